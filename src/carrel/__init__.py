@@ -1,0 +1,1 @@
+"""Carrel: a workbench for documents and agents."""

@@ -1,0 +1,1 @@
+"""The bundled server: the whole interface on one machine."""

@@ -1,0 +1,203 @@
+"""The tables. The document row is the truth about a document: queue, chunks and index follow it."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import sqlalchemy as sa
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class Moment(sa.types.TypeDecorator[datetime]):
+    """A point in time, kept as whole microseconds since 1970 in UTC: exact, and sortable anywhere."""
+
+    impl = sa.BigInteger
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Any) -> int | None:
+        return None if value is None else (value - EPOCH) // timedelta(microseconds=1)
+
+    def process_result_value(self, value: int | None, dialect: Any) -> datetime | None:
+        return None if value is None else EPOCH + timedelta(microseconds=value)
+
+
+metadata = sa.MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_N_name)s_%(referred_table_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+
+
+def _reference(name: str, target: str, **kwargs: Any) -> sa.Column[Any]:
+    return sa.Column(
+        name, sa.ForeignKey(target, ondelete="CASCADE"), nullable=False, index=True, **kwargs
+    )
+
+
+organisations = sa.Table(
+    "organisations",
+    metadata,
+    sa.Column("id", sa.String(36), primary_key=True),
+    sa.Column("name", sa.Text, nullable=False),
+    sa.Column("created_at", Moment, nullable=False),
+)
+
+users = sa.Table(
+    "users",
+    metadata,
+    sa.Column("id", sa.String(36), primary_key=True),
+    _reference("organisation_id", "organisations.id"),
+    sa.Column("name", sa.Text, nullable=False),
+    sa.Column("created_at", Moment, nullable=False),
+)
+
+api_keys = sa.Table(
+    "api_keys",
+    metadata,
+    sa.Column("id", sa.String(36), primary_key=True),
+    _reference("user_id", "users.id"),
+    sa.Column("name", sa.Text, nullable=False),
+    sa.Column("hash", sa.String(64), nullable=False, unique=True),
+    sa.Column("created_at", Moment, nullable=False),
+    sa.Column("revoked_at", Moment),
+)
+
+files = sa.Table(
+    "files",
+    metadata,
+    sa.Column("id", sa.String(36), primary_key=True),
+    _reference("organisation_id", "organisations.id"),
+    _reference("user_id", "users.id"),
+    sa.Column("filename", sa.Text, nullable=False),
+    sa.Column("blob", sa.String(64), nullable=False, index=True),
+    sa.Column("bytes", sa.BigInteger, nullable=False),
+    sa.Column("purpose", sa.Text, nullable=False),
+    sa.Column("sample_type", sa.Text, nullable=False),
+    sa.Column("source", sa.Text, nullable=False),
+    sa.Column("num_lines", sa.BigInteger),
+    sa.Column("mimetype", sa.Text),
+    sa.Column("visibility", sa.Text, nullable=False),
+    sa.Column("created_at", Moment, nullable=False, index=True),
+    sa.Column("expires_at", Moment),
+)
+
+agents = sa.Table(
+    "agents",
+    metadata,
+    sa.Column("id", sa.String(36), primary_key=True),
+    _reference("organisation_id", "organisations.id"),
+    sa.Column("owner_id", sa.ForeignKey("users.id"), nullable=False),
+    sa.Column("active_version", sa.Integer, nullable=False),
+    sa.Column("deployment_chat", sa.Boolean, nullable=False),
+    sa.Column("source", sa.Text, nullable=False),
+    sa.Column("created_at", Moment, nullable=False, index=True),
+    sa.Column("updated_at", Moment, nullable=False),
+)
+
+agent_versions = sa.Table(
+    "agent_versions",
+    metadata,
+    sa.Column("agent_id", sa.ForeignKey("agents.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("number", sa.Integer, primary_key=True),
+    sa.Column("name", sa.Text, nullable=False),
+    sa.Column("model", sa.Text, nullable=False),
+    # description, instructions, tools, handoffs, metadata, completion_args, guardrails
+    sa.Column("settings", sa.JSON, nullable=False),
+    sa.Column("message", sa.Text),
+    sa.Column("created_at", Moment, nullable=False),
+)
+
+agent_aliases = sa.Table(
+    "agent_aliases",
+    metadata,
+    sa.Column("agent_id", sa.ForeignKey("agents.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("alias", sa.String(64), primary_key=True),
+    sa.Column("version", sa.Integer, nullable=False),
+    sa.Column("created_at", Moment, nullable=False),
+    sa.Column("updated_at", Moment, nullable=False),
+)
+
+libraries = sa.Table(
+    "libraries",
+    metadata,
+    sa.Column("id", sa.String(36), primary_key=True),
+    _reference("organisation_id", "organisations.id"),
+    sa.Column("owner_id", sa.String(36), nullable=False),
+    sa.Column("owner_type", sa.Text, nullable=False),
+    sa.Column("name", sa.Text, nullable=False),
+    sa.Column("description", sa.Text),
+    sa.Column("chunk_size", sa.Integer),
+    sa.Column("emoji", sa.Text),
+    sa.Column("created_at", Moment, nullable=False, index=True),
+    sa.Column("updated_at", Moment, nullable=False),
+)
+
+library_shares = sa.Table(
+    "library_shares",
+    metadata,
+    sa.Column("library_id", sa.ForeignKey("libraries.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("share_with_type", sa.String(16), primary_key=True),
+    sa.Column("share_with_uuid", sa.String(36), primary_key=True),
+    sa.Column("organisation_id", sa.String(36), nullable=False),
+    sa.Column("role", sa.Text, nullable=False),
+)
+
+documents = sa.Table(
+    "documents",
+    metadata,
+    sa.Column("id", sa.String(36), primary_key=True),
+    _reference("library_id", "libraries.id"),
+    sa.Column("name", sa.Text, nullable=False),
+    sa.Column("blob", sa.String(64), nullable=False, index=True),
+    sa.Column("size", sa.BigInteger, nullable=False),
+    sa.Column("mime_type", sa.Text),
+    sa.Column("extension", sa.Text),
+    sa.Column("uploaded_by_id", sa.String(36), nullable=False),
+    sa.Column("uploaded_by_type", sa.Text, nullable=False),
+    sa.Column("created_at", Moment, nullable=False, index=True),
+    sa.Column("expires_at", Moment),
+    sa.Column("attributes", sa.JSON),
+    sa.Column("summary", sa.Text),
+    sa.Column("process_status", sa.String(32), nullable=False, index=True),
+    # Raised by every (re)processing; chunks carry it, so a late step of an old one is harmless.
+    sa.Column("generation", sa.Integer, nullable=False),
+    # The generation whose text is searchable; null before the first is done.
+    sa.Column("indexed_generation", sa.Integer),
+    sa.Column("attempts", sa.Integer, nullable=False, server_default="0"),
+    sa.Column("not_before", Moment),
+    sa.Column("error", sa.Text),
+    sa.Column("last_processed_at", Moment),
+    sa.Column("number_of_pages", sa.Integer),
+    # The blob of the OCR result as JSON, for documents that went through OCR.
+    sa.Column("ocr_blob", sa.String(64), index=True),
+    sa.Column("tokens_main", sa.BigInteger),
+    sa.Column("tokens_summary", sa.BigInteger),
+    sa.Column("tokens_total", sa.BigInteger, nullable=False, server_default="0"),
+    sa.UniqueConstraint("library_id", "blob"),
+)
+
+document_pages = sa.Table(
+    "document_pages",
+    metadata,
+    sa.Column("document_id", sa.ForeignKey("documents.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("generation", sa.Integer, primary_key=True),
+    sa.Column("page", sa.Integer, primary_key=True),
+    sa.Column("markdown", sa.Text, nullable=False),
+)
+
+chunks = sa.Table(
+    "chunks",
+    metadata,
+    sa.Column("id", sa.Integer, primary_key=True, autoincrement=True),
+    _reference("document_id", "documents.id"),
+    sa.Column("library_id", sa.String(36), nullable=False, index=True),
+    sa.Column("generation", sa.Integer, nullable=False),
+    sa.Column("position", sa.Integer, nullable=False),
+    sa.Column("page", sa.Integer, nullable=False),
+    sa.Column("text", sa.Text, nullable=False),
+    sa.Column("vector", sa.LargeBinary),
+    sa.UniqueConstraint("document_id", "generation", "position"),
+)

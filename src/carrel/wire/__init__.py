@@ -1,0 +1,1 @@
+"""What travels: a pydantic model for every request and answer of the interface, a module an area."""

@@ -1,0 +1,165 @@
+"""Agents (beta): numbered versions, the active one, aliases."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, model_validator
+
+from carrel.wire.base import MAX_INT, Answer, Count, Request, Text, Timestamp
+from carrel.wire.completions import Prediction
+from carrel.wire.formats import ResponseFormat
+from carrel.wire.tools import Tool, ToolChoice
+
+ALIAS_PATTERN = r"^[a-z]([a-z0-9_-]*[a-z0-9])?$"
+
+Penalty = Annotated[float, Field(ge=-2, le=2)]
+Alias = Annotated[str, Field(min_length=1, max_length=64, pattern=ALIAS_PATTERN)]
+VersionNumber = Annotated[int, Field(ge=0, le=MAX_INT)]
+
+
+class CompletionArgs(Request):
+    """How an agent samples when the request does not say otherwise."""
+
+    stop: Text | list[Text] | None = None
+    presence_penalty: Penalty | None = None
+    frequency_penalty: Penalty | None = None
+    temperature: Annotated[float, Field(ge=0, le=1)] | None = None
+    top_p: Annotated[float, Field(ge=0, le=1)] | None = None
+    max_tokens: Count | None = None
+    random_seed: Count | None = None
+    prediction: Prediction | None = None
+    response_format: ResponseFormat | None = None
+    tool_choice: ToolChoice = "auto"
+    reasoning_effort: Text | None = None
+
+
+class AgentCreate(Request):
+    """A new agent: version 0."""
+
+    model: Annotated[Text, Field(min_length=1)]
+    name: Annotated[Text, Field(min_length=1)]
+    description: Text | None = None
+    instructions: Text | None = None
+    tools: list[Tool] | None = None
+    handoffs: Annotated[list[Text], Field(min_length=1)] | None = None
+    metadata: dict[str, Any] | None = None
+    completion_args: CompletionArgs | None = None
+    guardrails: list[dict[str, Any]] | None = None
+    version_message: Annotated[Text, Field(max_length=500)] | None = None
+
+
+class AgentUpdate(Request):
+    """A new version of an agent. What is left out stays; a null clears what may be empty."""
+
+    model: Annotated[Text, Field(min_length=1)] | None = None
+    name: Annotated[Text, Field(min_length=1)] | None = None
+    description: Text | None = None
+    instructions: Text | None = None
+    tools: list[Tool] | None = None
+    handoffs: Annotated[list[Text], Field(min_length=1)] | None = None
+    metadata: dict[str, Any] | None = None
+    completion_args: CompletionArgs | None = None
+    guardrails: list[dict[str, Any]] | None = None
+    deployment_chat: bool | None = None
+    version_message: Annotated[Text, Field(max_length=500)] | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _null_is_absent(cls, data: Any) -> Any:
+        if isinstance(data, dict):
+            kept = ("description", "instructions", "handoffs", "metadata")
+            return {key: value for key, value in data.items() if value is not None or key in kept}
+        return data
+
+
+class Agent(Answer):
+    """An agent as its answered version has it."""
+
+    id: str
+    object: str = "agent"
+    name: str
+    model: str
+    description: str | None = None
+    instructions: str | None = None
+    # Kept as they came: a service may have tools and arguments this workbench does not know.
+    tools: list[dict[str, Any]] = Field(default_factory=list)
+    handoffs: list[str] | None = None
+    metadata: dict[str, Any] | None = None
+    completion_args: dict[str, Any] = Field(default_factory=dict)
+    guardrails: list[dict[str, Any]] | None = None
+    deployment_chat: bool = False
+    source: str = "api"
+    version: int
+    versions: list[int]
+    version_message: str | None = None
+    owner_id: str | None = None
+    created_at: Timestamp
+    updated_at: Timestamp
+
+    @model_validator(mode="before")
+    @classmethod
+    def _null_lists(cls, data: Any) -> Any:
+        if isinstance(data, dict):
+            never_null = ("tools", "completion_args")
+            return {k: v for k, v in data.items() if v is not None or k not in never_null}
+        return data
+
+
+class AgentPage(Answer):
+    """A page of agents and the token of the next, null on the last."""
+
+    object: Literal["list"] = "list"
+    data: list[Agent]
+    next_page_token: str | None = None
+
+
+class AgentFilter(Request):
+    """Which agents to list."""
+
+    page_size: Annotated[int, Field(ge=1, le=1000)] = 20
+    deployment_chat: bool | None = None
+    sources: list[Text] | None = None
+    name: Text | None = None
+    search: Text | None = None
+    id: Text | None = None
+    metadata: dict[str, Any] | None = None
+
+
+class AgentQuery(AgentFilter):
+    """A page of the agent list, by number from 0."""
+
+    page: Count = 0
+
+
+class AgentPageQuery(AgentFilter):
+    """A page of the agent list, by token."""
+
+    page_token: Text | None = None
+
+
+class VersionsQuery(Request):
+    """A page of an agent's versions."""
+
+    page: Count = 0
+    page_size: Annotated[int, Field(ge=1, le=100)] = 20
+
+
+class VersionSwitch(Request):
+    """The version to make active; it may travel in the query or the body."""
+
+    version: VersionNumber
+
+
+class AliasRequest(Request):
+    """An alias to point at a version."""
+
+    alias: Alias
+    version: VersionNumber
+
+
+class AgentAlias(Answer):
+    """A name that points at one version of an agent."""
+
+    alias: str
+    version: int
+    created_at: Timestamp
+    updated_at: Timestamp

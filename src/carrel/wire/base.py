@@ -1,0 +1,89 @@
+"""The two base models: what a caller sends, and what a service answers."""
+
+from datetime import UTC, datetime
+from typing import Annotated, Any, Self
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    model_validator,
+)
+
+MAX_INT = 2**31 - 1
+"""The largest integer any field accepts: what every database column can hold."""
+
+
+def _is_none(value: object) -> bool:
+    return value is None
+
+
+def omitted_when_none(description: str | None = None) -> Any:
+    """A field that is left out of the JSON while it is None.
+
+    Some official clients reject null where they accept an absent key.
+    """
+    return Field(default=None, exclude_if=_is_none, description=description)
+
+
+def _refuse_nul(value: str) -> str:
+    if "\x00" in value:
+        raise ValueError("must not contain a NUL character")
+    return value
+
+
+Text = Annotated[str, AfterValidator(_refuse_nul)]
+"""Any text a caller sends: everything but NUL, which no database column stores."""
+
+Count = Annotated[int, Field(ge=0, le=MAX_INT)]
+"""A whole number from 0 that fits a database column."""
+
+
+def _iso(value: datetime) -> str:
+    return value.isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+def _assume_utc(value: datetime) -> datetime:
+    # Some services answer naive date-times; they mean UTC.
+    return value if value.tzinfo else value.replace(tzinfo=UTC)
+
+
+Timestamp = Annotated[
+    datetime, AfterValidator(_assume_utc), PlainSerializer(_iso, return_type=str, when_used="json")
+]
+"""A date-time field: ISO 8601 with an offset, microseconds, `Z` for UTC."""
+
+
+class Request(BaseModel):
+    """A body that a caller sends.
+
+    Unknown fields are an error. A null counts as absent (several clients send
+    every optional field as null), except in models that keep nulls to clear a value.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _null_is_absent(cls, data: Any) -> Any:
+        if isinstance(data, dict):
+            return {key: value for key, value in data.items() if value is not None}
+        return data
+
+    @model_validator(mode="after")
+    def _say_which_variant(self) -> Self:
+        # The tag of a union travels even where it was left at its default.
+        self.model_fields_set.update({"type", "role"} & type(self).model_fields.keys())
+        return self
+
+    def body(self) -> dict[str, Any]:
+        """The JSON body: only the fields that were set."""
+        return self.model_dump(mode="json", exclude_unset=True, by_alias=True)
+
+
+class Answer(BaseModel):
+    """A body that a service answers. Unknown fields are ignored, so newer services still parse."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)

@@ -1,0 +1,182 @@
+"""Agent completions: the request, the whole answer, and the chunks of a stream."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field
+
+from carrel.wire.base import Answer, Count, Request, Text, omitted_when_none
+from carrel.wire.content import Content
+from carrel.wire.formats import ResponseFormat
+from carrel.wire.tools import FunctionTool, NamedToolChoice, ToolCall, ToolChoice
+
+FinishReason = Literal["stop", "length", "model_length", "error", "tool_calls"]
+
+
+class SystemMessage(Request):
+    role: Literal["system"] = "system"
+    content: Content
+
+
+class UserMessage(Request):
+    role: Literal["user"] = "user"
+    content: Content | None = None
+
+
+class AssistantMessage(Request):
+    """An earlier answer; with `prefix` true, the beginning of the one to come."""
+
+    role: Literal["assistant"] = "assistant"
+    content: Content | None = None
+    tool_calls: list[ToolCall] | None = None
+    prefix: bool = False
+
+
+class ToolMessage(Request):
+    """What a called tool gave back."""
+
+    role: Literal["tool"] = "tool"
+    content: Content | None = None
+    tool_call_id: Text | None = None
+    name: Text | None = None
+
+
+Message = Annotated[
+    SystemMessage | UserMessage | AssistantMessage | ToolMessage, Field(discriminator="role")
+]
+
+
+class Prediction(Request):
+    """Text the answer is expected to resemble; a hint that may speed it up."""
+
+    type: Literal["content"] = "content"
+    content: Text = ""
+
+
+Penalty = Annotated[float, Field(ge=-2, le=2)]
+
+
+class CompletionRequest(Request):
+    """One completion by a stored agent. Model and sampling come from the agent."""
+
+    agent_id: Text
+    messages: Annotated[list[Message], Field(min_length=1)]
+    max_tokens: Count | None = None
+    min_tokens: Count | None = None
+    n: Annotated[int, Field(ge=1, le=128)] | None = None
+    stop: Text | list[Text] | None = None
+    stream: bool = False
+    random_seed: Count | None = None
+    response_format: ResponseFormat | None = None
+    frequency_penalty: Penalty | None = None
+    presence_penalty: Penalty | None = None
+    repetition_penalty: Annotated[float, Field(gt=0, le=2)] | None = None
+    top_k: Count | None = None
+    parallel_tool_calls: bool = True
+    prediction: Prediction | None = None
+    prompt_mode: Literal["reasoning"] | None = None
+    reasoning_effort: Text | None = None
+    tools: list[FunctionTool] | None = None
+    tool_choice: ToolChoice | NamedToolChoice | None = None
+    metadata: dict[str, Any] | None = None
+    prompt_cache_key: Text | None = None
+    logprobs: bool | None = None
+    top_logprobs: Count | None = None
+    prompt_logprobs: bool | None = None
+    top_prompt_logprobs: Count | None = None
+    guardrails: list[dict[str, Any]] | None = None
+    service_tier: Literal["auto", "standard_only"] | None = None
+
+
+class BlockBox(Answer):
+    """A rectangle in a page's pixels, whole numbers from the top left corner."""
+
+    top_left_x: int
+    top_left_y: int
+    bottom_right_x: int
+    bottom_right_y: int
+
+
+class Passage(Answer):
+    """A passage of a library document that was given to the model (an extension).
+
+    `index` counts from 1 and is the number the passage was given under; `page` counts from 0.
+    """
+
+    index: int
+    library_id: str
+    document_id: str
+    document_name: str
+    page: int | None = None
+    snippet: str
+    score: float | None = None
+    box: BlockBox | None = None
+
+
+class CompletionMessage(Answer):
+    """The answer of one choice. `sources` is an extension of the bundled server."""
+
+    role: str = "assistant"
+    content: str | list[dict[str, Any]] | None = ""
+    tool_calls: list[ToolCall] | None = None
+    prefix: bool = False
+    sources: list[Passage] | None = omitted_when_none()
+
+
+class Choice(Answer):
+    index: int
+    message: CompletionMessage
+    finish_reason: FinishReason | str
+
+
+def _none_is_zero(value: object) -> object:
+    return 0 if value is None else value
+
+
+Tokens = Annotated[int, BeforeValidator(_none_is_zero)]
+
+
+class Usage(Answer):
+    """Tokens of a completion. Prompt tokens count once, whatever `n`."""
+
+    prompt_tokens: Tokens = 0
+    completion_tokens: Tokens = 0
+    total_tokens: Tokens = 0
+
+
+class Completion(Answer):
+    """A whole answer. `agent_version` is an extension of the bundled server."""
+
+    id: str
+    object: str = "chat.completion"
+    model: str
+    created: int
+    usage: Usage
+    choices: list[Choice]
+    agent_version: int | None = omitted_when_none()
+
+
+class Delta(Answer):
+    """What one chunk adds. `sources` comes in the last chunk (an extension)."""
+
+    role: str | None = omitted_when_none()
+    content: str | list[dict[str, Any]] | None = omitted_when_none()
+    tool_calls: list[ToolCall] | None = omitted_when_none()
+    sources: list[Passage] | None = omitted_when_none()
+
+
+class ChunkChoice(Answer):
+    index: int
+    delta: Delta
+    finish_reason: FinishReason | str | None = None
+
+
+class CompletionChunk(Answer):
+    """One event of a stream; the last carries `finish_reason` and `usage`."""
+
+    id: str
+    object: str = "chat.completion.chunk"
+    created: int | None = omitted_when_none()
+    model: str
+    choices: list[ChunkChoice]
+    usage: Usage | None = omitted_when_none()
+    agent_version: int | None = omitted_when_none()

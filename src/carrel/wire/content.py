@@ -1,0 +1,72 @@
+"""Content chunks: the parts a message may be made of."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from carrel.wire.base import Request, Text
+
+
+class ImageURL(Request):
+    """An image by https address or data URL."""
+
+    url: Text
+    detail: Literal["low", "auto", "high"] | None = None
+
+
+class TextChunk(Request):
+    type: Literal["text"] = "text"
+    text: Text
+
+
+class ImageURLChunk(Request):
+    type: Literal["image_url"] = "image_url"
+    image_url: Text | ImageURL
+
+    @property
+    def url(self) -> str:
+        """The address, whichever of the two forms it came in."""
+        return self.image_url.url if isinstance(self.image_url, ImageURL) else self.image_url
+
+
+class DocumentURLChunk(Request):
+    type: Literal["document_url"] = "document_url"
+    document_url: Text
+    document_name: Text | None = None
+
+
+class FileChunk(Request):
+    type: Literal["file"] = "file"
+    file_id: Text
+
+
+class ReferenceChunk(Request):
+    type: Literal["reference"] = "reference"
+    reference_ids: list[int | Text]
+
+
+class ThinkingChunk(Request):
+    type: Literal["thinking"] = "thinking"
+    thinking: list[dict[str, Any]] | Text
+    signature: Text | None = None
+    closed: bool | None = None
+
+
+class InputAudioChunk(Request):
+    type: Literal["input_audio"] = "input_audio"
+    input_audio: Text | dict[str, Any]
+
+
+ContentChunk = Annotated[
+    TextChunk
+    | ImageURLChunk
+    | DocumentURLChunk
+    | FileChunk
+    | ReferenceChunk
+    | ThinkingChunk
+    | InputAudioChunk,
+    Field(discriminator="type"),
+]
+
+Content = Text | list[ContentChunk]
+"""What a message says: plain text or a list of chunks."""

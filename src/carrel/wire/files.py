@@ -1,0 +1,93 @@
+"""Files: upload, list, retrieve, delete, download, signed address."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from carrel.wire.base import Answer, Count, Request, Text
+
+Purpose = Literal["fine-tune", "batch", "ocr"]
+SampleType = Literal[
+    "pretrain", "instruct", "batch_request", "batch_result", "batch_error", "ocr_input"
+]
+Source = Literal["upload", "repository", "mistral"]
+Visibility = Literal["workspace", "user"]
+
+SIGNED_URL_HOURS = (1, 168)
+"""Bounds of a file's signed address, in hours."""
+
+
+class File(Answer):
+    """A stored file. Enumerations are open: a newer service may answer other words."""
+
+    id: str
+    object: str = "file"
+    bytes: int | None
+    created_at: int
+    filename: str
+    purpose: Purpose | str
+    sample_type: SampleType | str
+    source: Source | str
+    num_lines: int | None = None
+    mimetype: str | None = None
+    signature: str | None = None
+    expires_at: int | None = None
+    visibility: Visibility | str | None = None
+
+
+class RetrievedFile(File):
+    """A file asked for by its id."""
+
+    deleted: bool
+
+
+class FileList(Answer):
+    """A page of files. `total` is null when it was not asked for."""
+
+    data: list[File]
+    object: str = "list"
+    total: int | None = None
+
+
+class DeletedFile(Answer):
+    """What is left of a deleted file."""
+
+    id: str
+    object: str = "file"
+    deleted: bool
+
+
+class SignedURL(Answer):
+    """An address that works without a key until it expires."""
+
+    url: str
+
+
+class FileUpload(Request):
+    """The text parts that go with an uploaded file.
+
+    `expiry` is in hours. Without `purpose`, a `.jsonl` is `fine-tune` and anything else `ocr`.
+    """
+
+    purpose: Purpose | None = None
+    expiry: Annotated[int, Field(ge=1, le=24 * 365 * 10)] | None = None
+    visibility: Visibility = "workspace"
+
+
+class FileQuery(Request):
+    """Which files to list. `page` counts from 0."""
+
+    page: Count = 0
+    page_size: Annotated[int, Field(ge=1, le=1000)] = 100
+    include_total: bool = True
+    sample_type: list[Text] | None = None
+    source: list[Text] | None = None
+    search: Text | None = None
+    purpose: Purpose | None = None
+    mimetypes: list[Text] | None = None
+
+
+class SignedURLQuery(Request):
+    """How long a file's signed address works, in hours."""
+
+    expiry: Annotated[int, Field(ge=SIGNED_URL_HOURS[0], le=SIGNED_URL_HOURS[1])] = 24

@@ -1,0 +1,121 @@
+"""Libraries (beta) and who they are shared with."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from carrel.wire.base import Answer, Count, Request, Text, Timestamp
+
+CHUNK_SIZE = (256, 32768)
+"""Bounds of a library's chunk size, in characters."""
+
+OwnerType = Literal["User", "Workspace"]
+ShareWith = Literal["User", "Workspace", "Org"]
+
+
+class Pagination(Answer):
+    """Where a page stands in the whole list; pages count from 0."""
+
+    total_items: int
+    total_pages: int
+    current_page: int
+    page_size: int
+    has_more: bool
+
+
+class LibraryCreate(Request):
+    """A new library. `chunk_size` is the target length of a chunk in characters."""
+
+    name: Annotated[Text, Field(min_length=1)]
+    description: Text | None = None
+    chunk_size: Annotated[int, Field(ge=CHUNK_SIZE[0], le=CHUNK_SIZE[1])] | None = None
+    owner_type: OwnerType = "User"
+
+
+class LibraryUpdate(Request):
+    name: Annotated[Text, Field(min_length=1)] | None = None
+    description: Text | None = None
+
+
+class Library(Answer):
+    """A library. `total_size` is in bytes."""
+
+    id: str
+    name: str
+    created_at: Timestamp
+    updated_at: Timestamp
+    owner_id: str | None
+    owner_type: str
+    total_size: int
+    nb_documents: int
+    chunk_size: int | None
+    description: str | None = None
+    emoji: str | None = None
+    generated_name: str | None = None
+    generated_description: str | None = None
+    explicit_user_members_count: int | None = None
+    explicit_workspace_members_count: int | None = None
+    org_sharing_role: str | None = None
+
+
+class LibraryList(Answer):
+    data: list[Library]
+    pagination: Pagination | None = None
+    next_page_token: str | None = None
+
+
+class LibraryQuery(Request):
+    page: Count = 0
+    page_size: Annotated[int, Field(ge=1, le=100)] = 100
+    page_token: Text | None = None
+    search: Text | None = None
+    filter_owned_by_me: bool | None = None
+
+
+class ShareRequest(Request):
+    level: Literal["Viewer", "Editor"]
+    share_with_uuid: Text
+    share_with_type: ShareWith
+    org_id: Text | None = None
+
+
+class ShareRemoval(Request):
+    share_with_uuid: Text
+    share_with_type: ShareWith
+    org_id: Text | None = None
+
+
+class Sharing(Answer):
+    """One access to a library."""
+
+    library_id: str
+    user_id: str | None = None
+    org_id: str
+    role: str
+    share_with_type: str
+    share_with_uuid: str | None
+
+
+class SharingList(Answer):
+    data: list[Sharing]
+
+
+class SearchQuery(Request):
+    """A search in a library (an extension of the bundled server)."""
+
+    query: Annotated[Text, Field(min_length=1, max_length=2000)]
+    limit: Annotated[int, Field(ge=1, le=100)] = 10
+
+
+class SearchHit(Answer):
+    """One passage found. `page` counts from 0; matched words stand between « and »."""
+
+    document_id: str
+    document_name: str
+    page: int | None = None
+    snippet: str
+    score: float
+
+
+class SearchResult(Answer):
+    data: list[SearchHit]

@@ -1,0 +1,219 @@
+"""OCR: a document in, its pages out."""
+
+import re
+from typing import Annotated, Any, Literal
+
+from pydantic import Discriminator, Field, Tag, model_validator
+
+from carrel.wire.base import MAX_INT, Answer, Count, Request, Text, omitted_when_none
+from carrel.wire.content import DocumentURLChunk, FileChunk, ImageURLChunk
+from carrel.wire.formats import ResponseFormat
+
+Granularity = Literal["page", "word", "block"]
+TableFormat = Literal["markdown", "html"]
+
+_PAGE_RANGE = re.compile(r"\s*(\d{1,9})\s*(?:-\s*(\d{1,9})\s*)?")
+
+
+def parse_pages(pages: int | str | list[int | str] | None) -> list[range] | None:
+    """The page numbers asked for, from 0, as ranges in the order given; None for all pages.
+
+    Accepts a number, a text of numbers and ranges (`"0,2-4"`), or a list mixing both.
+
+    Raises:
+        ValueError: a part is neither a number nor a rising range.
+    """
+    if pages is None:
+        return None
+    parts: list[str] = []
+    for item in pages if isinstance(pages, list) else [pages]:
+        parts += str(item).split(",")
+    ranges = []
+    for part in parts:
+        match = _PAGE_RANGE.fullmatch(part)
+        if not match:
+            raise ValueError(
+                f"pages: {part.strip()!r} is neither a page number nor a range like 2-4"
+            )
+        first, last = int(match[1]), int(match[2] or match[1])
+        if last < first:
+            raise ValueError(f"pages: the range {part.strip()} runs backwards")
+        ranges.append(range(first, last + 1))
+    return ranges
+
+
+def _document_kind(value: Any) -> str | None:
+    """Which variant a document is; `type` may be left out by raw callers."""
+    if isinstance(value, dict):
+        for kind, key in (
+            ("file", "file_id"),
+            ("image_url", "image_url"),
+            ("document_url", "document_url"),
+        ):
+            if value.get("type", kind) == kind and key in value:
+                return kind
+        tag = value.get("type")
+        return tag if isinstance(tag, str) else None
+    return getattr(value, "type", None)
+
+
+OCRDocument = Annotated[
+    Annotated[DocumentURLChunk, Tag("document_url")]
+    | Annotated[ImageURLChunk, Tag("image_url")]
+    | Annotated[FileChunk, Tag("file")],
+    Discriminator(_document_kind),
+]
+
+
+class OCRRequest(Request):
+    """Which document to read, which pages, and what to give back."""
+
+    model: Text | None
+    document: OCRDocument
+    id: Text | None = None
+    pages: (
+        Annotated[int, Field(ge=0, le=MAX_INT)]
+        | Text
+        | list[Annotated[int, Field(ge=0, le=MAX_INT)] | Text]
+        | None
+    ) = None
+    include_image_base64: bool = False
+    image_limit: Count | None = None
+    image_min_size: Count | None = None
+    include_blocks: bool = False
+    bbox_annotation_format: ResponseFormat | None = None
+    document_annotation_format: ResponseFormat | None = None
+    document_annotation_prompt: Text | None = None
+    confidence_scores_granularity: Granularity | None = None
+    extract_header: bool = False
+    extract_footer: bool = False
+    table_format: TableFormat | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _null_is_absent(cls, data: Any) -> Any:
+        if isinstance(data, dict):
+            # `model` must be present, though it may be null.
+            return {k: v for k, v in data.items() if v is not None or k == "model"}
+        return data
+
+    @model_validator(mode="after")
+    def _consistent(self) -> "OCRRequest":
+        parse_pages(self.pages)
+        if self.document_annotation_prompt is not None and self.document_annotation_format is None:
+            raise ValueError("document_annotation_prompt requires document_annotation_format")
+        return self
+
+
+class Box(Answer):
+    """A rectangle in the page's pixels, from the top left corner."""
+
+    top_left_x: int | None
+    top_left_y: int | None
+    bottom_right_x: int | None
+    bottom_right_y: int | None
+
+
+class PageImage(Box):
+    """A picture on a page. `image_base64` is a data URL; `image_annotation` is JSON text."""
+
+    id: str
+    image_base64: str | None = omitted_when_none()
+    image_annotation: str | None = omitted_when_none()
+
+
+class WordScore(Answer):
+    """How sure the reader is of one word; `start_index` is its offset in the page's Markdown."""
+
+    text: str
+    confidence: float
+    start_index: int
+
+
+class PageScores(Answer):
+    """How sure the reader is of a page, 0 to 1."""
+
+    average_page_confidence_score: float
+    minimum_page_confidence_score: float
+    word_confidence_scores: list[WordScore] | None = omitted_when_none()
+
+
+class BlockScores(Answer):
+    """How sure the reader is of a block, 0 to 1."""
+
+    average_content_confidence_score: float | None = None
+    minimum_content_confidence_score: float | None = None
+    block_type_confidence_score: float | None = None
+
+
+class PageTable(Answer):
+    """A table taken out of the Markdown, as Markdown or HTML."""
+
+    id: str
+    content: str
+    format: TableFormat | str
+    word_confidence_scores: list[WordScore] | None = omitted_when_none()
+
+
+BlockType = Literal[
+    "text",
+    "title",
+    "list",
+    "table",
+    "image",
+    "equation",
+    "caption",
+    "code",
+    "references",
+    "aside_text",
+    "header",
+    "footer",
+    "signature",
+]
+
+
+class Block(Box):
+    """A part of a page, in reading order."""
+
+    type: BlockType | str
+    content: str
+    table_id: str | None = omitted_when_none()
+    image_id: str | None = omitted_when_none()
+    confidence_scores: BlockScores | None = omitted_when_none()
+
+
+class Dimensions(Answer):
+    """A page's size in pixels at `dpi`."""
+
+    dpi: int | None = None
+    height: int | None = None
+    width: int | None = None
+
+
+class Page(Answer):
+    """One page. `index` counts from 0 in the whole document, whatever was asked for."""
+
+    index: int
+    markdown: str
+    images: list[PageImage] = Field(default_factory=list)
+    dimensions: Dimensions | None
+    tables: list[PageTable] = Field(default_factory=list)
+    hyperlinks: list[str] = Field(default_factory=list)
+    header: str | None = None
+    footer: str | None = None
+    confidence_scores: PageScores | None = None
+    blocks: list[Block] | None = omitted_when_none()
+
+
+class OCRUsage(Answer):
+    pages_processed: int
+    doc_size_bytes: int | None = None
+
+
+class OCRResult(Answer):
+    """The pages that were read. `document_annotation` is JSON text."""
+
+    pages: list[Page]
+    model: str
+    document_annotation: str | None = omitted_when_none()
+    usage_info: OCRUsage

@@ -1,0 +1,50 @@
+"""The real server as a process of its own, for tests that talk to it over a socket."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class RunningServer:
+    """A server that answers at `url` for `api_key`."""
+
+    url: str
+    api_key: str
+    data: Path
+    process: subprocess.Popen[bytes]
+
+
+@contextmanager
+def serve(data: Path, *arguments: str, port: int = 0, wait: float = 60) -> Iterator[RunningServer]:
+    """Starts `carrel serve` on a data folder and stops it with SIGTERM at the end."""
+    ready = data.parent / f"{data.name}.ready.json"
+    ready.unlink(missing_ok=True)
+    log = data.parent / f"{data.name}.log"
+    command = [sys.executable, "-m", "carrel", "serve", "--data", str(data)]
+    command += ["--port", str(port), "--ready-file", str(ready), *arguments]
+    with log.open("ab") as output:
+        process = subprocess.Popen(command, stdout=output, stderr=output, env=os.environ.copy())
+    try:
+        deadline = time.monotonic() + wait
+        while not ready.exists():
+            if process.poll() is not None or time.monotonic() > deadline:
+                raise RuntimeError(f"the server did not start:\n{log.read_text()}")
+            time.sleep(0.02)
+        answer = json.loads(ready.read_text())
+        yield RunningServer(answer["url"], answer["api_key"], data, process)
+    finally:
+        if process.poll() is None:
+            process.send_signal(signal.SIGTERM)
+            try:
+                process.wait(20)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
