@@ -1,1 +1,1 @@
-"""What travels: a pydantic model for every request and answer of the interface, a module an area."""
+"""What travels: a pydantic model for every request and answer, a module an area."""

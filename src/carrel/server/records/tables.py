@@ -9,7 +9,7 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Moment(sa.types.TypeDecorator[datetime]):
-    """A point in time, kept as whole microseconds since 1970 in UTC: exact, and sortable anywhere."""
+    """A point in time, kept as whole microseconds since 1970 in UTC: exact and sortable."""
 
     impl = sa.BigInteger
     cache_ok = True
