@@ -1,0 +1,1 @@
+"""The API client: httpx, async, a module an area."""

@@ -1,0 +1,263 @@
+"""Profiles and folders: which service is talked to, and where this machine keeps what.
+
+`config.toml` names the profiles, `credentials.toml` (readable by its owner only) holds their keys:
+
+    default_profile = "work"
+
+    [profiles.work]
+    url = "https://api.example.com"
+    read_only = true
+    colour = "red"
+"""
+
+import os
+import tempfile
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import platformdirs
+
+LOCAL = "local"
+"""The profile that always exists: the bundled server, found or started."""
+
+ENVIRONMENT = "environment"
+"""The name of the profile that CARREL_URL and CARREL_API_KEY make."""
+
+
+class ConfigError(Exception):
+    """A wrong setting: the message says where it stands and what to do."""
+
+
+@dataclass(frozen=True)
+class Profile:
+    """A service to talk to. Without a url it is the bundled server."""
+
+    name: str
+    url: str | None = None
+    api_key: str | None = field(default=None, repr=False)
+    read_only: bool = False
+    colour: str | None = None
+
+    @property
+    def local(self) -> bool:
+        """Whether this is the bundled server, which is found or started."""
+        return self.url is None
+
+
+@dataclass(frozen=True)
+class Folders:
+    """Where this system keeps configuration, data, logs with crash reports, and copies."""
+
+    config: Path
+    data: Path
+    state: Path
+    cache: Path
+
+    @property
+    def config_file(self) -> Path:
+        return self.config / "config.toml"
+
+    @property
+    def credentials_file(self) -> Path:
+        return self.config / "credentials.toml"
+
+    @property
+    def server(self) -> Path:
+        """The bundled server's data folder."""
+        return self.data / "server"
+
+
+def folders() -> Folders:
+    """The folders of the current user. None of them is made here."""
+    dirs = platformdirs.PlatformDirs("carrel", appauthor=False)
+    return Folders(
+        config=dirs.user_config_path,
+        data=dirs.user_data_path,
+        state=dirs.user_state_path,
+        cache=dirs.user_cache_path,
+    )
+
+
+def load_profile(name: str | None = None, environ: Mapping[str, str] = os.environ) -> Profile:
+    """The profile to use: the named one, else CARREL_URL's, else the default, else `local`.
+
+    Raises:
+        ConfigError: there is no such profile, or a setting is wrong.
+    """
+    if name is None and environ.get("CARREL_URL"):
+        try:
+            url = check_url(environ["CARREL_URL"])
+        except ConfigError as error:
+            raise ConfigError(f"CARREL_URL: {error}") from None
+        return Profile(ENVIRONMENT, url, environ.get("CARREL_API_KEY") or None)
+    wanted = name or default_profile()
+    for profile in profiles():
+        if profile.name == wanted:
+            return profile
+    if name is None:
+        raise ConfigError(
+            f"{folders().config_file}: the default profile “{wanted}” does not exist. "
+            "Choose another with: carrel profiles use NAME"
+        )
+    raise ConfigError(
+        f"There is no profile “{wanted}”. See: carrel profiles list, or add it with: "
+        f"carrel profiles add {wanted} --url ADDRESS"
+    )
+
+
+def profiles() -> list[Profile]:
+    """Every profile, `local` first, then as they stand in the file."""
+    config = _read(folders().config_file)
+    keys = _read(folders().credentials_file)
+    found = [Profile(LOCAL)]
+    for name, table in _tables(config, "profiles").items():
+        if name != LOCAL:
+            found.append(_profile(name, table, keys.get(name)))
+    return found
+
+
+def default_profile() -> str:
+    """The name of the profile used when none is asked for."""
+    name = _read(folders().config_file).get("default_profile", LOCAL)
+    if not isinstance(name, str):
+        raise ConfigError(f"{folders().config_file}: default_profile must be a name in quotes.")
+    return name
+
+
+def add_profile(profile: Profile) -> None:
+    """Writes a profile, over one of the same name. Its key goes into the credentials file."""
+    if profile.name in (LOCAL, ENVIRONMENT):
+        raise ConfigError(f"The name “{profile.name}” is taken. Choose another name.")
+    if not profile.name.strip() or not profile.name.isprintable():
+        raise ConfigError("A profile needs a name of printable characters.")
+    if profile.url is None:
+        raise ConfigError(f"The profile “{profile.name}” needs the address of a service.")
+    table: dict[str, Any] = {"url": check_url(profile.url)}
+    if profile.read_only:
+        table["read_only"] = True
+    if profile.colour:
+        table["colour"] = profile.colour
+    config, keys = _read(folders().config_file), _read(folders().credentials_file)
+    config["profiles"] = {**_tables(config, "profiles"), profile.name: table}
+    keys.pop(profile.name, None)
+    if profile.api_key:
+        keys[profile.name] = {"api_key": profile.api_key}
+    # The key first: a profile that is there has its key.
+    _write(folders().credentials_file, keys)
+    _write(folders().config_file, config)
+
+
+def remove_profile(name: str) -> None:
+    """Removes a profile and its key. If it was the default, `local` is the default again."""
+    config, keys = _read(folders().config_file), _read(folders().credentials_file)
+    tables = _tables(config, "profiles")
+    if name == LOCAL:
+        raise ConfigError("The profile “local” is the bundled server and cannot be removed.")
+    if name not in tables:
+        raise ConfigError(f"There is no profile “{name}”. See: carrel profiles list")
+    config["profiles"] = {key: table for key, table in tables.items() if key != name}
+    if config.get("default_profile") == name:
+        del config["default_profile"]
+    keys.pop(name, None)
+    _write(folders().config_file, config)
+    _write(folders().credentials_file, keys)
+
+
+def use_profile(name: str) -> None:
+    """Makes a profile the default."""
+    if name not in {profile.name for profile in profiles()}:
+        raise ConfigError(f"There is no profile “{name}”. See: carrel profiles list")
+    config = _read(folders().config_file)
+    config["default_profile"] = name
+    _write(folders().config_file, config)
+
+
+def check_url(url: str) -> str:
+    """The address of a service as it is kept: without a trailing slash or `/v1`.
+
+    Raises:
+        ConfigError: it is not an http or https address, or carries more than host and path.
+    """
+    try:
+        parts = urlsplit(url.strip())
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        usable = False
+    if not usable:
+        raise ConfigError(f"“{url}” is not an address like https://api.example.com")
+    if parts.username or parts.password or parts.query or parts.fragment:
+        # The address itself is not repeated: what it carries may be secret.
+        raise ConfigError("An address carries no user name, password or query: leave them out.")
+    path = parts.path.rstrip("/").removesuffix("/v1").rstrip("/")
+    return f"{parts.scheme}://{parts.netloc}{path}"
+
+
+def _profile(name: str, table: Any, credentials: Any) -> Profile:
+    where = f"{folders().config_file}: profile “{name}”"
+    if not isinstance(table, dict) or not isinstance(table.get("url"), str):
+        raise ConfigError(f'{where} needs a line like: url = "https://api.example.com"')
+    kinds = {"url": str, "read_only": bool, "colour": str}
+    for key, value in table.items():
+        if key not in kinds:
+            raise ConfigError(f"{where} has an unknown setting “{key}”. Known: {', '.join(kinds)}.")
+        if not isinstance(value, kinds[key]):
+            wanted = "true or false" if kinds[key] is bool else "a text in quotes"
+            raise ConfigError(f"{where}: {key} must be {wanted}.")
+    try:
+        url = check_url(table["url"])
+    except ConfigError as error:
+        raise ConfigError(f"{where}: {error}") from None
+    key = credentials.get("api_key") if isinstance(credentials, dict) else None
+    return Profile(
+        name,
+        url,
+        key if isinstance(key, str) else None,
+        read_only=table.get("read_only", False),
+        colour=table.get("colour"),
+    )
+
+
+def _tables(config: dict[str, Any], name: str) -> dict[str, Any]:
+    tables = config.get(name, {})
+    if not isinstance(tables, dict):
+        raise ConfigError(f"{folders().config_file}: {name} must be a table, [{name}.NAME].")
+    return tables
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except tomllib.TOMLDecodeError as error:
+        # The parser quotes no values, so this is safe for the credentials too.
+        raise ConfigError(f"{path} is not valid TOML: {error}. Mend that line.") from None
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise ConfigError(f"{path} cannot be read: {reason}.") from None
+
+
+def _write(path: Path, content: dict[str, Any]) -> None:
+    import tomli_w
+
+    path = path.resolve()  # a link into somebody's dotfiles stays a link
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        # mkstemp makes the file readable by its owner only, which the keys need.
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        temporary = Path(name)
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                file.write(tomli_w.dumps(content))
+                file.flush()
+                os.fsync(file.fileno())
+            temporary.replace(path)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be written: {error.strerror}.") from None

@@ -1,0 +1,35 @@
+"""Remote text cannot steer a terminal."""
+
+import json
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from carrel.text import clean_json, clean_text
+
+HOSTILE = "invoice [/final] \x1b]0;x\x07.pdf"
+
+
+def test_control_characters_go_and_the_rest_stays() -> None:
+    assert clean_text(HOSTILE) == "invoice [/final] ]0;x.pdf"
+    assert clean_text("a\tb\nc\r\nd\x7f\x9be\x00") == "a\tb\nc\nde"
+    assert clean_text("Zürich, 東京 🙂") == "Zürich, 東京 🙂"
+
+
+def test_a_lone_surrogate_becomes_printable() -> None:
+    assert clean_text("a\ud800b").encode() == "a\N{REPLACEMENT CHARACTER}b".encode()
+
+
+@given(st.text(), st.integers(min_value=0, max_value=50))
+def test_the_pieces_of_a_stream_clean_like_the_whole(text: str, at: int) -> None:
+    assert clean_text(text[:at]) + clean_text(text[at:]) == clean_text(text)
+
+
+@given(st.text(st.characters(max_codepoint=0xFF)))
+def test_nothing_left_can_begin_an_escape_sequence(text: str) -> None:
+    assert all(c in "\n\t" or c.isprintable() or c in "\xa0\xad" for c in clean_text(text))
+
+
+def test_json_is_cleaned_all_the_way_down() -> None:
+    parsed = json.loads(r'{"na\u001bme": ["\u0007x", {"y": "\u009b1", "n": 1.5, "no": null}]}')
+    assert clean_json(parsed) == {"name": ["x", {"y": "1", "n": 1.5, "no": None}]}
