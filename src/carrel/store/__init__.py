@@ -1,0 +1,1 @@
+"""The state both faces share: slices, the actions that write them, selectors. Knows no screen."""

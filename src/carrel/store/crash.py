@@ -1,0 +1,55 @@
+"""Crash reports: a traceback in a file of the state folder, without secrets."""
+
+from __future__ import annotations
+
+import logging
+import platform
+import re
+import traceback
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+
+logger = logging.getLogger(__name__)
+
+KEPT = 20
+"""How many reports stay."""
+
+_SECRETS = (
+    (re.compile(r"(?i)(bearer\s+|api[_-]?key\W{1,4})[^\s\"',;)]+"), r"\1…"),
+    (re.compile(r"(/signed/)[^\s\"'?]+"), r"\1…"),
+    (re.compile(r"(https?://[^\s\"'?]+\?)[^\s\"']+"), r"\1…"),
+    (re.compile(r"(https?://)[^/\s\"'@]+@"), r"\1…@"),
+)
+
+
+def redact(text: str) -> str:
+    """The text without keys, signed addresses and the queries of addresses."""
+    for pattern, replacement in _SECRETS:
+        text = pattern.sub(replacement, text)
+    return text
+
+
+def write_report(error: BaseException) -> Path | None:
+    """Writes what happened and gives the file's path; None where nothing can be written."""
+    from carrel.config import folders
+
+    now = datetime.now(UTC)
+    lines = [
+        f"carrel {version('carrel')}, Python {platform.python_version()}, {platform.platform()}",
+        now.isoformat(timespec="seconds"),
+        "",
+        *traceback.format_exception(error),
+    ]
+    try:
+        folder = folders().state / "crashes"
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        path = folder / f"{now:%Y%m%d-%H%M%S-%f}.txt"
+        path.write_text(redact("\n".join(lines)), encoding="utf-8")
+        path.chmod(0o600)
+        for old in sorted(folder.glob("*.txt"))[:-KEPT]:
+            old.unlink(missing_ok=True)
+    except OSError:
+        logger.exception("no crash report could be written")
+        return None
+    return path

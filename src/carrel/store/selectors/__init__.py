@@ -1,0 +1,1 @@
+"""From slices to what is shown: pure functions, the same words for both faces."""
