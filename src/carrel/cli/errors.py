@@ -1,0 +1,63 @@
+"""Exit codes, and the one line an error becomes."""
+
+import enum
+import sys
+from pathlib import Path
+
+
+class Code(enum.IntEnum):
+    """What an exit code means; part of the interface for scripts."""
+
+    DONE = 0
+    FAILED = 1
+    USAGE = 2
+    UNREACHABLE = 3
+    INTERRUPTED = 130
+
+
+class CommandError(Exception):
+    """Ends a command with a message that says what happened and what to do."""
+
+    def __init__(self, message: str, code: Code = Code.FAILED) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+def report(error: BaseException) -> Code:
+    """Says on stderr, in a line, what ended a command; returns the exit code.
+
+    An error nobody expected leaves a crash report whose path is named.
+    """
+    if isinstance(error, KeyboardInterrupt):
+        return Code.INTERRUPTED
+    code, message = _known(error) or (Code.FAILED, _unexpected(error))
+    print(f"carrel: {message}", file=sys.stderr)
+    return code
+
+
+def _known(error: BaseException) -> tuple[Code, str] | None:
+    from carrel.client.errors import ClientError, Unreachable
+    from carrel.config import ConfigError
+    from carrel.local.errors import LocalError
+
+    match error:
+        case CommandError():
+            return error.code, str(error)
+        case ConfigError():
+            return Code.USAGE, str(error)
+        case Unreachable() | LocalError():
+            return Code.UNREACHABLE, str(error)
+        case ClientError():
+            return Code.FAILED, str(error)
+        case OSError() if error.strerror:
+            where = f"{Path(error.filename)}: " if isinstance(error.filename, str) else ""
+            return Code.FAILED, f"{where}{error.strerror}."
+    return None
+
+
+def _unexpected(error: BaseException) -> str:
+    from carrel.store.crash import write_report
+
+    path = write_report(error)
+    where = f"The report is in {path}" if path else "No report could be written"
+    return f"something went wrong inside carrel ({type(error).__name__}). {where}."

@@ -1,0 +1,92 @@
+"""`carrel serve`: the bundled server."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from carrel.cli.errors import Code, CommandError
+
+
+def serve(
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            show_default=False,
+            help="The folder it keeps everything in; made if need be. Without it, the folder of "
+            "the profile “local”. A folder has one server at a time.",
+        ),
+    ] = None,
+    host: Annotated[
+        str, typer.Option(metavar="ADDRESS", help="The address it listens on.")
+    ] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option(metavar="N", min=0, max=65535, help="The port; 0 takes a free one.")
+    ] = 0,
+    ready_file: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help='Write {"url": …, "api_key": …} to this file, readable by its owner only, '
+            "once the server answers.",
+        ),
+    ] = None,
+    model: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="PATH.gguf", help="Answer with this model instead of the built-in SmolLM2 135M."
+        ),
+    ] = None,
+    model_url: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL",
+            help="Answer with the model at an OpenAI-compatible address, such as "
+            "http://127.0.0.1:11434/v1.",
+        ),
+    ] = None,
+    until_unused: Annotated[
+        bool,
+        typer.Option(
+            "--until-unused",
+            help="Stop by itself when no workbench has used it for a minute; running work is "
+            "finished, queued work is kept for the next start.",
+        ),
+    ] = False,
+) -> None:
+    """Run the server: files, agents, OCR, completions and libraries over HTTP.
+
+    It makes its API key on first start (DIR/key, readable by its owner only) and stops cleanly
+    on ctrl+c and SIGTERM. The log is in DIR/log.
+
+    \b
+    Lasting settings stand in DIR/settings.toml; an option wins over them:
+      model_path = "PATH.gguf"       the model to load instead of the built-in one
+      model_url = "http://…/v1"      or an OpenAI-compatible address that answers
+      public_url = "https://…"       what signed addresses begin with, behind a proxy
+      [limits]                       the largest input, in bytes and pages:
+      file_bytes = 536870912           an uploaded file
+      document_bytes = 104857600       a document of a library
+      ocr_bytes = 52428800             a document to read
+      ocr_pages = 1000                 pages of a document to read
+      body_bytes = 100663296           any other request, data URLs included
+    """
+    from carrel.config import folders
+    from carrel.server.serve import run
+    from carrel.server.settings import Settings
+
+    if model is not None and model_url is not None:
+        raise CommandError("Give --model or --model-url, not both.", Code.USAGE)
+    if model is not None and not model.is_file():
+        raise CommandError(f"There is no model file at {model}.", Code.USAGE)
+    settings = Settings(
+        data=data or folders().server,
+        host=host,
+        port=port,
+        ready_file=ready_file,
+        model_path=model,
+        model_url=model_url,
+        until_unused=until_unused,
+    )
+    raise typer.Exit(run(settings))

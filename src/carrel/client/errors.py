@@ -1,0 +1,60 @@
+"""What goes wrong with a service, in words fit to be shown."""
+
+
+class ClientError(Exception):
+    """Something went wrong; `str()` of any of these is plain English without secrets."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
+
+
+class Unreachable(ClientError):
+    """No server answers, or the connection was lost."""
+
+
+class UnexpectedAnswer(ClientError):
+    """The service answered something this interface does not have."""
+
+
+class UnreadableFile(ClientError):
+    """A file to upload is missing, unreadable, or changed meanwhile."""
+
+
+class ServiceError(ClientError):
+    """The service refused a request or failed at it."""
+
+    def __init__(
+        self,
+        message: str,
+        status: int,
+        code: str | None = None,
+        request_id: str | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.code = code
+        self.request_id = request_id
+
+
+class Unauthorized(ServiceError):
+    """The API key was not accepted, or there is none."""
+
+
+class NotFound(ServiceError):
+    """There is no such thing, or no such endpoint."""
+
+
+class Invalid(ServiceError):
+    """The service found fields wrong; `fields` has (field, what is wrong) for each."""
+
+    def __init__(
+        self,
+        message: str,
+        status: int,
+        code: str | None = None,
+        request_id: str | None = None,
+        fields: tuple[tuple[str, str], ...] = (),
+    ) -> None:
+        super().__init__(message, status, code, request_id)
+        self.fields = fields
