@@ -1,0 +1,1 @@
+"""Bytes, kept under their hash."""

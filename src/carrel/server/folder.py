@@ -1,0 +1,174 @@
+"""The data folder: everything one server keeps, and the lock that makes it the only one."""
+
+import json
+import os
+import secrets
+import sqlite3
+import time
+from pathlib import Path
+from typing import Any, Self
+
+from carrel.server.blobs.local import sync_folder
+from carrel.server.locking import Locked, lock_file
+
+FORMAT = 1
+"""The folder format this program writes; the Alembic revision of the same number goes with it."""
+
+
+class FolderError(Exception):
+    """The data folder cannot be used; the message says why and what to do."""
+
+
+class FolderInUse(FolderError):
+    """Another server has the folder."""
+
+
+def write_private(path: Path, text: str) -> None:
+    """Writes a file that only its owner may read, whole or not at all."""
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    part.unlink(missing_ok=True)
+    part.touch(0o600, exist_ok=False)
+    with part.open("w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    part.replace(path)
+    sync_folder(path.parent)
+
+
+class DataFolder:
+    """A server's data folder, locked for as long as it is open."""
+
+    def __init__(self, path: Path) -> None:
+        """Makes the folder if need be, locks it, checks its format, makes its keys.
+
+        Raises:
+            FolderInUse: another server runs on it.
+            FolderError: it was written by a newer program, or cannot be written.
+        """
+        self.path = path.absolute()
+        try:
+            self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._lock = lock_file(self.path / "lock")
+        except Locked:
+            raise FolderInUse(self._in_use()) from None
+        except OSError as error:
+            raise FolderError(
+                f"The data folder {self.path} cannot be used: {error.strerror}."
+                " Choose another with --data."
+            ) from None
+        try:
+            self._check_format()
+            self.log_folder.mkdir(mode=0o700, exist_ok=True)
+            self.api_key = self._keep("key", f"carrel_{secrets.token_urlsafe(32)}")
+            self.secret = bytes.fromhex(self._keep("secret", secrets.token_hex(32)))
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    @property
+    def database_file(self) -> Path:
+        return self.path / "carrel.db"
+
+    @property
+    def database_url(self) -> str:
+        return f"sqlite:///{self.database_file}"
+
+    @property
+    def blob_folder(self) -> Path:
+        return self.path / "blobs"
+
+    @property
+    def log_folder(self) -> Path:
+        return self.path / "log"
+
+    @property
+    def settings_file(self) -> Path:
+        return self.path / "settings.toml"
+
+    @property
+    def server_file(self) -> Path:
+        """Where the running server says how to reach it."""
+        return self.path / "server.json"
+
+    @property
+    def format(self) -> int:
+        """The format the folder is in; 0 before its first migration."""
+        try:
+            return int(self._format_file.read_text("ascii"))
+        except FileNotFoundError:
+            return 0
+        except ValueError:
+            raise FolderError(
+                f"{self._format_file} does not hold a number: {self.path} is not a Carrel data"
+                " folder, or it is damaged. Choose another with --data."
+            ) from None
+
+    @format.setter
+    def format(self, number: int) -> None:
+        write_private(self._format_file, f"{number}\n")
+
+    def back_up(self) -> Path:
+        """Copies the database to `backups/`; returns the copy's path."""
+        folder = self.path / "backups"
+        folder.mkdir(mode=0o700, exist_ok=True)
+        stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
+        copy = folder / f"carrel-format{self.format}-{stamp}.db"
+        part = copy.with_suffix(".part")
+        part.unlink(missing_ok=True)
+        source, target = sqlite3.connect(self.database_file), sqlite3.connect(part)
+        try:
+            source.backup(target)
+        finally:
+            source.close()
+            target.close()
+        with part.open("rb+") as file:
+            os.fsync(file.fileno())
+        part.chmod(0o600)
+        part.replace(copy)
+        sync_folder(folder)
+        return copy
+
+    def announce(self, url: str) -> dict[str, Any]:
+        """Says in the folder that a server answers at `url`; returns what was said."""
+        address = {"url": url, "api_key": self.api_key, "pid": os.getpid()}
+        write_private(self.server_file, json.dumps(address))
+        return address
+
+    def close(self) -> None:
+        """Takes the announcement back and releases the lock."""
+        if not self._lock.closed:
+            self.server_file.unlink(missing_ok=True)
+            self._lock.close()
+
+    @property
+    def _format_file(self) -> Path:
+        return self.path / "format"
+
+    def _check_format(self) -> None:
+        if self.format > FORMAT:
+            raise FolderError(
+                f"The data folder {self.path} has format {self.format}; this version of Carrel"
+                f" knows formats up to {FORMAT}. Install a newer Carrel, or choose another folder"
+                " with --data."
+            )
+
+    def _keep(self, name: str, fresh: str) -> str:
+        path = self.path / name
+        if not path.exists():
+            write_private(path, fresh)
+        return path.read_text("ascii").strip()
+
+    def _in_use(self) -> str:
+        try:
+            running = json.loads(self.server_file.read_text("utf-8"))
+            where = f"at {running['url']} (process {running['pid']})"
+        except (OSError, ValueError, KeyError):
+            where = "and is just starting"
+        return f"A server already runs on {self.path} {where}. Use it, or choose another --data."

@@ -1,0 +1,47 @@
+"""The parts of a running server, and the order in which they start and stop."""
+
+from dataclasses import dataclass
+from typing import Self
+
+from carrel.server.access import Access
+from carrel.server.blobs.local import LocalBlobs
+from carrel.server.folder import DataFolder
+from carrel.server.leases import Leases
+from carrel.server.records.database import Database
+from carrel.server.settings import Settings
+from carrel.server.signing import Signer
+
+
+@dataclass
+class Server:
+    """Everything a route may need."""
+
+    settings: Settings
+    folder: DataFolder
+    database: Database
+    blobs: LocalBlobs
+    signer: Signer
+    access: Access
+    leases: Leases
+
+    @classmethod
+    def open(cls, settings: Settings, folder: DataFolder) -> Self:
+        """Puts the parts together over an open data folder; nothing runs yet."""
+        database = Database(folder.database_url)
+        return cls(
+            settings=settings,
+            folder=folder,
+            database=database,
+            blobs=LocalBlobs(folder.blob_folder),
+            signer=Signer(folder.secret),
+            access=Access(database, folder.secret),
+            leases=Leases(),
+        )
+
+    async def start(self) -> None:
+        """Starts what runs in the background."""
+        await self.access.admit(self.folder.api_key)
+
+    async def stop(self) -> None:
+        """Stops what runs in the background, last started first."""
+        self.database.close()

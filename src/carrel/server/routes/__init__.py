@@ -1,0 +1,1 @@
+"""The routes: thin, from a request model through a service to an answer model."""

@@ -1,0 +1,115 @@
+"""Runs a server until it is told to stop."""
+
+import asyncio
+import json
+import logging
+import os
+import signal
+import socket
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from types import FrameType
+
+import uvicorn
+
+from carrel.server.app import create_app
+from carrel.server.folder import DataFolder, FolderError, FolderInUse, write_private
+from carrel.server.logs import log_to
+from carrel.server.parts import Server
+from carrel.server.records.migrate import migrate
+from carrel.server.settings import FolderSettings, Settings, SettingsError
+
+log = logging.getLogger(__name__)
+
+EXIT_FAILED = 1
+EXIT_IN_USE = 3
+"""Another server has the data folder."""
+_GRACE_SECONDS = 5
+
+
+def run(settings: Settings) -> int:
+    """Serves until SIGTERM or SIGINT; returns the exit code of the process."""
+    os.umask(0o077)
+    try:
+        with DataFolder(settings.data) as folder:
+            log_to(folder)
+            settings = settings.with_folder(FolderSettings.load(folder.settings_file))
+            migrate(folder)
+            with _listen(settings.host, settings.port) as listener:
+                asyncio.run(_serve(Server.open(settings, folder), listener))
+    except (FolderError, SettingsError, ListenError) as error:
+        print(f"carrel serve: {error}", file=sys.stderr)
+        return EXIT_IN_USE if isinstance(error, FolderInUse) else EXIT_FAILED
+    return 0
+
+
+class ListenError(Exception):
+    """The address cannot be listened on."""
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    try:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        listener = socket.create_server((host, port), family=family, backlog=512)
+    except (OSError, OverflowError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise ListenError(
+            f"cannot listen on {host}:{port}: {reason}. Choose another --port, or 0 for a free one."
+        ) from None
+    listener.set_inheritable(False)
+    return listener
+
+
+async def _serve(server: Server, listener: socket.socket) -> None:
+    uvicorn_server = _Uvicorn(
+        uvicorn.Config(
+            create_app(server),
+            log_config=None,
+            access_log=False,
+            lifespan="on",
+            timeout_graceful_shutdown=_GRACE_SECONDS,
+            server_header=False,
+        ),
+        partial(_announce, server, listener),
+    )
+    await uvicorn_server.serve(sockets=[listener])
+    log.info("stopped")
+
+
+def _announce(server: Server, listener: socket.socket) -> None:
+    host, port = listener.getsockname()[:2]
+    url = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+    address = server.folder.announce(url)
+    if server.settings.ready_file is not None:
+        ready = {"url": url, "api_key": address["api_key"]}
+        write_private(server.settings.ready_file, json.dumps(ready))
+    log.info("serving %s at %s", server.folder.path, url)
+    print(f"Carrel serves {server.folder.path} at {url}", file=sys.stderr)
+
+
+class _Uvicorn(uvicorn.Server):
+    """Uvicorn that says when it answers, and ends cleanly when a signal asks it to."""
+
+    def __init__(self, config: uvicorn.Config, announce: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._announce = announce
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            self._announce()
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        # The original raises the signal again after a clean stop, which ends the process by it.
+        def stop(number: int, frame: FrameType | None) -> None:
+            self.handle_exit(number, frame)
+
+        before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)

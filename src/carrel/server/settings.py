@@ -1,0 +1,92 @@
+"""What the server is told: by its command line, and by `settings.toml` in the data folder."""
+
+import tomllib
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+MIB = 1024 * 1024
+
+
+class SettingsError(Exception):
+    """The settings file cannot be used; the message says why and what to do."""
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Limits(_Section):
+    """How much the server accepts. Sizes are in bytes."""
+
+    file_bytes: int = Field(default=512 * MIB, gt=0)
+    """One file of `POST /v1/files`."""
+    document_bytes: int = Field(default=100 * MIB, gt=0)
+    """One document of a library."""
+    ocr_bytes: int = Field(default=50 * MIB, gt=0)
+    """One document to read."""
+    ocr_pages: int = Field(default=1000, gt=0)
+    """Pages of one document to read."""
+    body_bytes: int = Field(default=96 * MIB, gt=0)
+    """Any other request body, data URLs included."""
+
+
+class FolderSettings(_Section):
+    """The contents of `settings.toml`."""
+
+    model_url: str | None = None
+    """An OpenAI-compatible address that answers instead of the embedded model."""
+    model_path: Path | None = None
+    """A GGUF file that the embedded engine loads instead of the built-in model."""
+    public_url: str | None = None
+    """The address that signed addresses begin with, where a proxy stands in front."""
+    limits: Limits = Limits()
+
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        """Reads the file; without one, everything is at its default.
+
+        Raises:
+            SettingsError: the file is not TOML, or says something unknown or impossible.
+        """
+        try:
+            return cls.model_validate(tomllib.loads(path.read_text("utf-8")))
+        except FileNotFoundError:
+            return cls()
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise SettingsError(f"{path} is not valid TOML: {error}. Correct it.") from None
+        except ValidationError as error:
+            problems = "; ".join(
+                f"{'.'.join(str(part) for part in item['loc'])}: {item['msg']}"
+                for item in error.errors(include_input=False, include_url=False)
+            )
+            raise SettingsError(f"{path}: {problems}. Correct or remove it.") from None
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How one run of the server is set up."""
+
+    data: Path
+    host: str = "127.0.0.1"
+    port: int = 0
+    ready_file: Path | None = None
+    model_path: Path | None = None
+    model_url: str | None = None
+    until_unused: bool = False
+    """Stop when nobody has held a lease for a minute."""
+    public_url: str | None = None
+    limits: Limits = field(default_factory=Limits)
+
+    def with_folder(self, folder: FolderSettings) -> Self:
+        """These settings, completed by the folder's file; the command line wins."""
+        chosen = self.model_path is not None or self.model_url is not None
+        return replace(
+            self,
+            model_path=self.model_path if chosen else folder.model_path,
+            model_url=self.model_url if chosen else folder.model_url,
+            public_url=self.public_url or folder.public_url,
+            limits=folder.limits,
+        )
