@@ -8,7 +8,7 @@ from fastapi import FastAPI
 from carrel.server.errors import install_error_handlers
 from carrel.server.middleware import RequestLog
 from carrel.server.parts import Server
-from carrel.server.routes import health
+from carrel.server.routes import files, health, leases, signed
 
 
 def create_app(server: Server) -> FastAPI:
@@ -25,7 +25,8 @@ def create_app(server: Server) -> FastAPI:
     # No documentation pages: they would load their scripts from elsewhere.
     app = FastAPI(title="Carrel", lifespan=lifespan, docs_url=None, redoc_url=None)
     app.state.server = server
-    app.include_router(health.router)
+    for area in (files, signed, leases, health):
+        app.include_router(area.router)
     install_error_handlers(app)
     app.add_middleware(RequestLog)
     return app

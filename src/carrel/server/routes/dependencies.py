@@ -44,14 +44,24 @@ def query(model: type[M]) -> Callable[[Request], M]:
     """
 
     def read(request: Request) -> M:
-        try:
-            return model.model_validate(_values(model, request.query_params))
-        except ValidationError as error:
-            raise RequestValidationError(
-                [{**item, "loc": ("query", *item["loc"])} for item in error.errors()]
-            ) from None
+        return _validated(model, _values(model, request.query_params), "query")
 
     return read
+
+
+def fields(model: type[M], given: dict[str, str]) -> M:
+    """A model of the text parts of an upload. Unknown and empty parts are ignored."""
+    known = {name: value for name, value in given.items() if value and name in model.model_fields}
+    return _validated(model, known, "body")
+
+
+def _validated(model: type[M], values: dict[str, Any], where: str) -> M:
+    try:
+        return model.model_validate(values)
+    except ValidationError as error:
+        raise RequestValidationError(
+            [{**item, "loc": (where, *item["loc"])} for item in error.errors()]
+        ) from None
 
 
 def _values(model: type[BaseModel], parameters: QueryParams) -> dict[str, Any]:

@@ -1,0 +1,22 @@
+"""File names as they come from outside: text to show, never a path to open."""
+
+import unicodedata
+from pathlib import PurePosixPath
+
+_MAX_BYTES = 255
+
+
+def safe_filename(name: str) -> str:
+    """The last part of a path-like name, without control characters, at most 255 bytes."""
+    last = name.replace("\\", "/").rstrip("/").rpartition("/")[2]
+    shown = "".join(
+        c for c in unicodedata.normalize("NFC", last) if unicodedata.category(c) != "Cc"
+    )
+    shown = shown.strip()
+    if shown in ("", ".", ".."):
+        return "file"
+    suffix = PurePosixPath(shown).suffix
+    if len(suffix.encode()) > 20:
+        suffix = ""
+    stem = shown.removesuffix(suffix).encode()[: _MAX_BYTES - len(suffix.encode())]
+    return stem.decode("utf-8", "ignore") + suffix

@@ -1,0 +1,71 @@
+"""What becomes of an uploaded file: its purpose, its kind, and what its lines are."""
+
+import asyncio
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from carrel.server.errors import InvalidRequest
+from carrel.server.mimetypes import sniff
+from carrel.server.records.ids import new_id
+from carrel.server.uploads import Upload
+from carrel.wire.files import FileUpload, Purpose, SampleType
+
+_LINES = "jsonl"
+
+
+async def describe(upload: Upload, options: FileUpload, path: Path) -> dict[str, Any]:
+    """The columns of a new file's row, from its name, its bytes and what was asked for.
+
+    Raises:
+        InvalidRequest: a file for fine-tuning is not a `.jsonl`.
+    """
+    has_lines = upload.filename.lower().endswith(f".{_LINES}")
+    purpose: Purpose = options.purpose or ("fine-tune" if has_lines else "ocr")
+    if purpose == "fine-tune" and not has_lines:
+        raise InvalidRequest(
+            ("body", "file"), "A file with the purpose fine-tune must be a .jsonl file."
+        )
+    now = datetime.now(UTC)
+    return {
+        "id": new_id(),
+        "filename": upload.filename,
+        "blob": upload.blob.hash,
+        "bytes": upload.blob.size,
+        "purpose": purpose,
+        "sample_type": await asyncio.to_thread(_sample_type, purpose, path),
+        "source": "upload",
+        "num_lines": await asyncio.to_thread(_count_lines, path) if has_lines else None,
+        "mimetype": (await asyncio.to_thread(sniff, path, upload.filename)).mimetype,
+        "visibility": options.visibility,
+        "created_at": now,
+        "expires_at": now + timedelta(hours=options.expiry) if options.expiry else None,
+    }
+
+
+def _sample_type(purpose: Purpose, path: Path) -> SampleType:
+    if purpose == "ocr":
+        return "ocr_input"
+    if purpose == "batch":
+        return "batch_request"
+    return "pretrain" if _is_plain_text_sample(path) else "instruct"
+
+
+def _is_plain_text_sample(path: Path) -> bool:
+    with path.open("rb") as file:
+        line = file.readline(1024 * 1024)
+    try:
+        sample = json.loads(line)
+    except ValueError:
+        return False
+    return isinstance(sample, dict) and "text" in sample and "messages" not in sample
+
+
+def _count_lines(path: Path) -> int:
+    count, last = 0, b"\n"
+    with path.open("rb") as file:
+        while chunk := file.read(1024 * 1024):
+            count += chunk.count(b"\n")
+            last = chunk[-1:]
+    return count + (last != b"\n")

@@ -1,0 +1,131 @@
+"""What a file is, told by its first bytes; its name only decides between kinds of text."""
+
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+
+_HEAD_BYTES = 8192
+_TAIL_BYTES = 1024 * 1024
+_OCTETS = "application/octet-stream"
+_OFFICE = "application/vnd.openxmlformats-officedocument"
+_OPEN = "application/vnd.oasis.opendocument"
+
+_SIGNATURES: tuple[tuple[bytes, int, str, str], ...] = (
+    (b"\x89PNG\r\n\x1a\n", 0, "image/png", "png"),
+    (b"\xff\xd8\xff", 0, "image/jpeg", "jpg"),
+    (b"GIF87a", 0, "image/gif", "gif"),
+    (b"GIF89a", 0, "image/gif", "gif"),
+    (b"WEBP", 8, "image/webp", "webp"),
+    (b"II*\x00", 0, "image/tiff", "tiff"),
+    (b"MM\x00*", 0, "image/tiff", "tiff"),
+    (b"BM", 0, "image/bmp", "bmp"),
+    (b"ftypavif", 4, "image/avif", "avif"),
+    (b"ftypheic", 4, "image/heic", "heic"),
+    (b"{\\rtf", 0, "application/rtf", "rtf"),
+    (b"\x1f\x8b", 0, "application/gzip", "gz"),
+)
+
+_ZIP = b"PK\x03\x04"
+_COMPOUND = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_COMPOUND_TYPES = {
+    "doc": "application/msword",
+    "xls": "application/vnd.ms-excel",
+    "ppt": "application/vnd.ms-powerpoint",
+    "msg": "application/vnd.ms-outlook",
+}
+
+_OFFICE_PARTS = {
+    b"word/document.xml": (f"{_OFFICE}.wordprocessingml.document", "docx"),
+    b"ppt/presentation.xml": (f"{_OFFICE}.presentationml.presentation", "pptx"),
+    b"xl/workbook.": (f"{_OFFICE}.spreadsheetml.sheet", "xlsx"),
+}
+_ZIP_MIMETYPES = {
+    f"{_OPEN}.text": "odt",
+    f"{_OPEN}.presentation": "odp",
+    f"{_OPEN}.spreadsheet": "ods",
+    "application/epub+zip": "epub",
+}
+
+_TEXT_TYPES = {
+    "csv": "text/csv",
+    "tsv": "text/tab-separated-values",
+    "md": "text/markdown",
+    "markdown": "text/markdown",
+    "html": "text/html",
+    "htm": "text/html",
+    "xml": "application/xml",
+    "svg": "image/svg+xml",
+    "json": "application/json",
+    "jsonl": "application/jsonl",
+    "yaml": "application/yaml",
+    "yml": "application/yaml",
+    "tex": "application/x-tex",
+    "bib": "application/x-bibtex",
+    "rst": "text/x-rst",
+    "eml": "message/rfc822",
+    "ipynb": "application/x-ipynb+json",
+    "vtt": "text/vtt",
+}
+
+
+class MediaType(NamedTuple):
+    """A media type, and the extension that goes with it, without the dot."""
+
+    mimetype: str
+    extension: str
+
+
+def sniff(path: Path, filename: str) -> MediaType:
+    """What the bytes at `path` are; `filename` is what their sender calls them; blocking."""
+    with path.open("rb") as file:
+        head = file.read(_HEAD_BYTES)
+        file.seek(max(0, path.stat().st_size - _TAIL_BYTES))
+        tail = file.read() if head.startswith(_ZIP) else b""
+    suffix = PurePosixPath(filename).suffix.lower().removeprefix(".")
+    if b"%PDF-" in head[:1024]:
+        return MediaType("application/pdf", "pdf")
+    for magic, offset, mimetype, extension in _SIGNATURES:
+        if head.startswith(magic, offset):
+            return MediaType(mimetype, extension)
+    if head.startswith(_COMPOUND):
+        return MediaType(_COMPOUND_TYPES.get(suffix, "application/x-ole-storage"), suffix)
+    if head.startswith(_ZIP):
+        return _in_zip(head, tail)
+    if _is_text(head):
+        return _text(head, suffix)
+    return MediaType(_OCTETS, suffix)
+
+
+def _in_zip(head: bytes, tail: bytes) -> MediaType:
+    # The archive's own directory may be made to exhaust memory, so it is searched, not parsed.
+    if head[30:38] == b"mimetype":
+        for mimetype, extension in _ZIP_MIMETYPES.items():
+            if head.startswith(mimetype.encode(), 38):
+                return MediaType(mimetype, extension)
+    for part, office in _OFFICE_PARTS.items():
+        if part in tail:
+            return MediaType(*office)
+    return MediaType("application/zip", "zip")
+
+
+def _is_text(head: bytes) -> bool:
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return True
+    if b"\x00" in head:
+        return False
+    try:
+        head.decode("utf-8")
+    except UnicodeDecodeError as error:
+        # A character cut in two by the end of the sample is no reason for doubt.
+        return len(head) == _HEAD_BYTES and error.start > len(head) - 4
+    return True
+
+
+def _text(head: bytes, suffix: str) -> MediaType:
+    start = head.lstrip(b"\xef\xbb\xbf \t\r\n").lower()
+    if suffix in _TEXT_TYPES:
+        return MediaType(_TEXT_TYPES[suffix], suffix)
+    if start.startswith((b"<!doctype html", b"<html")):
+        return MediaType("text/html", "html")
+    if start.startswith(b"<?xml"):
+        return MediaType("application/xml", "xml")
+    return MediaType("text/plain", suffix or "txt")

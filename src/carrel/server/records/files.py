@@ -1,0 +1,133 @@
+"""Files: rows that name a blob."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import sqlalchemy as sa
+
+from carrel.server.access import Caller
+from carrel.server.errors import not_found
+from carrel.server.records.tables import files
+from carrel.server.records.text import contains
+from carrel.wire.files import File, FileList, FileQuery
+
+
+@dataclass(frozen=True)
+class StoredFile:
+    """A file's public face, and where its bytes are."""
+
+    file: File
+    blob: str
+
+    @property
+    def mimetype(self) -> str:
+        return self.file.mimetype or "application/octet-stream"
+
+
+def insert(connection: sa.Connection, caller: Caller, values: dict[str, Any]) -> File:
+    """Adds a file of the caller's organisation; `values` are columns of the table."""
+    row = connection.execute(
+        files.insert()
+        .values(organisation_id=caller.organisation_id, user_id=caller.user_id, **values)
+        .returning(files)
+    ).one()
+    return _file(row)
+
+
+def get(connection: sa.Connection, caller: Caller, id: str) -> StoredFile:
+    """A file the caller may see.
+
+    Raises:
+        ApiError: 404.
+    """
+    query = sa.select(files).where(_visible(caller), files.c.id == id)
+    row = connection.execute(query).one_or_none()
+    if row is None:
+        raise not_found("file", id)
+    return StoredFile(_file(row), row.blob)
+
+
+def get_signed(connection: sa.Connection, id: str) -> StoredFile | None:
+    """The file of a signed address, if it still exists."""
+    query = sa.select(files).where(_unexpired(), files.c.id == id)
+    row = connection.execute(query).one_or_none()
+    return None if row is None else StoredFile(_file(row), row.blob)
+
+
+def delete(connection: sa.Connection, caller: Caller, id: str) -> None:
+    """Deletes a file the caller may see; its bytes go when the collector comes.
+
+    Raises:
+        ApiError: 404.
+    """
+    gone = connection.execute(files.delete().where(_visible(caller), files.c.id == id))
+    if gone.rowcount == 0:
+        raise not_found("file", id)
+
+
+def delete_expired(connection: sa.Connection) -> int:
+    """Deletes files whose time is over; returns how many."""
+    return connection.execute(files.delete().where(sa.not_(_unexpired()))).rowcount
+
+
+def page(connection: sa.Connection, caller: Caller, query: FileQuery) -> FileList:
+    """A page of the files the caller may see, newest first."""
+    wanted = [_visible(caller), *_filters(query)]
+    rows = connection.execute(
+        sa.select(files)
+        .where(*wanted)
+        .order_by(files.c.created_at.desc(), files.c.id.desc())
+        .limit(query.page_size)
+        .offset(query.page * query.page_size)
+    )
+    data = [_file(row) for row in rows]
+    total = None
+    if query.include_total:
+        total = connection.scalar(sa.select(sa.func.count()).select_from(files).where(*wanted))
+    return FileList(data=data, total=total)
+
+
+def _filters(query: FileQuery) -> list[sa.ColumnElement[bool]]:
+    filters: list[sa.ColumnElement[bool]] = []
+    several: tuple[tuple[sa.Column[Any], Sequence[str] | None], ...] = (
+        (files.c.sample_type, query.sample_type),
+        (files.c.source, query.source),
+        (files.c.mimetype, query.mimetypes),
+    )
+    filters += [column.in_(values) for column, values in several if values]
+    if query.purpose:
+        filters.append(files.c.purpose == query.purpose)
+    if query.search:
+        filters.append(contains(files.c.filename, query.search))
+    return filters
+
+
+def _unexpired() -> sa.ColumnElement[bool]:
+    return sa.or_(files.c.expires_at.is_(None), files.c.expires_at > datetime.now(UTC))
+
+
+def _visible(caller: Caller) -> sa.ColumnElement[bool]:
+    return sa.and_(
+        files.c.organisation_id == caller.organisation_id,
+        sa.or_(files.c.visibility == "workspace", files.c.user_id == caller.user_id),
+        _unexpired(),
+    )
+
+
+def _file(row: sa.Row[Any]) -> File:
+    expires_at: datetime | None = row.expires_at
+    return File(
+        id=row.id,
+        bytes=row.bytes,
+        created_at=int(row.created_at.timestamp()),
+        filename=row.filename,
+        purpose=row.purpose,
+        sample_type=row.sample_type,
+        source=row.source,
+        num_lines=row.num_lines,
+        mimetype=row.mimetype,
+        expires_at=int(expires_at.timestamp()) if expires_at else None,
+        visibility=row.visibility,
+    )

@@ -1,0 +1,80 @@
+"""Files: upload, list, retrieve, delete, download, signed address."""
+
+from functools import partial
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Request, Response
+
+from carrel.server.bytes_response import blob_response
+from carrel.server.files import describe
+from carrel.server.records import files
+from carrel.server.routes.dependencies import (
+    CurrentCaller,
+    CurrentServer,
+    base_url,
+    fields,
+    query,
+)
+from carrel.server.uploads import receive_upload
+from carrel.wire.files import (
+    DeletedFile,
+    File,
+    FileList,
+    FileQuery,
+    FileUpload,
+    RetrievedFile,
+    SignedURL,
+    SignedURLQuery,
+)
+
+router = APIRouter(prefix="/v1/files")
+
+
+@router.get("")
+async def list_files(
+    server: CurrentServer,
+    caller: CurrentCaller,
+    query: Annotated[FileQuery, Depends(query(FileQuery))],
+) -> FileList:
+    return await server.database.read(partial(files.page, caller=caller, query=query))
+
+
+@router.post("")
+async def upload_file(request: Request, server: CurrentServer, caller: CurrentCaller) -> File:
+    upload = await receive_upload(request, server.blobs, limit=server.settings.limits.file_bytes)
+    options = fields(FileUpload, upload.fields)
+    values = await describe(upload, options, server.blobs.path(upload.blob.hash))
+    return await server.database.write(partial(files.insert, caller=caller, values=values))
+
+
+@router.get("/{file_id}")
+async def retrieve_file(
+    file_id: str, server: CurrentServer, caller: CurrentCaller
+) -> RetrievedFile:
+    stored = await server.database.read(partial(files.get, caller=caller, id=file_id))
+    return RetrievedFile(**stored.file.model_dump(), deleted=False)
+
+
+@router.delete("/{file_id}")
+async def delete_file(file_id: str, server: CurrentServer, caller: CurrentCaller) -> DeletedFile:
+    await server.database.write(partial(files.delete, caller=caller, id=file_id))
+    return DeletedFile(id=file_id, deleted=True)
+
+
+@router.api_route("/{file_id}/content", methods=["GET", "HEAD"])
+async def download_file(file_id: str, server: CurrentServer, caller: CurrentCaller) -> Response:
+    stored = await server.database.read(partial(files.get, caller=caller, id=file_id))
+    return blob_response(server.blobs, stored.blob, filename=stored.file.filename)
+
+
+@router.get("/{file_id}/url")
+async def sign_file_url(
+    file_id: str,
+    request: Request,
+    server: CurrentServer,
+    caller: CurrentCaller,
+    query: Annotated[SignedURLQuery, Depends(query(SignedURLQuery))],
+) -> SignedURL:
+    await server.database.read(partial(files.get, caller=caller, id=file_id))
+    seconds = query.expiry * 3600
+    return SignedURL(url=server.signer.url(base_url(request, server), "file", file_id, seconds))

@@ -1,0 +1,234 @@
+"""Receiving an uploaded file: streamed to disk, whole or not at all."""
+
+import asyncio
+import errno
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field
+
+from python_multipart.exceptions import FormParserError
+from python_multipart.multipart import MultipartParser, parse_options_header
+from starlette.requests import ClientDisconnect, Request
+
+from carrel.server.blobs.local import Blob, BlobWriter, LocalBlobs
+from carrel.server.errors import ApiError, InvalidRequest
+from carrel.server.filenames import safe_filename
+
+_BATCH_BYTES = 1024 * 1024
+_FIELD_BYTES = 64 * 1024
+_MAX_PARTS = 32
+_OVERHEAD_BYTES = 1024 * 1024
+"""What a body may be larger than its file: the other parts, and the headers of all."""
+_IDLE_SECONDS = 60
+_DRAIN_SECONDS = 5
+
+
+@dataclass(frozen=True)
+class Upload:
+    """A file that was received and is on disk, and the text parts that came with it."""
+
+    filename: str
+    content_type: str | None
+    blob: Blob
+    fields: dict[str, str]
+
+
+async def receive_upload(request: Request, blobs: LocalBlobs, *, limit: int) -> Upload:
+    """Receives one multipart body with one file part named `file` of at most `limit` bytes.
+
+    Memory use does not depend on the size. Nothing is kept of a body that is refused.
+
+    Raises:
+        ApiError: 400 for a malformed or truncated body, 408 when it stops coming, 413 when it
+            is too large, 507 when the disk is full.
+        InvalidRequest: there is no part named `file`.
+    """
+    body = request.stream()
+    try:
+        _refuse_announced(request, limit)
+        async with blobs.writer() as writer:
+            receiver = _Receiver(_boundary(request), limit)
+            async for batch in _batches(body, receiver):
+                await writer.write(batch)
+            return await receiver.finish(writer)
+    except (ApiError, InvalidRequest):
+        await _drain(body)
+        raise
+    except FormParserError as error:
+        await _drain(body)
+        raise ApiError(400, f"The upload is not a well-formed multipart body: {error}") from None
+    except ClientDisconnect:
+        raise _truncated() from None
+    except TimeoutError:
+        raise ApiError(408, "The upload stopped half-way. Send it again.") from None
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        raise ApiError(507, "The server's disk is full. Free some space and try again.") from None
+
+
+def _refuse_announced(request: Request, limit: int) -> None:
+    announced = request.headers.get("content-length", "")
+    if announced.isdecimal() and int(announced) > limit + _OVERHEAD_BYTES:
+        raise _too_large(limit)
+
+
+def _boundary(request: Request) -> bytes:
+    kind, options = parse_options_header(request.headers.get("content-type"))
+    boundary = options.get(b"boundary")
+    if kind != b"multipart/form-data" or not boundary:
+        raise ApiError(400, "Send the file as multipart/form-data, in a part named `file`.")
+    return boundary
+
+
+async def _batches(body: AsyncIterator[bytes], receiver: "_Receiver") -> AsyncIterator[bytes]:
+    """The bytes of the file as they come, in pieces that are worth a trip to a thread."""
+    pending = bytearray()
+    while True:
+        async with asyncio.timeout(_IDLE_SECONDS):
+            chunk = await anext(body, None)
+        if chunk is None:
+            break
+        receiver.parse(chunk)
+        pending += receiver.take()
+        if len(pending) >= _BATCH_BYTES:
+            yield bytes(pending)
+            pending.clear()
+    yield bytes(pending)
+
+
+async def _drain(body: AsyncIterator[bytes]) -> None:
+    """Reads what still comes, for a while: a sender that is cut off never sees the answer."""
+    try:
+        async with asyncio.timeout(_DRAIN_SECONDS):
+            async for _ in body:
+                pass
+    except (TimeoutError, ClientDisconnect):
+        pass
+
+
+def _truncated() -> ApiError:
+    return ApiError(400, "The upload ended before it was complete. Send it again.")
+
+
+def _missing_file() -> InvalidRequest:
+    return InvalidRequest(("body", "file"), "Field required", "missing")
+
+
+def _too_large(limit: int) -> ApiError:
+    size = f"{limit // 2**20} MiB" if limit >= 2**20 else f"{limit} bytes"
+    return ApiError(413, f"The file is larger than the {size} this server takes.")
+
+
+@dataclass
+class _Part:
+    """The part that is being parsed."""
+
+    name: str = ""
+    is_file: bool = False
+    text: bytearray = field(default_factory=bytearray)
+
+
+class _Receiver:
+    """Parses a multipart body piece by piece; the file's bytes are taken out as they come."""
+
+    def __init__(self, boundary: bytes, limit: int) -> None:
+        self._limit = limit
+        self._file = bytearray()
+        self._file_bytes = 0
+        self._filename: str | None = None
+        self._content_type: str | None = None
+        self._fields: dict[str, str] = {}
+        self._parts = 0
+        self._part = _Part()
+        self._header = (bytearray(), bytearray())
+        self._headers: dict[bytes, bytes] = {}
+        self._complete = False
+        self._parser = MultipartParser(
+            boundary,
+            {
+                "on_part_begin": self._begin_part,
+                "on_header_field": self._on_header(0),
+                "on_header_value": self._on_header(1),
+                "on_header_end": self._end_header,
+                "on_headers_finished": self._end_headers,
+                "on_part_data": self._on_data,
+                "on_part_end": self._end_part,
+                "on_end": self._end,
+            },
+        )
+
+    def parse(self, data: bytes) -> None:
+        """Parses the next piece of the body."""
+        self._parser.write(data)
+
+    def take(self) -> bytes:
+        """The bytes of the file that were parsed since the last time."""
+        taken = bytes(self._file)
+        self._file.clear()
+        return taken
+
+    async def finish(self, writer: BlobWriter) -> Upload:
+        """The upload, once the whole body was parsed and every byte was written."""
+        # The parser itself takes a body without its closing boundary for a whole one.
+        if not self._complete:
+            raise _truncated()
+        if self._filename is None:
+            raise _missing_file()
+        blob = await writer.commit()
+        return Upload(self._filename, self._content_type, blob, self._fields)
+
+    def _begin_part(self) -> None:
+        self._parts += 1
+        if self._parts > _MAX_PARTS:
+            raise ApiError(400, f"The upload has more than {_MAX_PARTS} parts.")
+        self._part = _Part()
+        self._headers = {}
+        self._header = (bytearray(), bytearray())
+
+    def _on_header(self, half: int) -> Callable[[bytes, int, int], None]:
+        def append(data: bytes, start: int, end: int) -> None:
+            self._header[half].extend(data[start:end])
+
+        return append
+
+    def _end_header(self) -> None:
+        name, value = self._header
+        self._headers[bytes(name).lower()] = bytes(value)
+        self._header = (bytearray(), bytearray())
+
+    def _end_headers(self) -> None:
+        _, options = parse_options_header(self._headers.get(b"content-disposition"))
+        name = options.get(b"name")
+        if name is None:
+            raise ApiError(400, "A part of the upload has no name.")
+        self._part.name = name.decode("utf-8", "replace")
+        if self._part.name != "file":
+            if b"filename" in options:
+                raise _missing_file()
+            return
+        if self._filename is not None:
+            raise ApiError(400, "The upload has more than one file. Send one at a time.")
+        self._part.is_file = True
+        filename = options.get(b"filename", b"").decode("utf-8", "replace")
+        # Browsers and most clients write a quotation mark so; nothing else is escaped.
+        self._filename = safe_filename(filename.replace("%22", '"'))
+        kind = self._headers.get(b"content-type")
+        self._content_type = kind.decode("latin-1") if kind else None
+
+    def _on_data(self, data: bytes, start: int, end: int) -> None:
+        if self._part.is_file:
+            self._file_bytes += end - start
+            if self._file_bytes > self._limit:
+                raise _too_large(self._limit)
+            self._file += memoryview(data)[start:end]
+        else:
+            self._part.text += data[start:end]
+            if len(self._part.text) > _FIELD_BYTES:
+                raise ApiError(413, f"The part {self._part.name[:80]!r} is too large.")
+
+    def _end_part(self) -> None:
+        if not self._part.is_file:
+            self._fields[self._part.name] = self._part.text.decode("utf-8", "replace")
+
+    def _end(self) -> None:
+        self._complete = True
