@@ -1,1 +1,30 @@
 """The API client: httpx, async, a module an area."""
+
+from carrel.client.client import Client
+from carrel.client.errors import (
+    ClientError,
+    Invalid,
+    NotFound,
+    ServiceError,
+    Unauthorized,
+    UnexpectedAnswer,
+    Unreachable,
+    UnreadableFile,
+)
+from carrel.client.transport import Call
+from carrel.client.uploads import Progress, UploadSource
+
+__all__ = [
+    "Call",
+    "Client",
+    "ClientError",
+    "Invalid",
+    "NotFound",
+    "Progress",
+    "ServiceError",
+    "Unauthorized",
+    "UnexpectedAnswer",
+    "Unreachable",
+    "UnreadableFile",
+    "UploadSource",
+]

@@ -1,0 +1,142 @@
+"""The agents of a service, their versions and aliases."""
+
+import builtins
+from typing import Any
+
+from carrel.client.transport import Transport, path_of
+from carrel.wire.agents import (
+    Agent,
+    AgentAlias,
+    AgentCreate,
+    AgentPage,
+    AgentPageQuery,
+    AgentQuery,
+    AgentUpdate,
+    AliasRequest,
+    VersionsQuery,
+    VersionSwitch,
+)
+
+
+class Agents:
+    """`/v1/agents`."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    async def list(
+        self,
+        *,
+        page: int = 0,
+        page_size: int = 20,
+        search: str | None = None,
+        name: str | None = None,
+        agent_id: str | None = None,
+        deployment_chat: bool | None = None,
+        sources: builtins.list[str] | None = None,
+        metadata: dict[str, Any] | None = None,
+    ) -> builtins.list[Agent]:
+        """A page of the agents, each as its active version has it; pages count from 0."""
+        query = AgentQuery(
+            page=page,
+            page_size=page_size,
+            search=search,
+            name=name,
+            id=agent_id,
+            deployment_chat=deployment_chat,
+            sources=sources,
+            metadata=metadata,
+        )
+        return await self._transport.call(list[Agent], "GET", "/v1/agents", query=query)
+
+    async def pages(
+        self,
+        *,
+        page_token: str | None = None,
+        page_size: int = 20,
+        search: str | None = None,
+        name: str | None = None,
+        agent_id: str | None = None,
+        deployment_chat: bool | None = None,
+        sources: builtins.list[str] | None = None,
+        metadata: dict[str, Any] | None = None,
+    ) -> AgentPage:
+        """A page of the agents, with the token of the next one."""
+        query = AgentPageQuery(
+            page_token=page_token,
+            page_size=page_size,
+            search=search,
+            name=name,
+            id=agent_id,
+            deployment_chat=deployment_chat,
+            sources=sources,
+            metadata=metadata,
+        )
+        return await self._transport.call(AgentPage, "GET", "/v1/agents/pages", query=query)
+
+    async def create(self, agent: AgentCreate) -> Agent:
+        """Makes an agent, version 0."""
+        return await self._transport.call(Agent, "POST", "/v1/agents", body=agent.body())
+
+    async def get(self, agent_id: str, version: int | str | None = None) -> Agent:
+        """An agent as its active version, a numbered version or an alias has it."""
+        return await self._transport.call(
+            Agent, "GET", path_of("/v1/agents/{}", agent_id), query={"agent_version": version}
+        )
+
+    async def update(self, agent_id: str, changes: AgentUpdate) -> Agent:
+        """Makes a new version with these changes, and makes it active."""
+        return await self._transport.call(
+            Agent, "PATCH", path_of("/v1/agents/{}", agent_id), body=changes.body()
+        )
+
+    async def delete(self, agent_id: str) -> None:
+        """Removes an agent with all its versions."""
+        await self._transport.send("DELETE", path_of("/v1/agents/{}", agent_id))
+
+    async def switch(self, agent_id: str, version: int) -> Agent:
+        """Makes an existing version the active one."""
+        return await self._transport.call(
+            Agent,
+            "PATCH",
+            path_of("/v1/agents/{}/version", agent_id),
+            query=VersionSwitch(version=version),
+        )
+
+    async def versions(
+        self, agent_id: str, *, page: int = 0, page_size: int = 20
+    ) -> builtins.list[Agent]:
+        """A page of an agent's versions; pages count from 0."""
+        return await self._transport.call(
+            list[Agent],
+            "GET",
+            path_of("/v1/agents/{}/versions", agent_id),
+            query=VersionsQuery(page=page, page_size=page_size),
+        )
+
+    async def version(self, agent_id: str, version: int) -> Agent:
+        """An agent as one version has it."""
+        return await self._transport.call(
+            Agent, "GET", path_of("/v1/agents/{}/versions/{}", agent_id, version)
+        )
+
+    async def aliases(self, agent_id: str) -> builtins.list[AgentAlias]:
+        """The names that point at versions of an agent."""
+        return await self._transport.call(
+            list[AgentAlias], "GET", path_of("/v1/agents/{}/aliases", agent_id)
+        )
+
+    async def set_alias(self, agent_id: str, alias: str, version: int) -> AgentAlias:
+        """Points a name at a version, away from the one it pointed at."""
+        return await self._transport.call(
+            AgentAlias,
+            "PUT",
+            path_of("/v1/agents/{}/aliases", agent_id),
+            query=AliasRequest(alias=alias, version=version),
+        )
+
+    async def delete_alias(self, agent_id: str, alias: str) -> None:
+        """Removes a name; the version it points at stays."""
+        await self._transport.send(
+            "DELETE", path_of("/v1/agents/{}/aliases", agent_id), query={"alias": alias}
+        )

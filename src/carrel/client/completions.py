@@ -1,0 +1,82 @@
+"""Agent completions, whole or as a stream."""
+
+import json
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing, asynccontextmanager
+
+import httpx
+from httpx_sse import EventSource, SSEError
+
+from carrel.client.errors import ServiceError, UnexpectedAnswer, Unreachable
+from carrel.client.transport import Transport, parse
+from carrel.text import clean_text
+from carrel.wire.completions import Completion, CompletionChunk, CompletionRequest
+
+_PATH = "/v1/agents/completions"
+_EVENT_STREAM = "text/event-stream"
+
+
+class Completions:
+    """`/v1/agents/completions`."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    async def complete(self, request: CompletionRequest) -> Completion:
+        """The whole answer, however long it takes."""
+        body = {**request.body(), "stream": False}
+        return await self._transport.call(Completion, "POST", _PATH, body=body, unhurried=True)
+
+    @asynccontextmanager
+    async def stream(
+        self, request: CompletionRequest
+    ) -> AsyncIterator[AsyncIterator[CompletionChunk]]:
+        """The answer's chunks as they are written; leaving closes the connection at once.
+
+            async with client.completions.stream(request) as chunks:
+                async for chunk in chunks: ...
+
+        The iterator raises Unreachable if the answer breaks off, and ServiceError if the
+        service fails while it answers.
+        """
+        async with (
+            self._transport.open(
+                "POST",
+                _PATH,
+                body={**request.body(), "stream": True},
+                accept=_EVENT_STREAM,
+                unhurried=True,
+            ) as response,
+            aclosing(_chunks(response, self._transport.host)) as chunks,
+        ):
+            yield chunks
+
+
+async def _chunks(response: httpx.Response, host: str) -> AsyncGenerator[CompletionChunk, None]:
+    finished = False
+    async with aclosing(EventSource(response).aiter_sse()) as events:
+        try:
+            async for event in events:
+                if event.data == "[DONE]":
+                    return
+                if event.data:
+                    chunk = _chunk(event.data, response.status_code)
+                    finished = finished or any(choice.finish_reason for choice in chunk.choices)
+                    yield chunk
+        except SSEError:
+            raise UnexpectedAnswer(f"{host} did not answer with a stream.") from None
+    # Some services leave the last [DONE] out.
+    if not finished:
+        raise Unreachable(f"The answer of {host} broke off. Try again.")
+
+
+def _chunk(data: str, status: int) -> CompletionChunk:
+    try:
+        error = json.loads(data).get("error")
+    except (ValueError, AttributeError, RecursionError):
+        error = None
+    if error is not None:
+        words = error.get("message") if isinstance(error, dict) else error
+        message = clean_text(words) if isinstance(words, str) else "The service failed."
+        raise ServiceError(message, status)
+    return parse(CompletionChunk, data, f"POST {_PATH}")

@@ -1,0 +1,139 @@
+"""The documents of a library."""
+
+from pathlib import Path
+from typing import Literal
+
+from carrel.client.downloads import save
+from carrel.client.transport import Transport, path_of
+from carrel.client.uploads import MultipartBody, Progress, UploadSource
+from carrel.wire.documents import (
+    Document,
+    DocumentList,
+    DocumentQuery,
+    DocumentStatus,
+    DocumentUpdate,
+    SortBy,
+    TextContent,
+    TextQuery,
+)
+
+_DOCUMENTS = "/v1/libraries/{}/documents"
+_DOCUMENT = "/v1/libraries/{}/documents/{}"
+
+
+class Documents:
+    """`/v1/libraries/{library_id}/documents`."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    async def list(
+        self,
+        library_id: str,
+        *,
+        page: int = 0,
+        page_size: int = 100,
+        search: str | None = None,
+        filters_attributes: str | None = None,
+        sort_by: SortBy = "created_at",
+        sort_order: Literal["asc", "desc"] = "desc",
+    ) -> DocumentList:
+        """A page of a library's documents; pages count from 0."""
+        query = DocumentQuery(
+            page=page,
+            page_size=page_size,
+            search=search,
+            filters_attributes=filters_attributes,
+            sort_by=sort_by,
+            sort_order=sort_order,
+        )
+        return await self._transport.call(
+            DocumentList, "GET", path_of(_DOCUMENTS, library_id), query=query
+        )
+
+    async def upload(
+        self, library_id: str, source: UploadSource, *, on_progress: Progress | None = None
+    ) -> Document:
+        """Puts a document into a library, where it is queued for processing.
+
+        If the library has the same content already, that document is the answer.
+
+        Raises:
+            UnreadableFile: there is no such file, or it changed meanwhile.
+        """
+        return await self._transport.call(
+            Document,
+            "POST",
+            path_of(_DOCUMENTS, library_id),
+            upload=MultipartBody(source, on_progress=on_progress),
+            unhurried=True,
+        )
+
+    async def get(self, library_id: str, document_id: str) -> Document:
+        """One document's particulars."""
+        return await self._transport.call(
+            Document, "GET", path_of(_DOCUMENT, library_id, document_id)
+        )
+
+    async def update(self, library_id: str, document_id: str, changes: DocumentUpdate) -> Document:
+        """Changes a document's name, attributes or expiry."""
+        return await self._transport.call(
+            Document, "PUT", path_of(_DOCUMENT, library_id, document_id), body=changes.body()
+        )
+
+    async def delete(self, library_id: str, document_id: str) -> None:
+        """Removes a document from its library and from the search."""
+        await self._transport.send("DELETE", path_of(_DOCUMENT, library_id, document_id))
+
+    async def text(
+        self,
+        library_id: str,
+        document_id: str,
+        *,
+        page_start: int | None = None,
+        page_end: int | None = None,
+    ) -> str:
+        """A processed document's text; pages count from 0, both ends are included."""
+        answer = await self._transport.call(
+            TextContent,
+            "GET",
+            path_of(_DOCUMENT + "/text_content", library_id, document_id),
+            query=TextQuery(page_start=page_start, page_end=page_end),
+        )
+        return answer.text
+
+    async def status(self, library_id: str, document_id: str) -> DocumentStatus:
+        """How far processing is."""
+        return await self._transport.call(
+            DocumentStatus, "GET", path_of(_DOCUMENT + "/status", library_id, document_id)
+        )
+
+    async def url(self, library_id: str, document_id: str) -> str:
+        """An address of the document that works without a key for 30 minutes."""
+        return await self._transport.call(
+            str, "GET", path_of(_DOCUMENT + "/signed-url", library_id, document_id)
+        )
+
+    async def extracted_text_url(self, library_id: str, document_id: str) -> str:
+        """An address of the document's text that works without a key for 30 minutes."""
+        return await self._transport.call(
+            str, "GET", path_of(_DOCUMENT + "/extracted-text-signed-url", library_id, document_id)
+        )
+
+    async def download(
+        self,
+        library_id: str,
+        document_id: str,
+        to: Path,
+        on_progress: Progress | None = None,
+    ) -> Path:
+        """Writes a document's content to the path `to`, by its signed address, without the key."""
+        url = await self.url(library_id, document_id)
+        async with self._transport.open_signed(url) as response:
+            return await save(response, to, on_progress)
+
+    async def reprocess(self, library_id: str, document_id: str) -> None:
+        """Queues a document to be processed again."""
+        await self._transport.send(
+            "POST", path_of(_DOCUMENT + "/reprocess", library_id, document_id)
+        )

@@ -1,0 +1,35 @@
+"""Downloads: an answer's bytes into a file that is there whole or not at all."""
+
+import asyncio
+import secrets
+from pathlib import Path
+
+import httpx
+
+from carrel.client.uploads import CHUNK, Meter, Progress
+
+
+async def save(response: httpx.Response, to: Path, on_progress: Progress | None = None) -> Path:
+    """Writes the body of a streamed answer to a file, over one that is there; returns its path.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    meter = Meter(_length(response), on_progress)
+    part = to.with_name(f".{to.name[:100]}.{secrets.token_hex(4)}.part")
+    try:
+        with part.open("wb") as file:
+            async for chunk in response.aiter_bytes(CHUNK):
+                await asyncio.to_thread(file.write, chunk)
+                meter.add(len(chunk))
+        part.replace(to)
+    finally:
+        part.unlink(missing_ok=True)
+    return to
+
+
+def _length(response: httpx.Response) -> int | None:
+    length = response.headers.get("content-length", "")
+    # The length of a compressed body says nothing about the file.
+    known = length.isascii() and length.isdigit() and "content-encoding" not in response.headers
+    return int(length) if known else None

@@ -1,0 +1,101 @@
+"""The files of a service."""
+
+import builtins
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from carrel.client.downloads import save
+from carrel.client.transport import Transport, path_of
+from carrel.client.uploads import CHUNK, MultipartBody, Progress, UploadSource
+from carrel.wire.files import (
+    DeletedFile,
+    File,
+    FileList,
+    FileQuery,
+    FileUpload,
+    Purpose,
+    RetrievedFile,
+    SignedURL,
+    SignedURLQuery,
+)
+
+
+class Files:
+    """`/v1/files`."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    async def list(
+        self,
+        *,
+        page: int = 0,
+        page_size: int = 100,
+        include_total: bool = True,
+        search: str | None = None,
+        purpose: Purpose | None = None,
+        sample_type: builtins.list[str] | None = None,
+        source: builtins.list[str] | None = None,
+        mimetypes: builtins.list[str] | None = None,
+    ) -> FileList:
+        """A page of the files; pages count from 0."""
+        query = FileQuery(
+            page=page,
+            page_size=page_size,
+            include_total=include_total,
+            search=search,
+            purpose=purpose,
+            sample_type=sample_type,
+            source=source,
+            mimetypes=mimetypes,
+        )
+        return await self._transport.call(FileList, "GET", "/v1/files", query=query)
+
+    async def upload(
+        self,
+        source: UploadSource,
+        *,
+        purpose: Purpose | None = None,
+        on_progress: Progress | None = None,
+    ) -> File:
+        """Stores a file, read from disk while it is sent.
+
+        Raises:
+            UnreadableFile: there is no such file, or it changed meanwhile.
+        """
+        fields = FileUpload(purpose=purpose).body()
+        body = MultipartBody(source, {k: str(v) for k, v in fields.items()}, on_progress)
+        return await self._transport.call(File, "POST", "/v1/files", upload=body, unhurried=True)
+
+    async def get(self, file_id: str) -> RetrievedFile:
+        """One file's particulars."""
+        return await self._transport.call(RetrievedFile, "GET", path_of("/v1/files/{}", file_id))
+
+    async def delete(self, file_id: str) -> DeletedFile:
+        """Removes a file."""
+        return await self._transport.call(DeletedFile, "DELETE", path_of("/v1/files/{}", file_id))
+
+    async def url(self, file_id: str, hours: int = 24) -> SignedURL:
+        """An address that works without a key for `hours` (1 to 168)."""
+        return await self._transport.call(
+            SignedURL,
+            "GET",
+            path_of("/v1/files/{}/url", file_id),
+            query=SignedURLQuery(expiry=hours),
+        )
+
+    async def download(self, file_id: str, to: Path, on_progress: Progress | None = None) -> Path:
+        """Writes a file's content to the path `to`, whole or not at all."""
+        async with self._transport.open(
+            "GET", path_of("/v1/files/{}/content", file_id), accept="*/*"
+        ) as response:
+            return await save(response, to, on_progress)
+
+    @asynccontextmanager
+    async def content(self, file_id: str) -> AsyncIterator[AsyncIterator[bytes]]:
+        """A file's bytes as they arrive; leaving closes the connection."""
+        async with self._transport.open(
+            "GET", path_of("/v1/files/{}/content", file_id), accept="*/*"
+        ) as response:
+            yield response.aiter_bytes(CHUNK)

@@ -1,0 +1,90 @@
+"""The libraries of a service, the search in them, and who they are shared with."""
+
+import builtins
+
+from carrel.client.transport import Transport, path_of
+from carrel.wire.libraries import (
+    Library,
+    LibraryCreate,
+    LibraryList,
+    LibraryQuery,
+    LibraryUpdate,
+    SearchQuery,
+    SearchResult,
+    ShareRemoval,
+    ShareRequest,
+    Sharing,
+    SharingList,
+)
+
+
+class Libraries:
+    """`/v1/libraries`."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    async def list(
+        self,
+        *,
+        page: int = 0,
+        page_size: int = 100,
+        page_token: str | None = None,
+        search: str | None = None,
+        filter_owned_by_me: bool | None = None,
+    ) -> LibraryList:
+        """A page of the libraries that are one's own or shared with one; pages count from 0."""
+        query = LibraryQuery(
+            page=page,
+            page_size=page_size,
+            page_token=page_token,
+            search=search,
+            filter_owned_by_me=filter_owned_by_me,
+        )
+        return await self._transport.call(LibraryList, "GET", "/v1/libraries", query=query)
+
+    async def create(self, library: LibraryCreate) -> Library:
+        """Makes an empty library."""
+        return await self._transport.call(Library, "POST", "/v1/libraries", body=library.body())
+
+    async def get(self, library_id: str) -> Library:
+        """One library's particulars."""
+        return await self._transport.call(Library, "GET", path_of("/v1/libraries/{}", library_id))
+
+    async def update(self, library_id: str, changes: LibraryUpdate) -> Library:
+        """Changes a library's name or description."""
+        return await self._transport.call(
+            Library, "PUT", path_of("/v1/libraries/{}", library_id), body=changes.body()
+        )
+
+    async def delete(self, library_id: str) -> None:
+        """Removes a library with all its documents."""
+        await self._transport.send("DELETE", path_of("/v1/libraries/{}", library_id))
+
+    async def search(self, library_id: str, query: str, limit: int = 10) -> SearchResult:
+        """The passages that fit best, best first. The bundled server alone offers this."""
+        return await self._transport.call(
+            SearchResult,
+            "GET",
+            path_of("/v1/libraries/{}/search", library_id),
+            query=SearchQuery(query=query, limit=limit),
+        )
+
+    async def shares(self, library_id: str) -> builtins.list[Sharing]:
+        """Everyone a library is shared with."""
+        answer = await self._transport.call(
+            SharingList, "GET", path_of("/v1/libraries/{}/share", library_id)
+        )
+        return answer.data
+
+    async def share(self, library_id: str, share: ShareRequest) -> Sharing:
+        """Shares a library, or changes how it is shared."""
+        return await self._transport.call(
+            Sharing, "PUT", path_of("/v1/libraries/{}/share", library_id), body=share.body()
+        )
+
+    async def unshare(self, library_id: str, removal: ShareRemoval) -> None:
+        """Takes a share back."""
+        await self._transport.send(
+            "DELETE", path_of("/v1/libraries/{}/share", library_id), body=removal.body()
+        )

@@ -1,0 +1,17 @@
+"""OCR."""
+
+from carrel.client.transport import Transport
+from carrel.wire.ocr import OCRRequest, OCRResult
+
+
+class OCR:
+    """`/v1/ocr`."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    async def process(self, request: OCRRequest) -> OCRResult:
+        """Reads the pages of a document, however long that takes."""
+        return await self._transport.call(
+            OCRResult, "POST", "/v1/ocr", body=request.body(), unhurried=True
+        )

@@ -1,0 +1,254 @@
+"""One connection pool to one service: sends requests, reads answers, puts errors in words."""
+
+import json
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import version
+from typing import Any, TypedDict, TypeVar, Unpack, cast
+from urllib.parse import quote
+
+import httpx
+from pydantic import BaseModel, TypeAdapter, ValidationError
+
+from carrel.client.errors import ClientError, UnexpectedAnswer, Unreachable
+from carrel.client.refusals import refusal, without_connection
+from carrel.client.uploads import MultipartBody
+from carrel.text import clean_json, clean_text
+
+T = TypeVar("T")
+
+TIMEOUT = httpx.Timeout(30, connect=5, write=60, pool=None)
+"""Seconds for an ordinary call."""
+
+# Below the five seconds after which common servers close an idle connection,
+# so that a request never starts on one that is just being closed.
+_LIMITS = httpx.Limits(max_keepalive_connections=20, keepalive_expiry=4)
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
+_ERROR_BYTES = 1 << 20
+
+_Pairs = list[tuple[str, str | int | float | bool | None]]
+
+
+@dataclass(frozen=True)
+class Call:
+    """One request that was made, for a log: its path alone, never its query."""
+
+    method: str
+    path: str
+    status: int | None
+    """None when no answer came."""
+    seconds: float
+    """Until the whole answer was read."""
+    bytes: int
+    """How many of the answer's body arrived."""
+
+
+class Options(TypedDict, total=False):
+    """What else a request may carry."""
+
+    query: BaseModel | dict[str, Any] | None
+    """The set fields become the query; lists repeat their key."""
+    body: Any
+    """Sent as JSON."""
+    upload: MultipartBody
+    accept: str
+    unhurried: bool
+    """Wait for the answer as long as it takes."""
+    keyless: bool
+
+
+class Transport:
+    """Requests to one service. The key goes to that service's origin and no other."""
+
+    def __init__(
+        self,
+        url: str,
+        api_key: str | None,
+        *,
+        timeout: httpx.Timeout = TIMEOUT,
+        transport: httpx.AsyncBaseTransport | None = None,
+        on_call: Callable[[Call], None] | None = None,
+    ) -> None:
+        try:
+            self._url = httpx.URL(url.rstrip("/"))
+        except httpx.InvalidURL:
+            raise ClientError(f"“{clean_text(url)}” is not an address.") from None
+        self._key = (api_key or "").strip()
+        if not self._key.isascii() or not self._key.isprintable():
+            raise ClientError("The API key holds characters that no key has. Set it again.")
+        self._on_call = on_call
+        self._http = httpx.AsyncClient(
+            headers={"User-Agent": f"carrel/{version('carrel')}"},
+            timeout=timeout,
+            limits=_LIMITS,
+            transport=transport,
+            # A proxy from the environment must not see what stays on this machine.
+            trust_env=self._url.host not in _LOOPBACK,
+        )
+
+    @property
+    def host(self) -> str:
+        """The service's host and port, as shown to a person."""
+        return _host(self._url)
+
+    async def aclose(self) -> None:
+        """Closes every connection."""
+        await self._http.aclose()
+
+    async def call(self, answer: type[T], method: str, path: str, **options: Unpack[Options]) -> T:
+        """Sends one request and returns its JSON answer, cleaned, as `answer`.
+
+        Raises:
+            ClientError: one of its kinds, whatever goes wrong.
+        """
+        async with self.open(method, path, **options) as response:
+            received = await response.aread()
+        return parse(answer, received, f"{method} {path}")
+
+    async def send(self, method: str, path: str, **options: Unpack[Options]) -> None:
+        """Sends one request whose answer's body does not matter."""
+        async with self.open(method, path, **options) as response:
+            await response.aread()
+
+    @asynccontextmanager
+    async def open(
+        self, method: str, path: str, **options: Unpack[Options]
+    ) -> AsyncIterator[httpx.Response]:
+        """Sends one request and gives its answer while it arrives; leaving closes it."""
+        headers = {"Accept": options.get("accept", "application/json")}
+        if self._key and not options.get("keyless"):
+            headers["Authorization"] = f"Bearer {self._key}"
+        upload = options.get("upload")
+        if upload is not None:
+            headers |= upload.headers
+        request = self._http.build_request(
+            method,
+            f"{self._url}{path}",
+            params=_parameters(options.get("query")),
+            json=options.get("body"),
+            content=upload,
+            headers=headers,
+        )
+        if options.get("unhurried"):
+            request.extensions["timeout"]["read"] = None
+        async with self._send(request, path) as response:
+            yield response
+
+    @asynccontextmanager
+    async def open_signed(self, url: str) -> AsyncIterator[httpx.Response]:
+        """Gets a signed address, wherever it points, without the key."""
+        try:
+            request = self._http.build_request("GET", url)
+        except httpx.InvalidURL:
+            request = None
+        if request is None or request.url.scheme not in ("http", "https"):
+            raise UnexpectedAnswer(f"{self.host} gave an address that cannot be opened.")
+        async with self._send(request, "(signed address)", follow_redirects=True) as response:
+            yield response
+
+    @asynccontextmanager
+    async def _send(
+        self, request: httpx.Request, path: str, *, follow_redirects: bool = False
+    ) -> AsyncIterator[httpx.Response]:
+        start = time.monotonic()
+        response: httpx.Response | None = None
+        try:
+            with _in_words(_host(request.url)):
+                response = await self._http.send(
+                    request, stream=True, follow_redirects=follow_redirects
+                )
+                if not response.is_success:
+                    raise refusal(response, await _beginning(response), self._key)
+                yield response
+        finally:
+            if response is not None:
+                await response.aclose()
+            if self._on_call is not None:
+                status = None if response is None else response.status_code
+                received = 0 if response is None else response.num_bytes_downloaded
+                seconds = time.monotonic() - start
+                self._on_call(Call(request.method, path, status, seconds, received))
+
+
+def path_of(template: str, *parts: str | int) -> str:
+    """A path with its ids filled in, each as one segment whatever characters it has."""
+    for part in parts:
+        if str(part) in ("", ".", ".."):
+            raise ClientError(f"“{part}” is not an id.")
+    return template.format(*(quote(str(part), safe="") for part in parts))
+
+
+@cache
+def _adapter(answer: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(answer)
+
+
+def parse(answer: type[T], received: bytes | str, what: str) -> T:
+    """A JSON answer, cleaned, as `answer`; `what` names the request in an error.
+
+    Raises:
+        UnexpectedAnswer: it is not JSON, or not what the interface says.
+    """
+    try:
+        checked = _adapter(cast(Any, answer)).validate_python(clean_json(json.loads(received)))
+    except ValidationError as error:
+        first = error.errors(include_input=False, include_url=False)[0]
+        where = ".".join(str(part) for part in first["loc"]) or "the whole"
+        raise UnexpectedAnswer(
+            f"The service's answer is not what the interface says ({what}: {where}: "
+            f"{first['msg']}). Check the address of this profile."
+        ) from None
+    except (ValueError, RecursionError):
+        raise UnexpectedAnswer(
+            f"The service's answer is not JSON ({what}). Check the address of this profile."
+        ) from None
+    return cast(T, checked)
+
+
+@contextmanager
+def _in_words(host: str) -> Iterator[None]:
+    try:
+        yield
+    except httpx.ConnectTimeout:
+        raise Unreachable(f"{host} does not answer. Check the network and the address.") from None
+    except httpx.TimeoutException:
+        raise Unreachable(f"{host} took too long to answer. Try again.") from None
+    except httpx.ConnectError as error:
+        raise Unreachable(without_connection(host, error)) from None
+    except (httpx.NetworkError, httpx.RemoteProtocolError, httpx.ProxyError):
+        raise Unreachable(f"The connection to {host} was lost. Try again.") from None
+    except httpx.HTTPError as error:
+        raise UnexpectedAnswer(
+            f"{host} sent something that cannot be read ({type(error).__name__})."
+        ) from None
+
+
+def _host(url: httpx.URL) -> str:
+    return url.netloc.decode("ascii")
+
+
+def _parameters(query: BaseModel | dict[str, Any] | None) -> _Pairs:
+    if isinstance(query, BaseModel):
+        query = query.model_dump(mode="json", exclude_unset=True)
+    return [
+        (key, item if isinstance(item, str) else json.dumps(item))
+        for key, value in (query or {}).items()
+        for item in (value if isinstance(value, list) else [value])
+        if item is not None
+    ]
+
+
+async def _beginning(response: httpx.Response) -> bytes:
+    """An error's body, but not the whole of an endless one."""
+    received = bytearray()
+    try:
+        async for chunk in response.aiter_bytes():
+            received += chunk
+            if len(received) > _ERROR_BYTES:
+                break
+    except httpx.HTTPError:
+        pass  # the status says enough
+    return bytes(received)
