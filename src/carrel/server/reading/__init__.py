@@ -1,0 +1,1 @@
+"""A document in, its pages out. Hostile bytes are touched only by child processes."""

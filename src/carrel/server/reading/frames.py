@@ -1,0 +1,88 @@
+"""Messages on the pipes between the server and its children: a JSON header and raw bytes.
+
+JSON and not pickle, because a child that read a hostile document is not trusted.
+"""
+
+import asyncio
+import json
+import struct
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+_LENGTHS = struct.Struct("!II")
+MAX_HEADER = 128 * 2**20
+"""Bytes of JSON that a message may carry."""
+MAX_BODY = 256 * 2**20
+"""Raw bytes that a message may carry."""
+
+
+class BrokenFrame(Exception):
+    """What arrived is not a message."""
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One message: `header` says what it is, `body` carries pixels."""
+
+    header: dict[str, Any]
+    body: bytes = b""
+
+
+def _encode(frame: Frame) -> tuple[bytes, bytes]:
+    header = json.dumps(frame.header, ensure_ascii=False, separators=(",", ":")).encode(
+        "utf-8", "replace"
+    )
+    return _LENGTHS.pack(len(header), len(frame.body)) + header, frame.body
+
+
+def _lengths(prefix: bytes) -> tuple[int, int]:
+    header, body = _LENGTHS.unpack(prefix)
+    if header > MAX_HEADER or body > MAX_BODY:
+        raise BrokenFrame("a message is larger than allowed")
+    return header, body
+
+
+def _header(raw: bytes) -> dict[str, Any]:
+    try:
+        header = json.loads(raw)
+    except ValueError as error:
+        raise BrokenFrame("a message has no readable header") from error
+    if not isinstance(header, dict):
+        raise BrokenFrame("a message has no readable header")
+    return header
+
+
+def write_frame(stream: BinaryIO, frame: Frame) -> None:
+    """Writes a message and flushes, from a child."""
+    for part in _encode(frame):
+        stream.write(part)
+    stream.flush()
+
+
+def read_frame(stream: BinaryIO) -> Frame | None:
+    """The next message, in a child; None when the server closed the pipe."""
+    prefix = stream.read(_LENGTHS.size)
+    if len(prefix) < _LENGTHS.size:
+        return None
+    header, body = _lengths(prefix)
+    return Frame(_header(stream.read(header)), stream.read(body))
+
+
+async def send_frame(stream: asyncio.StreamWriter, frame: Frame) -> None:
+    """Sends a message to a child. Raises ConnectionError when it is gone."""
+    for part in _encode(frame):
+        stream.write(part)
+    await stream.drain()
+
+
+async def receive_frame(stream: asyncio.StreamReader) -> Frame | None:
+    """The next message of a child; None when it ended.
+
+    Raises:
+        BrokenFrame: the child wrote something else.
+    """
+    try:
+        header, body = _lengths(await stream.readexactly(_LENGTHS.size))
+        return Frame(_header(await stream.readexactly(header)), await stream.readexactly(body))
+    except asyncio.IncompleteReadError:
+        return None

@@ -1,0 +1,154 @@
+"""The parts of a page: words, lines and regions, in points from the top left corner."""
+
+import math
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Literal
+
+Kind = Literal["heading", "paragraph", "list_item", "code", "table", "figure", "header", "footer"]
+
+
+@dataclass(frozen=True)
+class Box:
+    """A rectangle: left, top, right, bottom."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+    @property
+    def width(self) -> float:
+        return self.right - self.left
+
+    @property
+    def height(self) -> float:
+        return self.bottom - self.top
+
+    def holds(self, x: float, y: float) -> bool:
+        return self.left <= x <= self.right and self.top <= y <= self.bottom
+
+    @property
+    def centre(self) -> tuple[float, float]:
+        return (self.left + self.right) / 2, (self.top + self.bottom) / 2
+
+    @classmethod
+    def around(cls, boxes: Iterable["Box"]) -> "Box":
+        """The smallest box that holds all of them; there must be one."""
+        boxes = list(boxes)
+        return cls(
+            min(box.left for box in boxes),
+            min(box.top for box in boxes),
+            max(box.right for box in boxes),
+            max(box.bottom for box in boxes),
+        )
+
+
+@dataclass(frozen=True)
+class Word:
+    """A word and how sure the reader is of it, 0 to 1."""
+
+    text: str
+    confidence: float = 1.0
+
+
+@dataclass(frozen=True)
+class Line:
+    """A run of words on one baseline. `size` is the font's, in points."""
+
+    text: str
+    box: Box
+    size: float
+    words: tuple[Word, ...]
+
+
+@dataclass(frozen=True)
+class Region:
+    """A block of a page. `rows` is a table, header first; `level` of a heading or a list."""
+
+    kind: Kind
+    box: Box
+    text: str = ""
+    level: int = 0
+    marker: str = ""
+    rows: tuple[tuple[str, ...], ...] = ()
+    lines: tuple[Line, ...] = ()
+
+
+@dataclass(frozen=True)
+class Frame:
+    """How the upright layout lies on the page: the page's size, its quarter turn and its skew.
+
+    `turn` is how far the content is turned clockwise (0, 90, 180, 270 degrees), `skew` by how many
+    more degrees, within a few.
+    """
+
+    width: float
+    height: float
+    turn: int = 0
+    skew: float = 0.0
+
+    @property
+    def upright_size(self) -> tuple[float, float]:
+        return (self.height, self.width) if self.turn in (90, 270) else (self.width, self.height)
+
+    def straightened(self, x: float, y: float) -> tuple[float, float]:
+        """Where a point of the upright but skewed picture lies in the layout."""
+        return self._rotated(x, y, -self.skew)
+
+    def on_page(self, box: Box) -> Box:
+        """The rectangle of the page that a box of the layout covers."""
+        corners = [
+            self._turned(*self._rotated(x, y, self.skew))
+            for x in (box.left, box.right)
+            for y in (box.top, box.bottom)
+        ]
+        xs, ys = zip(*corners, strict=True)
+        return Box(min(xs), min(ys), max(xs), max(ys))
+
+    def _rotated(self, x: float, y: float, degrees: float) -> tuple[float, float]:
+        if not degrees:
+            return x, y
+        width, height = self.upright_size
+        angle = math.radians(degrees)
+        dx, dy = x - width / 2, y - height / 2
+        return (
+            width / 2 + dx * math.cos(angle) - dy * math.sin(angle),
+            height / 2 + dx * math.sin(angle) + dy * math.cos(angle),
+        )
+
+    def _turned(self, x: float, y: float) -> tuple[float, float]:
+        match self.turn:
+            case 90:
+                return self.width - y, x
+            case 180:
+                return self.width - x, self.height - y
+            case 270:
+                return y, self.height - x
+            case _:
+                return x, y
+
+
+@dataclass(frozen=True)
+class PageLayout:
+    """A page taken apart, its regions in reading order."""
+
+    frame: Frame
+    regions: list[Region]
+    hyperlinks: list[str] = field(default_factory=list)
+
+
+_BROKEN_WORD = re.compile(r"\w{2,}[-\u00ad\u2010]$")
+
+
+def join_lines(lines: Iterable[Line]) -> str:
+    """The text of consecutive lines as one paragraph; words split at a line's end are whole."""
+    text = ""
+    for line in lines:
+        addition = line.text.strip()
+        if _BROKEN_WORD.search(text) and addition[:1].islower():
+            text = text[:-1] + addition
+        else:
+            text = f"{text} {addition}".strip()
+    return text

@@ -1,0 +1,393 @@
+"""Regions to the page that travels: Markdown, tables, pictures, blocks and scores."""
+
+import base64
+import html
+import io
+import math
+import re
+import statistics
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from PIL import Image
+
+from carrel.server.reading.layout import Box, PageLayout, Region, Word
+from carrel.server.reading.options import ReadOptions
+from carrel.wire.ocr import (
+    Block,
+    BlockScores,
+    BlockType,
+    Dimensions,
+    Page,
+    PageImage,
+    PageScores,
+    PageTable,
+    WordScore,
+)
+
+IDS_PER_PAGE = 1000
+"""`img-N` and `tbl-N` count from the page's number times this, so batches never clash."""
+
+Crop = Callable[[tuple[int, int, int, int]], Image.Image]
+"""The part of the page's picture inside a rectangle of its pixels."""
+
+_TYPES: dict[str, BlockType] = {"heading": "title", "code": "code", "list_item": "list"}
+_CAPTION = re.compile(
+    r"(fig(ure)?|table|tab|plate|chart|abb(ildung)?|tabelle|tableau)\.?\s*\d+", re.IGNORECASE
+)
+_JPEG_QUALITY = 90
+_ADDRESS = re.compile(r"https?://[^\s)>\]]+")
+PAPERLESS = Dimensions(dpi=200, height=2339, width=1654)
+"""What is said of a page that was never paper: A4."""
+
+
+@dataclass(frozen=True)
+class Raster:
+    """A page's pixels: its size, how many points one pixel is, and how to cut pieces out of it."""
+
+    dpi: int
+    width: int
+    height: int
+    points_per_pixel: float
+    crop: Crop
+
+    def pixels(self, box: Box) -> tuple[int, int, int, int]:
+        """A box of the page in whole pixels, at least one wide and inside the page."""
+        scale = 1 / self.points_per_pixel
+        left = min(max(0, math.floor(box.left * scale)), self.width - 1)
+        top = min(max(0, math.floor(box.top * scale)), self.height - 1)
+        right = min(max(left + 1, math.ceil(box.right * scale)), self.width)
+        bottom = min(max(top + 1, math.ceil(box.bottom * scale)), self.height)
+        return left, top, right, bottom
+
+
+@dataclass
+class _Text:
+    """Markdown in the making, with the place of every word that came from the page."""
+
+    parts: list[str] = field(default_factory=list)
+    length: int = 0
+    words: list[WordScore] = field(default_factory=list)
+
+    def syntax(self, text: str) -> None:
+        self.parts.append(text)
+        self.length += len(text)
+
+    def content(self, text: str, scores: "_Scores") -> None:
+        for match in re.finditer(r"\S+", text):
+            start = match.start()
+            # A word carries the space before it.
+            if start and text[start - 1] == " ":
+                start -= 1
+            self.words.append(
+                WordScore(
+                    text=text[start : match.end()],
+                    confidence=scores.of(match[0]),
+                    start_index=self.length + start,
+                )
+            )
+        self.syntax(text)
+
+    def append(self, other: "_Text") -> None:
+        self.words += [
+            word.model_copy(update={"start_index": word.start_index + self.length})
+            for word in other.words
+        ]
+        self.syntax(str(other))
+
+    def __str__(self) -> str:
+        return "".join(self.parts)
+
+
+class _Scores:
+    """How sure the reader was of the words of one region, taken one after the other."""
+
+    def __init__(self, words: Sequence[Word]) -> None:
+        self._waiting: dict[str, list[float]] = {}
+        for word in words:
+            self._waiting.setdefault(word.text, []).append(word.confidence)
+        self._lowest = min((word.confidence for word in words), default=1.0)
+
+    def of(self, word: str) -> float:
+        waiting = self._waiting.get(word)
+        if not waiting:
+            # Joined from two lines, or changed on the way: as sure as the least sure word.
+            return self._lowest
+        return waiting.pop(0) if len(waiting) > 1 else waiting[0]
+
+
+@dataclass
+class _Composer:
+    """Puts one page together, region by region."""
+
+    index: int
+    layout: PageLayout
+    raster: Raster
+    options: ReadOptions
+    text: _Text = field(default_factory=_Text)
+    images: list[PageImage] = field(default_factory=list)
+    tables: list[PageTable] = field(default_factory=list)
+    blocks: list[Block] = field(default_factory=list)
+    heads: dict[str, list[str]] = field(default_factory=lambda: {"header": [], "footer": []})
+
+    def page(self) -> Page:
+        for group in _grouped(self.layout.regions):
+            self._add(group)
+        granularity = self.options.granularity
+        return Page(
+            index=self.index,
+            markdown=str(self.text),
+            images=self.images,
+            dimensions=Dimensions(
+                dpi=self.raster.dpi, height=self.raster.height, width=self.raster.width
+            ),
+            tables=self.tables,
+            hyperlinks=self.layout.hyperlinks,
+            header="\n".join(self.heads["header"]) or None,
+            footer="\n".join(self.heads["footer"]) or None,
+            confidence_scores=self._scores() if granularity else None,
+            blocks=self.blocks if self.options.include_blocks else None,
+        )
+
+    def _add(self, group: list[Region]) -> None:
+        first = group[0]
+        match first.kind:
+            case "header" | "footer":
+                self._add_head(first)
+            case "figure":
+                self._add_image(first)
+            case "table":
+                self._add_table(first)
+            case "list_item":
+                self._add_text(group, _list(group))
+            case "heading":
+                text = _Text()
+                text.syntax("#" * min(6, max(1, first.level)) + " ")
+                text.content(first.text, _scores_of(first))
+                self._add_text(group, text)
+            case "code":
+                text = _Text()
+                text.syntax("```\n")
+                text.content(first.text, _scores_of(first))
+                text.syntax("\n```")
+                self._add_text(group, text)
+            case "paragraph":
+                text = _Text()
+                text.content(first.text, _scores_of(first))
+                self._add_text(group, text)
+
+    def _separate(self) -> None:
+        if self.text.length:
+            self.text.syntax("\n\n")
+
+    def _add_text(self, group: list[Region], text: _Text) -> None:
+        self._separate()
+        self.text.append(text)
+        kind = _TYPES.get(group[0].kind, "text")
+        if kind == "text" and _CAPTION.match(str(text)):
+            kind = "caption"
+        self._add_block(kind, group, str(text), text.words)
+
+    def _add_head(self, region: Region) -> None:
+        wanted = {"header": self.options.extract_header, "footer": self.options.extract_footer}
+        if wanted[region.kind]:
+            self.heads[region.kind].append(region.text)
+        text = _Text()
+        text.content(region.text, _scores_of(region))
+        self._add_block(
+            "header" if region.kind == "header" else "footer", [region], region.text, text.words
+        )
+
+    def _add_image(self, region: Region) -> None:
+        left, top, right, bottom = self._place([region])
+        least = self.options.image_min_size or 0
+        limit = self.options.image_limit
+        if min(right - left, bottom - top) < least or (
+            limit is not None and len(self.images) >= limit
+        ):
+            return
+        name = f"img-{self.index * IDS_PER_PAGE + len(self.images)}.jpeg"
+        data = None
+        if self.options.include_image_base64:
+            data = data_url(self.raster.crop((left, top, right, bottom)))
+        self.images.append(
+            PageImage(
+                id=name,
+                top_left_x=left,
+                top_left_y=top,
+                bottom_right_x=right,
+                bottom_right_y=bottom,
+                image_base64=data,
+            )
+        )
+        placeholder = f"![{name}]({name})"
+        self._separate()
+        self.text.syntax(placeholder)
+        self._add_block("image", [region], placeholder, [], image_id=name)
+
+    def _add_table(self, region: Region) -> None:
+        as_html = self.options.table_format == "html"
+        content = (_html_table if as_html else _markdown_table)(region)
+        self._separate()
+        name = None
+        if self.options.table_format is None:
+            self.text.append(content)
+        else:
+            number = self.index * IDS_PER_PAGE + len(self.tables)
+            name = f"tbl-{number}.{'html' if as_html else 'md'}"
+            self.tables.append(
+                PageTable(
+                    id=name,
+                    content=str(content),
+                    format=self.options.table_format,
+                    word_confidence_scores=(
+                        content.words if self.options.granularity == "word" else None
+                    ),
+                )
+            )
+            self.text.syntax(f"[{name}]({name})")
+        self._add_block("table", [region], str(content), content.words, table_id=name)
+
+    def _place(self, group: list[Region]) -> tuple[int, int, int, int]:
+        box = Box.around(region.box for region in group)
+        return self.raster.pixels(self.layout.frame.on_page(box))
+
+    def _add_block(
+        self,
+        kind: BlockType,
+        group: list[Region],
+        content: str,
+        words: list[WordScore],
+        *,
+        table_id: str | None = None,
+        image_id: str | None = None,
+    ) -> None:
+        left, top, right, bottom = self._place(group)
+        scores = None
+        if self.options.granularity == "block":
+            certainties = [word.confidence for word in words]
+            scores = BlockScores(
+                average_content_confidence_score=statistics.fmean(certainties)
+                if certainties
+                else None,
+                minimum_content_confidence_score=min(certainties, default=None),
+            )
+        self.blocks.append(
+            Block(
+                type=kind,
+                top_left_x=left,
+                top_left_y=top,
+                bottom_right_x=right,
+                bottom_right_y=bottom,
+                content=content,
+                table_id=table_id,
+                image_id=image_id,
+                confidence_scores=scores,
+            )
+        )
+
+    def _scores(self) -> PageScores:
+        certainties = [
+            word.confidence
+            for region in self.layout.regions
+            for line in region.lines
+            for word in line.words
+        ]
+        return PageScores(
+            average_page_confidence_score=statistics.fmean(certainties or [1.0]),
+            minimum_page_confidence_score=min(certainties, default=1.0),
+            word_confidence_scores=self.text.words if self.options.granularity == "word" else None,
+        )
+
+
+def compose(index: int, layout: PageLayout, raster: Raster, options: ReadOptions) -> Page:
+    """The page that travels."""
+    return _Composer(index, layout, raster, options).page()
+
+
+def compose_text(index: int, markdown: str, options: ReadOptions) -> Page:
+    """The page that travels, of a document that has no paper: all of it is certain."""
+    text = _Text()
+    text.content(markdown.strip(), _Scores(()))
+    scores = PageScores(
+        average_page_confidence_score=1.0,
+        minimum_page_confidence_score=1.0,
+        word_confidence_scores=text.words if options.granularity == "word" else None,
+    )
+    return Page(
+        index=index,
+        markdown=str(text),
+        dimensions=PAPERLESS,
+        hyperlinks=list(dict.fromkeys(_ADDRESS.findall(str(text)))),
+        confidence_scores=scores if options.granularity else None,
+        blocks=[] if options.include_blocks else None,
+    )
+
+
+def data_url(picture: Image.Image) -> str:
+    """A picture as a JPEG data URL."""
+    buffer = io.BytesIO()
+    picture.convert("RGB").save(buffer, "JPEG", quality=_JPEG_QUALITY)
+    return "data:image/jpeg;base64," + base64.b64encode(buffer.getvalue()).decode("ascii")
+
+
+def _grouped(regions: Sequence[Region]) -> Iterator[list[Region]]:
+    """One region at a time, but the items of a list together."""
+    group: list[Region] = []
+    for region in regions:
+        if group and not (region.kind == group[-1].kind == "list_item"):
+            yield group
+            group = []
+        group.append(region)
+    if group:
+        yield group
+
+
+def _scores_of(region: Region) -> _Scores:
+    return _Scores([word for line in region.lines for word in line.words])
+
+
+def _list(items: list[Region]) -> _Text:
+    text = _Text()
+    for number, item in enumerate(items):
+        if number:
+            text.syntax("\n")
+        ordered = re.sub(r"[^\w]", "", item.marker)
+        marker = f"{ordered}." if ordered.isdigit() else "-"
+        text.syntax("   " * item.level + marker + " ")
+        if ordered and not ordered.isdigit():
+            text.content(item.marker, _scores_of(item))
+            text.syntax(" ")
+        text.content(item.text, _scores_of(item))
+    return text
+
+
+def _markdown_table(region: Region) -> _Text:
+    scores = _scores_of(region)
+    columns = max(len(row) for row in region.rows)
+    text = _Text()
+    for number, row in enumerate(region.rows):
+        text.syntax("|" if number == 0 else "\n|")
+        for cell in (*row, *[""] * (columns - len(row))):
+            text.syntax(" ")
+            text.content(" ".join(cell.split()).replace("|", "\\|"), scores)
+            text.syntax(" |")
+        if number == 0:
+            text.syntax("\n|" + " --- |" * columns)
+    return text
+
+
+def _html_table(region: Region) -> _Text:
+    scores = _scores_of(region)
+    text = _Text()
+    text.syntax("<table>")
+    for number, row in enumerate(region.rows):
+        tag = "td" if number else "th"
+        text.syntax("<tr>")
+        for cell in row:
+            text.syntax(f"<{tag}>")
+            text.content(html.escape(" ".join(cell.split()), quote=False), scores)
+            text.syntax(f"</{tag}>")
+        text.syntax("</tr>")
+    text.syntax("</table>")
+    return text

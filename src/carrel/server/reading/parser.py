@@ -1,0 +1,117 @@
+"""The parser process: reads one document within tight limits, then ends.
+
+Run as `python -m carrel.server.reading.parser`. It says `{"ready": true}`, is sent one request,
+`{"path", "mimetype", "options"}`, and answers `{"page"}` for every page, then `{"done", …}`, or
+`{"error", "code"}`. Between, it may ask `{"recognise": true, "width", "height"}` with RGB pixels,
+and is answered `{"lines": […]}`.
+"""
+
+import os
+import sys
+import traceback
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from PIL import Image
+
+from carrel.server.reading.children import limit_this_process
+from carrel.server.reading.frames import Frame, read_frame, write_frame
+from carrel.server.reading.office import Office
+from carrel.server.reading.options import NoSuchPage, ReadOptions, UnreadableDocument
+from carrel.server.reading.pdf import PDF
+from carrel.server.reading.picture import Picture
+
+_HEAD = 1024
+"""A PDF may begin with so many bytes of something else."""
+
+
+class Parser:
+    """One document, read over two pipes."""
+
+    def __init__(self, requests: BinaryIO, answers: BinaryIO) -> None:
+        self._requests = requests
+        self._answers = answers
+        self._ocr_used = False
+
+    def run(self) -> None:
+        """Reads what is asked for and says how it went."""
+        self._say({"ready": True})
+        request = read_frame(self._requests)
+        if request is None:
+            return
+        try:
+            self._read(request.header)
+        except UnreadableDocument as error:
+            beyond = isinstance(error, NoSuchPage)
+            self._say({"error": error.message, "code": error.code, "beyond": beyond})
+        except MemoryError:
+            self._say({"error": "This document needs more memory than is allowed to read it."})
+        except Exception:
+            # The text of an unexpected error is for the log alone.
+            self._say({"error": "This document cannot be read.", "trace": traceback.format_exc()})
+
+    def _read(self, request: dict[str, Any]) -> None:
+        path = Path(request["path"])
+        options = ReadOptions.from_json(request["options"])
+        with _open(path, request["mimetype"]) as document:
+            pages = (
+                document.pages(options)
+                if isinstance(document, Office)
+                else document.pages(options, self._recognise)
+            )
+            for page in pages:
+                self._say({"page": page.model_dump(mode="json")})
+            self._say(
+                {
+                    "done": True,
+                    "page_count": document.page_count,
+                    "size": path.stat().st_size,
+                    "ocr": self._ocr_used,
+                }
+            )
+
+    def _recognise(self, picture: Image.Image) -> list[dict[str, Any]]:
+        self._ocr_used = True
+        size = {"width": picture.width, "height": picture.height}
+        write_frame(self._answers, Frame({"recognise": True, **size}, picture.tobytes()))
+        answer = read_frame(self._requests)
+        if answer is None:
+            raise SystemExit(1)
+        lines: list[dict[str, Any]] = answer.header["lines"]
+        return lines
+
+    def _say(self, header: dict[str, Any]) -> None:
+        write_frame(self._answers, Frame(header))
+
+
+def _open(path: Path, mimetype: str | None) -> PDF | Picture | Office:
+    """The document, by what it contains and not by what it is called."""
+    with path.open("rb") as file:
+        head = file.read(_HEAD)
+    if not head:
+        raise UnreadableDocument("This file is empty.")
+    if b"%PDF-" in head or mimetype == "application/pdf":
+        return PDF(path)
+    if _is_picture(head):
+        return Picture(path)
+    return Office(path, mimetype)
+
+
+def _is_picture(head: bytes) -> bool:
+    if head[:4] == b"RIFF":
+        return head[8:12] == b"WEBP"
+    beginnings = (b"\x89PNG", b"\xff\xd8\xff", b"II*\0", b"MM\0*", b"II+\0", b"MM\0+", b"GIF8")
+    # "BM" alone also begins ordinary text.
+    return head.startswith(beginnings) or (head[:2] == b"BM" and head[6:10] == bytes(4))
+
+
+def main() -> None:
+    answers = os.fdopen(os.dup(1), "wb")
+    # Whatever a library prints must not end up between the messages.
+    os.dup2(2, 1)
+    limit_this_process()
+    Parser(sys.stdin.buffer, answers).run()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,175 @@
+"""PDF to pages, inside a parser: the text layer where there is one, OCR where there is none."""
+
+import contextlib
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pypdfium2
+from liteparse import LiteParse, ParseError
+from PIL import Image
+from pypdfium2.raw import FPDF_PAGEOBJ_IMAGE
+
+from carrel.server.reading.blocks import page_layout
+from carrel.server.reading.children import allow_cpu
+from carrel.server.reading.layout import Frame, Line, PageLayout
+from carrel.server.reading.markdown import Raster, compose
+from carrel.server.reading.ocr_address import OCRAddress
+from carrel.server.reading.options import ReadOptions, UnreadableDocument, select_pages
+from carrel.server.reading.recognition import Recognise, recognise_page
+from carrel.wire.ocr import Page
+
+POINTS = 72
+DPI = 200
+"""Boxes and dimensions of a PDF's pages are in pixels of this size."""
+OCR_DPI = 170
+OCR_SIDE = 2000
+"""Pixels of a page's longer side that OCR makes use of."""
+MAX_PIXELS = 20_000_000
+"""A page is rendered smaller rather than to more pixels than this."""
+
+_BATCH = 16
+_SECONDS_PER_PAGE = 20
+_MIXED = 0.1
+"""A page with text needs OCR too if one picture covers more of it than this."""
+
+
+class PDF:
+    """An open PDF. A context manager; `pages` reads it."""
+
+    def __init__(self, path: Path) -> None:
+        try:
+            self._document = pypdfium2.PdfDocument(path)
+        except pypdfium2.PdfiumError as error:
+            raise UnreadableDocument(_reason(error)) from error
+        self._path = path
+        self.page_count = len(self._document)
+        if self.page_count == 0:
+            raise UnreadableDocument("This PDF has no pages.")
+
+    def __enter__(self) -> "PDF":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._document.close()
+
+    def pages(self, options: ReadOptions, ask: Recognise) -> Iterator[Page]:
+        """The selected pages, each as soon as it is read."""
+        selected = select_pages(options.pages, self.page_count)
+        with OCRAddress() as address:
+            for start in range(0, len(selected), _BATCH):
+                batch = selected[start : start + _BATCH]
+                allow_cpu(_SECONDS_PER_PAGE * len(batch))
+                parsed = {page.page_num - 1: page for page in self._parse(batch)}
+                for index in batch:
+                    yield self._page(index, parsed.get(index), options, address, ask)
+
+    def _parse(self, indexes: list[int], **settings: Any) -> list[Any]:
+        return parse(self._path, indexes, **settings)
+
+    def _page(
+        self,
+        index: int,
+        parsed: Any | None,
+        options: ReadOptions,
+        address: OCRAddress,
+        ask: Recognise,
+    ) -> Page:
+        size = self._document.get_page_size(index)
+        frame = Frame(*size)
+        lines: list[Line] = []
+        if parsed is not None and _needs_ocr(parsed.complexity):
+            scan = recognise_page(self._render(index, self._ocr_dpi(index, size)), size, ask)
+            frame, lines = scan.frame, scan.lines
+            address.hand_over(lines, frame.upright_size)
+            read = self._parse(
+                [index],
+                ocr_enabled=True,
+                ocr_server_url=address.url,
+                # Nobody looks at the picture that is sent: any size will do.
+                dpi=_bounded_dpi(size, POINTS, 1_000_000),
+                page_orientation_corrections=[(index + 1, frame.turn)],
+            )
+            parsed = read[0] if read else parsed
+        raster = self._raster(index, size)
+        if parsed is None:
+            return compose(index, PageLayout(frame, []), raster, options)
+        return compose(index, page_layout(parsed, frame, lines), raster, options)
+
+    def _ocr_dpi(self, index: int, size: tuple[float, float]) -> float:
+        """As fine as OCR profits from; small pages no finer than the pictures on them."""
+        enough = OCR_SIDE * POINTS / max(size)
+        if enough <= OCR_DPI:
+            return max(enough, min(OCR_DPI, 2 * enough))
+        return max(OCR_DPI, min(enough, self._picture_dpi(index)))
+
+    def _picture_dpi(self, index: int) -> float:
+        """The finest resolution of the pictures on a page."""
+        finest = 0.0
+        with contextlib.closing(self._document[index]) as page:
+            for picture in page.get_objects(filter=[FPDF_PAGEOBJ_IMAGE], max_depth=3):
+                left, _, right, _ = picture.get_bounds()
+                if right > left:
+                    finest = max(finest, picture.get_px_size()[0] * POINTS / (right - left))
+        return finest
+
+    def _render(self, index: int, dpi: float) -> Image.Image:
+        dpi = _bounded_dpi(self._document.get_page_size(index), dpi, MAX_PIXELS)
+        with contextlib.closing(self._document[index]) as page:
+            bitmap = page.render(scale=dpi / POINTS, rev_byteorder=True)
+            picture: Image.Image = bitmap.to_pil().convert("RGB")
+            return picture
+
+    def _raster(self, index: int, size: tuple[float, float]) -> Raster:
+        width, height = (max(1, round(length * DPI / POINTS)) for length in size)
+
+        def crop(box: tuple[int, int, int, int]) -> Image.Image:
+            picture = self._render(index, DPI)
+            left, top, right, bottom = (edge * picture.width / width for edge in box)
+            return picture.crop((round(left), round(top), round(right), round(bottom)))
+
+        return Raster(DPI, width, height, POINTS / DPI, crop)
+
+
+def parse(source: Path | bytes, indexes: list[int], **settings: Any) -> list[Any]:
+    """What liteparse finds on some pages (from 0)."""
+    settings = {"ocr_enabled": False, **settings}
+    parser = LiteParse(
+        target_pages=",".join(str(index + 1) for index in indexes),
+        max_pages=max(indexes) + 1,
+        quiet=True,
+        num_workers=1,
+        output_format="markdown",
+        extract_blocks=True,
+        extract_annotations=True,
+        include_complexity=True,
+        # liteparse drops lines that repeat from page to page, wherever they stand.
+        keep_headers_footers=True,
+        continue_on_page_error=True,
+        **settings,
+    )
+    try:
+        return list(parser.parse(source).pages)
+    except ParseError as error:
+        raise UnreadableDocument(f"This PDF cannot be read: {error}.") from error
+
+
+def _needs_ocr(complexity: Any) -> bool:
+    """Whether what stands on a page is not (all) in its text layer."""
+    reasons = set(complexity.reasons)
+    if reasons & {"scanned", "garbled", "no-text", "vector-text"}:
+        return True
+    return "embedded-images" in reasons and complexity.largest_image_coverage > _MIXED
+
+
+def _bounded_dpi(size: tuple[float, float], dpi: float, pixels: int) -> float:
+    width, height = size
+    return min(dpi, POINTS * math.sqrt(pixels / max(1.0, width * height)))
+
+
+def _reason(error: pypdfium2.PdfiumError) -> str:
+    text = str(error)
+    if "password" in text.lower():
+        return "This PDF is protected by a password. Remove the password and try again."
+    return "This file is not a valid PDF, or it is damaged. Open it in a viewer to check it."

@@ -1,0 +1,143 @@
+"""Picture files to pages, inside a parser: every frame is a page, read by OCR."""
+
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+from PIL import Image, ImageOps, UnidentifiedImageError
+
+from carrel.server.reading.blocks import page_layout
+from carrel.server.reading.children import allow_cpu
+from carrel.server.reading.markdown import Raster, compose
+from carrel.server.reading.ocr_address import OCRAddress
+from carrel.server.reading.options import ReadOptions, UnreadableDocument, select_pages
+from carrel.server.reading.pdf import parse
+from carrel.server.reading.recognition import Recognise, recognise_page
+from carrel.wire.ocr import Page
+
+FORMATS = ("PNG", "JPEG", "TIFF", "WEBP", "BMP", "GIF")
+MAX_PIXELS = 100_000_000
+"""A larger picture is refused: decoding it would need more memory than a parser has."""
+OCR_SIDE = 2200
+"""Pixels of the longer side that OCR makes use of."""
+
+_LONG_SIDE = 842.0
+"""Points. A picture is laid out as a page as long as A4, whatever its resolution says."""
+_SECONDS_PER_PAGE = 30
+_DPI = 72
+
+
+class Picture:
+    """An open picture file. A context manager; `pages` reads it."""
+
+    def __init__(self, path: Path) -> None:
+        Image.MAX_IMAGE_PIXELS = MAX_PIXELS
+        warnings.simplefilter("error", Image.DecompressionBombWarning)
+        try:
+            self._file = Image.open(path, formats=FORMATS)
+        except UnidentifiedImageError as error:
+            raise UnreadableDocument("This file is not a picture that can be read.") from error
+        except (Image.DecompressionBombWarning, Image.DecompressionBombError) as error:
+            raise _too_large() from error
+        self.page_count: int = getattr(self._file, "n_frames", 1)
+
+    def __enter__(self) -> "Picture":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    def pages(self, options: ReadOptions, ask: Recognise) -> Iterator[Page]:
+        """The selected frames, each as soon as it is read."""
+        with OCRAddress() as address:
+            for index in select_pages(options.pages, self.page_count):
+                allow_cpu(_SECONDS_PER_PAGE)
+                yield self._page(index, options, address, ask)
+
+    def _page(self, index: int, options: ReadOptions, address: OCRAddress, ask: Recognise) -> Page:
+        picture, dpi = self._decode(index)
+        points = _LONG_SIDE / max(picture.size)
+        size = (picture.width * points, picture.height * points)
+        scan = recognise_page(_reduced(picture), size, ask)
+        address.hand_over(scan.lines, scan.frame.upright_size)
+        parsed = parse(
+            _empty_scan(scan.frame.upright_size),
+            [0],
+            ocr_enabled=True,
+            ocr_server_url=address.url,
+            dpi=_DPI,
+            preserve_very_small_text=True,
+        )
+        raster = Raster(dpi, picture.width, picture.height, points, picture.crop)
+        return compose(index, page_layout(parsed[0], scan.frame, scan.lines), raster, options)
+
+    def _decode(self, index: int) -> tuple[Image.Image, int]:
+        """A frame as RGB, upright as its camera says, and its resolution."""
+        try:
+            self._file.seek(index)
+            frame = ImageOps.exif_transpose(self._file)
+            across, down = self._file.info.get("dpi", (_DPI, _DPI))
+            return _on_white(frame), max(1, round(max(across, down)))
+        except (Image.DecompressionBombWarning, Image.DecompressionBombError) as error:
+            raise _too_large() from error
+        except (OSError, ValueError, SyntaxError, EOFError) as error:
+            raise UnreadableDocument(
+                "This picture is damaged: its pixels cannot be decoded."
+            ) from error
+
+
+def _on_white(frame: Image.Image) -> Image.Image:
+    """RGB; what is transparent becomes white paper."""
+    if frame.has_transparency_data:
+        frame = frame.convert("RGBA")
+        paper = Image.new("RGB", frame.size, "white")
+        paper.paste(frame, mask=frame.getchannel("A"))
+        return paper
+    if frame.mode.startswith("I;16") or frame.mode == "I":
+        # 16 bits of grey to 8; Pillow would cut everything above 255.
+        frame = frame.convert("I").point([value >> 8 for value in range(65536)], "L")
+    return frame.convert("RGB")
+
+
+def _reduced(picture: Image.Image) -> Image.Image:
+    """The picture, or a smaller one with as many pixels as OCR makes use of."""
+    scale = OCR_SIDE / max(picture.size)
+    if scale >= 1:
+        return picture
+    size = (max(1, round(picture.width * scale)), max(1, round(picture.height * scale)))
+    return picture.resize(size, Image.Resampling.LANCZOS, reducing_gap=2)
+
+
+def _empty_scan(size: tuple[float, float]) -> bytes:
+    """A PDF of one page that one white pixel covers: what liteparse takes for a scan."""
+    width, height = size
+    content = f"q {width:.2f} 0 0 {height:.2f} 0 0 cm /I Do Q".encode()
+    objects = [
+        b"<</Type/Catalog/Pages 2 0 R>>",
+        b"<</Type/Pages/Kids[3 0 R]/Count 1>>",
+        b"<</Type/Page/Parent 2 0 R/Contents 4 0 R/Resources<</XObject<</I 5 0 R>>>>"
+        + f"/MediaBox[0 0 {width:.2f} {height:.2f}]>>".encode(),
+        b"<</Length %d>>stream\n%s\nendstream" % (len(content), content),
+        b"<</Type/XObject/Subtype/Image/Width 1/Height 1/ColorSpace/DeviceGray"
+        b"/BitsPerComponent 8/Length 1>>stream\n\xff\nendstream",
+    ]
+    pdf, offsets = b"%PDF-1.4\n", []
+    for number, body in enumerate(objects, 1):
+        offsets.append(len(pdf))
+        pdf += b"%d 0 obj%s endobj\n" % (number, body)
+    table = b"".join(b"%010d 00000 n \n" % offset for offset in offsets)
+    return (
+        b"%sxref\n0 6\n0000000000 65535 f \n%strailer<</Size 6/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF"
+        % (
+            pdf,
+            table,
+            len(pdf),
+        )
+    )
+
+
+def _too_large() -> UnreadableDocument:
+    return UnreadableDocument(
+        f"This picture has more than {MAX_PIXELS // 1_000_000} million pixels."
+        " Make it smaller and try again."
+    )

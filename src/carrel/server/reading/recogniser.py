@@ -1,0 +1,99 @@
+"""The server's side of the OCR process: starts it on first need, ends it when unused."""
+
+import asyncio
+import contextlib
+import logging
+from typing import Any
+
+from carrel.server.reading.children import Child
+from carrel.server.reading.frames import Frame
+
+log = logging.getLogger(__name__)
+
+MAX_PIXELS = 40_000_000
+"""The largest picture that is recognised; larger ones are scaled down before."""
+
+
+class OCRUnavailable(Exception):
+    """The OCR process does not start, or ended twice over one picture."""
+
+
+class Recogniser:
+    """Text in pictures, one picture at a time, by a process that lives while it is needed."""
+
+    def __init__(self, idle_seconds: float = 300) -> None:
+        self._idle_seconds = idle_seconds
+        self._turn = asyncio.Lock()
+        self._child: Child | None = None
+        self._idle: asyncio.TimerHandle | None = None
+        self._ending: set[asyncio.Task[None]] = set()
+
+    @property
+    def loaded(self) -> bool:
+        """Whether the OCR process runs now."""
+        return self._child is not None and self._child.running
+
+    async def lines(self, width: int, height: int, rgb: bytes) -> list[dict[str, Any]]:
+        """The lines of text in a picture of `width * height` RGB pixels.
+
+        Each has `text`, `confidence` (0 to 1), `quad` (four corners in pixels, clockwise from
+        the top left) and `words` (pairs of text and confidence).
+
+        Raises:
+            ValueError: the bytes are not such a picture, or it is larger than `MAX_PIXELS`.
+            OCRUnavailable: the OCR process does not work.
+        """
+        if width < 1 or height < 1 or len(rgb) != width * height * 3:
+            raise ValueError("the pixels do not match the picture's size")
+        if width * height > MAX_PIXELS:
+            raise ValueError("the picture has too many pixels to recognise")
+        # Shielded: a cancelled caller must not leave an unread answer on the pipe.
+        return await asyncio.shield(
+            asyncio.ensure_future(self._ask(Frame({"width": width, "height": height}, rgb)))
+        )
+
+    async def _ask(self, frame: Frame) -> list[dict[str, Any]]:
+        async with self._turn:
+            self._stop_timer()
+            try:
+                for _ in range(2):
+                    child = await self._running_child()
+                    answer = await child.ask(frame)
+                    if answer is not None:
+                        return list(answer.header["lines"])
+                    await child.end()
+                    log.warning("the OCR process died: %s", child.ending)
+                raise OCRUnavailable("the OCR process ended while it read a page")
+            finally:
+                loop = asyncio.get_running_loop()
+                self._idle = loop.call_later(self._idle_seconds, self._when_idle)
+
+    async def _running_child(self) -> Child:
+        if self._child is None or not self._child.running:
+            self._child = await Child.start("carrel.server.reading.ocr")
+            ready = await self._child.receive()
+            if ready is None:
+                await self._child.end()
+                raise OCRUnavailable(f"the OCR process does not start: {self._child.ending}")
+            log.info("OCR loaded with %(engine)s in %(seconds).1f s", ready.header)
+        return self._child
+
+    def _stop_timer(self) -> None:
+        if self._idle is not None:
+            self._idle.cancel()
+            self._idle = None
+
+    def _when_idle(self) -> None:
+        task = asyncio.ensure_future(self.stop())
+        self._ending.add(task)
+        task.add_done_callback(self._ending.discard)
+
+    async def stop(self) -> None:
+        """Ends the process, after the picture in hand; the next picture starts it again."""
+        self._stop_timer()
+        async with self._turn:
+            child, self._child = self._child, None
+            if child is not None:
+                with contextlib.suppress(ProcessLookupError):
+                    await child.end()
+                log.info("OCR unloaded")

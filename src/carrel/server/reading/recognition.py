@@ -1,0 +1,94 @@
+"""A picture of a page to upright lines of text, inside a parser."""
+
+import math
+import statistics
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from PIL import Image
+
+from carrel.server.reading.layout import Box, Frame, Line, Word
+
+Recognise = Callable[[Image.Image], list[dict[str, Any]]]
+"""Asks the OCR process (by way of the server) for the lines in an RGB picture."""
+
+_UNTURN = {
+    90: Image.Transpose.ROTATE_90,
+    180: Image.Transpose.ROTATE_180,
+    270: Image.Transpose.ROTATE_270,
+}
+_SURE = 0.85
+"""A page whose mean confidence is above this stands upright."""
+_LEAST_SKEW, _MOST_SKEW = 0.15, 20.0
+
+
+@dataclass(frozen=True)
+class Scan:
+    """The lines of a page, straightened, in points of the upright page."""
+
+    frame: Frame
+    lines: list[Line]
+
+
+def recognise_page(picture: Image.Image, size: tuple[float, float], ask: Recognise) -> Scan:
+    """Reads a picture of a page of `size` points, finding its quarter turn and skew."""
+    turn, found = _upright(picture, ask)
+    skew = _skew(found)
+    frame = Frame(*size, turn=turn, skew=skew)
+    width = picture.height if turn in (90, 270) else picture.width
+    scale = frame.upright_size[0] / width
+    return Scan(frame, [_line(line, frame, scale) for line in found])
+
+
+def _upright(picture: Image.Image, ask: Recognise) -> tuple[int, list[dict[str, Any]]]:
+    """The quarter turn with the most certain text, and that text."""
+    found = ask(picture)
+    if not found:
+        return 0, found
+    standing = sum(len(line["text"]) for line in found if _is_tall(line["quad"]))
+    letters = sum(len(line["text"]) for line in found)
+    certainty = sum(len(line["text"]) * line["confidence"] for line in found) / max(1, letters)
+    if standing > letters / 2:
+        candidates = [90, 270]
+    elif certainty < _SURE:
+        candidates = [180]
+    else:
+        return 0, found
+    best = (_worth(found), 0, found)
+    for turn in candidates:
+        turned = ask(picture.transpose(_UNTURN[turn]))
+        best = max(best, (_worth(turned), turn, turned), key=lambda choice: choice[0])
+    return best[1], best[2]
+
+
+def _worth(lines: list[dict[str, Any]]) -> float:
+    """How much certain text lies upright."""
+    return math.fsum(
+        len(line["text"]) * line["confidence"] ** 4 for line in lines if not _is_tall(line["quad"])
+    )
+
+
+def _is_tall(quad: list[list[float]]) -> bool:
+    (x0, y0), (x1, y1), _, (x3, y3) = quad
+    return math.hypot(x3 - x0, y3 - y0) > 1.5 * math.hypot(x1 - x0, y1 - y0)
+
+
+def _skew(lines: list[dict[str, Any]]) -> float:
+    """The usual slope of long lines, in degrees clockwise."""
+    slopes = []
+    for line in lines:
+        (x0, y0), (x1, y1), _, (x3, y3) = line["quad"]
+        if math.hypot(x1 - x0, y1 - y0) > 5 * math.hypot(x3 - x0, y3 - y0):
+            slopes.append(math.degrees(math.atan2(y1 - y0, x1 - x0)))
+    skew = statistics.median(slopes) if len(slopes) >= 3 else 0.0
+    return skew if _LEAST_SKEW <= abs(skew) <= _MOST_SKEW else 0.0
+
+
+def _line(found: dict[str, Any], frame: Frame, scale: float) -> Line:
+    corners = [frame.straightened(x * scale, y * scale) for x, y in found["quad"]]
+    xs, ys = zip(*corners, strict=True)
+    box = Box(min(xs), min(ys), max(xs), max(ys))
+    words = tuple(Word(text, confidence) for text, confidence in found["words"])
+    text = found["text"]
+    return Line(text, box, box.height, words or (Word(text, found["confidence"]),))
