@@ -1,1 +1,8 @@
 """The local server as seen from outside: found, started, held by a lease."""
+
+from carrel.local.address import Address, find
+from carrel.local.errors import LocalError
+from carrel.local.lease import Lease
+from carrel.local.start import ensure
+
+__all__ = ["Address", "Lease", "LocalError", "ensure", "find"]

@@ -1,0 +1,64 @@
+"""A lease: tells the local server that it is in use, so that it stays."""
+
+import asyncio
+import contextlib
+import uuid
+from types import TracebackType
+from typing import Self
+
+import httpx
+
+from carrel.local.address import Address, loopback
+
+_SECONDS = 10.0
+"""Between two renewals."""
+
+
+class Lease:
+    """Holds the server at an address from `start` to `stop`.
+
+    A server that is lost meanwhile is no error here: whoever talks to it will notice.
+    """
+
+    def __init__(self, address: Address, *, seconds: float = _SECONDS) -> None:
+        self._url = f"{address.url}/leases/{uuid.uuid4()}"
+        self._key = address.api_key
+        self._seconds = seconds
+        self._renewing: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self.stop()
+
+    async def start(self) -> None:
+        """Takes the lease out and keeps renewing it."""
+        await self._tell("PUT")
+        self._renewing = asyncio.create_task(self._renew(), name="lease")
+
+    async def stop(self) -> None:
+        """Gives the lease back; harmless when there is none."""
+        if self._renewing is None:
+            return
+        self._renewing.cancel()
+        await asyncio.wait([self._renewing])
+        self._renewing = None
+        await self._tell("DELETE")
+
+    async def _renew(self) -> None:
+        while True:
+            await asyncio.sleep(self._seconds)
+            await self._tell("PUT")
+
+    async def _tell(self, method: str) -> None:
+        headers = {"Authorization": f"Bearer {self._key}"}
+        with contextlib.suppress(httpx.HTTPError):
+            async with loopback() as http:
+                await http.request(method, self._url, headers=headers)

@@ -1,0 +1,111 @@
+"""Finds the server of this machine, or starts it."""
+
+import asyncio
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from carrel.config import folders
+from carrel.local.address import Address, find
+from carrel.local.errors import LocalError
+from carrel.text import clean_text
+
+_PATIENCE = 60.0
+"""Seconds until a start counts as failed; the first one after an install compiles much."""
+_EXIT_IN_USE = 3
+"""What `carrel serve` ends with when another server has the data folder."""
+_LOG_BYTES = 1_000_000
+
+
+async def ensure(
+    data: Path | None = None, *, on_start: Callable[[], None] | None = None
+) -> Address:
+    """The server on a data folder (without one, of the profile `local`), started if need be.
+
+    It is a process of its own that outlives this one and stops when no lease holds it.
+    Any number of processes may ask at once: one server comes of it. `on_start` is called
+    when none was found.
+
+    Raises:
+        LocalError: it did not start; the message has the last line of its log.
+    """
+    data = (data or folders().server).absolute()
+    deadline = time.monotonic() + _PATIENCE
+    start: _Start | None = None
+    while True:
+        if address := await find(data):
+            return replace(address, started=start is not None)
+        if start is None:
+            if on_start is not None:
+                on_start()
+                on_start = None
+            start = _Start(data)
+        code = start.process.poll()
+        if code == _EXIT_IN_USE:
+            # The other server is starting, and will be found; or stopping, and then it is our turn.
+            start = None
+            await asyncio.sleep(0.25)
+        elif code is not None:
+            raise LocalError(start.complaint("did not start"))
+        elif time.monotonic() > deadline:
+            start.process.terminate()
+            raise LocalError(start.complaint(f"did not answer within {_PATIENCE:.0f} s"))
+        await asyncio.sleep(0.05)
+
+
+class _Start:
+    """One attempt to start a server, detached from this process."""
+
+    def __init__(self, data: Path) -> None:
+        self.log = folders().state / "local-server.log"
+        try:
+            data.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self.log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if self.log.exists() and self.log.stat().st_size > _LOG_BYTES:
+                self.log.replace(self.log.with_suffix(".old.log"))
+            with self.log.open("ab") as output:
+                self._from = output.tell()
+                self.process = _detached(data, output.fileno())
+        except OSError as error:
+            raise LocalError(
+                "The server of this machine cannot be started: "
+                f"{error.filename or sys.executable}: {error.strerror}."
+            ) from None
+        # Waited for in a thread, so that a server that ends under a long session leaves no zombie.
+        threading.Thread(target=self.process.wait, name="local-server", daemon=True).start()
+
+    def complaint(self, what: str) -> str:
+        """What happened, the last line of the log, and where the rest of it is."""
+        try:
+            with self.log.open("rb") as log:
+                log.seek(self._from)
+                lines = log.read().decode("utf-8", "replace").split("\n")
+        except OSError:
+            lines = []
+        last = next((clean_text(line).strip() for line in reversed(lines) if line.strip()), "")
+        return f"The server of this machine {what}{f': {last}' if last else '.'} Log: {self.log}"
+
+
+def _detached(data: Path, output: int) -> "subprocess.Popen[bytes]":
+    # -P: what lies in the current folder is never imported in place of the server's parts.
+    command = [sys.executable, "-P", "-m", "carrel", "serve", "--data", str(data)]
+    command += ["--port", "0", "--until-unused"]
+    keys = ("CARREL_API_KEY", "MISTRAL_API_KEY")
+    flags = 0
+    if sys.platform == "win32":
+        flags = subprocess.DETACHED_PROCESS | subprocess.CREATE_NEW_PROCESS_GROUP
+    return subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=output,
+        stderr=output,
+        cwd=data,
+        env={name: value for name, value in os.environ.items() if name not in keys},
+        start_new_session=True,
+        creationflags=flags,
+    )
