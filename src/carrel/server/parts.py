@@ -7,6 +7,7 @@ from carrel.server.access import Access
 from carrel.server.blobs.local import LocalBlobs
 from carrel.server.folder import DataFolder
 from carrel.server.leases import Leases
+from carrel.server.reading.reader import Reader
 from carrel.server.records.database import Database
 from carrel.server.settings import Settings
 from carrel.server.signing import Signer
@@ -23,6 +24,7 @@ class Server:
     signer: Signer
     access: Access
     leases: Leases
+    reader: Reader
 
     @classmethod
     def open(cls, settings: Settings, folder: DataFolder) -> Self:
@@ -36,12 +38,15 @@ class Server:
             signer=Signer(folder.secret),
             access=Access(database, folder.secret),
             leases=Leases(),
+            reader=Reader(),
         )
 
     async def start(self) -> None:
         """Starts what runs in the background."""
         await self.access.admit(self.folder.api_key)
+        await self.reader.start()
 
     async def stop(self) -> None:
         """Stops what runs in the background, last started first."""
+        await self.reader.stop()
         self.database.close()

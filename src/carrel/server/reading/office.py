@@ -43,7 +43,7 @@ class Office:
 
     def pages(self, options: ReadOptions) -> Iterator[Page]:
         """The selected pages. Formats without pages are one page."""
-        for index in select_pages(options.pages, self.page_count):
+        for index in select_pages(options, self.page_count):
             yield compose_text(index, self._pages[index], options)
 
 

@@ -1,6 +1,6 @@
 """What a reader is asked, what it answers, and how it refuses."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -39,9 +39,11 @@ class ReadOptions:
     extract_header: bool = False
     extract_footer: bool = False
     table_format: TableFormat | None = None
+    page_limit: int | None = None
+    """Refuse to read more pages than this at once."""
 
     @classmethod
-    def of(cls, request: OCRRequest) -> Self:
+    def of(cls, request: OCRRequest, page_limit: int | None = None) -> Self:
         """The options of a request to the interface."""
         return cls(
             pages=parse_pages(request.pages),
@@ -53,6 +55,7 @@ class ReadOptions:
             extract_header=request.extract_header,
             extract_footer=request.extract_footer,
             table_format=request.table_format,
+            page_limit=page_limit,
         )
 
     def as_json(self) -> dict[str, Any]:
@@ -78,14 +81,14 @@ class Reading:
     ocr_used: bool
 
 
-def select_pages(ranges: Iterable[range] | None, page_count: int) -> list[int]:
+def select_pages(options: ReadOptions, page_count: int) -> list[int]:
     """The page numbers to read, each once, in the order asked for.
 
     Raises:
         NoSuchPage: one of them is beyond the end.
+        UnreadableDocument: they are too many for one request.
     """
-    if ranges is None:
-        return list(range(page_count))
+    ranges = [range(page_count)] if options.pages is None else options.pages
     selected: dict[int, None] = {}
     for part in ranges:
         if part.stop > page_count:
@@ -95,4 +98,9 @@ def select_pages(ranges: Iterable[range] | None, page_count: int) -> list[int]:
                 f"There is no page {missing}: the document has {have}. Ask for other pages."
             )
         selected.update(dict.fromkeys(part))
+    if options.page_limit is not None and len(selected) > options.page_limit:
+        raise UnreadableDocument(
+            f"{len(selected)} pages are too many for one request: at most {options.page_limit}"
+            " are read. Ask for fewer with `pages`."
+        )
     return list(selected)

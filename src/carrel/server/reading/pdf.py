@@ -56,7 +56,7 @@ class PDF:
 
     def pages(self, options: ReadOptions, ask: Recognise) -> Iterator[Page]:
         """The selected pages, each as soon as it is read."""
-        selected = select_pages(options.pages, self.page_count)
+        selected = select_pages(options, self.page_count)
         with OCRAddress() as address:
             for start in range(0, len(selected), _BATCH):
                 batch = selected[start : start + _BATCH]

@@ -50,7 +50,7 @@ class Picture:
     def pages(self, options: ReadOptions, ask: Recognise) -> Iterator[Page]:
         """The selected frames, each as soon as it is read."""
         with OCRAddress() as address:
-            for index in select_pages(options.pages, self.page_count):
+            for index in select_pages(options, self.page_count):
                 allow_cpu(_SECONDS_PER_PAGE)
                 yield self._page(index, options, address, ask)
 

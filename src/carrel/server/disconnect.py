@@ -1,0 +1,37 @@
+"""Stopping work that nobody waits for any more."""
+
+import asyncio
+from collections.abc import Coroutine
+from contextlib import suppress
+from typing import Any, TypeVar
+
+from starlette.requests import ClientDisconnect, Request
+
+T = TypeVar("T")
+
+
+async def unless_disconnected(request: Request, work: Coroutine[Any, Any, T]) -> T:
+    """The result of `work`, which is cancelled as soon as the caller closes the connection.
+
+    The request's body must have been read before.
+
+    Raises:
+        ClientDisconnect: the caller left.
+    """
+    task = asyncio.ensure_future(work)
+    watch = asyncio.ensure_future(_disconnected(request))
+    try:
+        await asyncio.wait({task, watch}, return_when=asyncio.FIRST_COMPLETED)
+        if not task.done():
+            raise ClientDisconnect
+        return await task
+    finally:
+        for unfinished in (task, watch):
+            unfinished.cancel()
+            with suppress(asyncio.CancelledError, Exception):
+                await unfinished
+
+
+async def _disconnected(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass

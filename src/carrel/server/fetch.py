@@ -1,0 +1,236 @@
+"""Fetching a document from an address that a caller names, without becoming their way inside.
+
+A name is resolved once, every address it resolves to must be public, and the checked address is
+the one that is dialled. Redirects are followed by hand and checked again.
+"""
+
+import asyncio
+import base64
+import binascii
+import ipaddress
+import socket
+import ssl
+import tempfile
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from urllib.parse import unquote_to_bytes
+
+import httpcore
+import httpx
+
+from carrel.server.errors import ApiError
+
+Resolve = Callable[[str, int], Awaitable[list[str]]]
+"""The addresses of a host name, as text."""
+
+_PORTS = frozenset({80, 443, 8080, 8443})
+_REDIRECTS = 3
+_SECONDS = 60
+_CONNECT_SECONDS = 10
+_TRANSLATED = [
+    ipaddress.ip_network(network)
+    for network in ("64:ff9b::/96", "64:ff9b:1::/48", "2002::/16", "2001::/32")
+]
+"""IPv6 ranges that stand for an IPv4 address which nobody has checked."""
+
+
+def is_public(address: str) -> bool:
+    """Whether an address belongs to the public internet and to nothing nearer."""
+    ip = ipaddress.ip_address(address.partition("%")[0])
+    if isinstance(ip, ipaddress.IPv6Address):
+        if ip.ipv4_mapped is not None:
+            return is_public(str(ip.ipv4_mapped))
+        if any(ip in network for network in _TRANSLATED):
+            return False
+    return ip.is_global and not ip.is_multicast and not ip.is_reserved
+
+
+async def resolve(host: str, port: int) -> list[str]:
+    """Asks the system's resolver."""
+    loop = asyncio.get_running_loop()
+    found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return [str(entry[4][0]) for entry in found]
+
+
+class _PublicNetwork(httpcore.AsyncNetworkBackend):
+    """Dials only addresses that were checked."""
+
+    def __init__(self, resolve: Resolve, allowed: Callable[[str], bool]) -> None:
+        self._resolve = resolve
+        self._allowed = allowed
+        self._network = httpcore.AnyIOBackend()
+
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
+    ) -> httpcore.AsyncNetworkStream:
+        try:
+            addresses = await self._resolve(host, port)
+        except (OSError, UnicodeError):
+            addresses = []
+        if not addresses:
+            raise _refusal("The host of this address was not found. Check the address.")
+        if not all(self._allowed(address) for address in addresses):
+            raise _refusal(
+                "This address leads to a private network, from which nothing is fetched."
+                " Upload the document instead."
+            )
+        return await self._network.connect_tcp(
+            addresses[0], port, timeout, local_address, socket_options
+        )
+
+    async def connect_unix_socket(
+        self,
+        path: str,
+        timeout: float | None = None,
+        socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
+    ) -> httpcore.AsyncNetworkStream:
+        raise _refusal("Documents are not fetched from local sockets.")
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+
+
+class Fetcher:
+    """Fetches documents by `https:`, `http:` and `data:` addresses."""
+
+    def __init__(
+        self,
+        limit: int,
+        *,
+        resolve: Resolve = resolve,
+        allowed: Callable[[str], bool] = is_public,
+        ports: frozenset[int] = _PORTS,
+    ) -> None:
+        """`limit` is the most bytes a document may have."""
+        self._limit = limit
+        self._network = _PublicNetwork(resolve, allowed)
+        self._ports = ports
+
+    @asynccontextmanager
+    async def document(self, url: str) -> AsyncIterator[Path]:
+        """The document at an address, as a file that is removed afterwards.
+
+        Raises:
+            ApiError: 400, 413 or 422, saying why it was not fetched. It never names the address,
+                which may be a secret.
+        """
+        with tempfile.TemporaryDirectory(prefix="carrel-") as folder:
+            path = Path(folder) / "document"
+            if url[:5].lower() == "data:":
+                await asyncio.to_thread(path.write_bytes, self._inline(url))
+            else:
+                try:
+                    async with asyncio.timeout(_SECONDS):
+                        await self._download(url, path)
+                except TimeoutError:
+                    raise _refusal("The address took too long to send the document.") from None
+            yield path
+
+    def _inline(self, url: str) -> bytes:
+        """The bytes of a data URL."""
+        head, comma, body = url.partition(",")
+        if not comma:
+            raise _refusal("This data URL has no comma, so no content.", 422)
+        # Percent signs and base64 only ever make the text longer than its content.
+        if len(body) > self._limit * 3:
+            raise self._too_large()
+        try:
+            data = unquote_to_bytes(body)
+            if head.lower().endswith(";base64"):
+                data = base64.b64decode(b"".join(data.split()), validate=True)
+        except (binascii.Error, ValueError):
+            raise _refusal("The content of this data URL is not valid base64.", 422) from None
+        if len(data) > self._limit:
+            raise self._too_large()
+        return data
+
+    async def _download(self, url: str, path: Path) -> None:
+        address = _address(url)
+        pool = httpcore.AsyncConnectionPool(
+            ssl_context=ssl.create_default_context(), network_backend=self._network
+        )
+        async with pool:
+            for _ in range(_REDIRECTS + 1):
+                self._check(address)
+                redirect = await self._get(pool, address, path)
+                if redirect is None:
+                    return
+                try:
+                    address = address.join(redirect)
+                except httpx.InvalidURL:
+                    raise _refusal("The address redirects to one that is not valid.") from None
+        raise _refusal("The address redirects too many times.")
+
+    def _check(self, address: httpx.URL) -> None:
+        if address.scheme not in ("http", "https") or not address.host:
+            raise _refusal("A document's address must begin with https:, http: or data:.", 422)
+        port = address.port or {"http": 80, "https": 443}[address.scheme]
+        if port not in self._ports:
+            raise _refusal(f"Documents are not fetched from port {port}.")
+
+    async def _get(
+        self, pool: httpcore.AsyncConnectionPool, address: httpx.URL, path: Path
+    ) -> str | None:
+        """Saves what the address answers; its redirect, if it is one."""
+        target = httpcore.URL(
+            scheme=address.raw_scheme,
+            host=address.raw_host,
+            port=address.port,
+            target=address.raw_path,
+        )
+        headers = {
+            "host": address.netloc.decode("ascii"),
+            "user-agent": "carrel",
+            "accept": "*/*",
+            # A small answer must not unpack into a large one.
+            "accept-encoding": "identity",
+        }
+        timeout = {"connect": _CONNECT_SECONDS, "read": _SECONDS, "write": _CONNECT_SECONDS}
+        try:
+            async with pool.stream(
+                "GET", target, headers=headers, extensions={"timeout": timeout}
+            ) as response:
+                fields = {name.lower(): value for name, value in response.headers}
+                if response.status in (301, 302, 303, 307, 308) and b"location" in fields:
+                    return fields[b"location"].decode("latin-1")
+                if response.status != 200:
+                    raise _refusal(f"The address answered with the status {response.status}.")
+                if fields.get(b"content-encoding", b"identity").lower() != b"identity":
+                    raise _refusal("The address sends the document compressed.")
+                if int(fields.get(b"content-length", b"0") or 0) > self._limit:
+                    raise self._too_large()
+                await self._save(response, path)
+        except (httpcore.TimeoutException, httpcore.NetworkError, httpcore.ProtocolError, OSError):
+            raise _refusal("The address could not be reached, or broke off.") from None
+        return None
+
+    async def _save(self, response: httpcore.Response, path: Path) -> None:
+        size = 0
+        with await asyncio.to_thread(path.open, "wb") as file:
+            async for chunk in response.aiter_stream():
+                size += len(chunk)
+                if size > self._limit:
+                    raise self._too_large()
+                await asyncio.to_thread(file.write, chunk)
+
+    def _too_large(self) -> ApiError:
+        return _refusal(
+            f"The document is larger than the {self._limit // 2**20} MiB that are allowed.", 413
+        )
+
+
+def _address(url: str) -> httpx.URL:
+    try:
+        return httpx.URL(url)
+    except httpx.InvalidURL:
+        raise _refusal("This is not a valid address.", 422) from None
+
+
+def _refusal(message: str, status: int = 400) -> ApiError:
+    return ApiError(status, message)

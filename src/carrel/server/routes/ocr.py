@@ -1,0 +1,119 @@
+"""OCR: a document by file, address or data URL in, its pages out."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+import httpx
+from fastapi import APIRouter, Request, Response
+from starlette.requests import ClientDisconnect
+
+from carrel.server.access import Caller
+from carrel.server.disconnect import unless_disconnected
+from carrel.server.errors import ApiError
+from carrel.server.fetch import Fetcher
+from carrel.server.mimetypes import sniff
+from carrel.server.parts import Server
+from carrel.server.reading.options import NoSuchPage, ReadOptions, UnreadableDocument
+from carrel.server.reading.recogniser import OCRUnavailable
+from carrel.server.records import files
+from carrel.server.records.files import StoredFile
+from carrel.server.routes.dependencies import CurrentCaller, CurrentServer
+from carrel.server.signing import PREFIX, BadSignature
+from carrel.wire.content import DocumentURLChunk, FileChunk
+from carrel.wire.ocr import OCRRequest, OCRResult, OCRUsage
+
+router = APIRouter(prefix="/v1/ocr")
+
+DEFAULT_MODEL = "carrel-ocr"
+_LEFT = 499
+
+
+class Source(NamedTuple):
+    """A document to read: where its bytes are, and what its sender calls it."""
+
+    path: Path
+    name: str
+
+
+@router.post("")
+async def process(
+    body: OCRRequest, request: Request, server: CurrentServer, caller: CurrentCaller
+) -> Response:
+    try:
+        result = await unless_disconnected(request, _process(body, server, caller))
+    except ClientDisconnect:
+        return Response(status_code=_LEFT)
+    return Response(result.model_dump_json(), media_type="application/json")
+
+
+async def _process(body: OCRRequest, server: Server, caller: Caller) -> OCRResult:
+    options = ReadOptions.of(body, page_limit=server.settings.limits.ocr_pages)
+    async with _source(body, server, caller) as source:
+        kind = await asyncio.to_thread(sniff, source.path, source.name)
+        try:
+            reading = await server.reader.read(source.path, mimetype=kind.mimetype, options=options)
+        except NoSuchPage as error:
+            raise ApiError(400, error.message, param="pages") from None
+        except UnreadableDocument as error:
+            raise ApiError(400, error.message, "document_parser_invalid_file", error.code) from None
+        except OCRUnavailable:
+            raise ApiError(
+                503, "Text recognition does not work here. The server's log says why."
+            ) from None
+    return OCRResult(
+        pages=reading.pages,
+        model=body.model or DEFAULT_MODEL,
+        usage_info=OCRUsage(pages_processed=len(reading.pages), doc_size_bytes=reading.size),
+    )
+
+
+@asynccontextmanager
+async def _source(body: OCRRequest, server: Server, caller: Caller) -> AsyncIterator[Source]:
+    """The document a request names."""
+    document = body.document
+    if isinstance(document, FileChunk):
+        stored = await server.database.read(partial(files.get, caller=caller, id=document.file_id))
+        yield _stored(server, stored)
+        return
+    url = document.document_url if isinstance(document, DocumentURLChunk) else document.url
+    own = await _own(url, server)
+    if own is not None:
+        yield own
+        return
+    name = document.document_name if isinstance(document, DocumentURLChunk) else None
+    async with Fetcher(server.settings.limits.ocr_bytes).document(url) as path:
+        yield Source(path, name or _last_part(url))
+
+
+async def _own(url: str, server: Server) -> Source | None:
+    """The file behind one of this server's own signed addresses, found without a connection."""
+    _, separator, token = url.partition(PREFIX)
+    if not separator or url[:5].lower() == "data:":
+        return None
+    try:
+        signed = server.signer.verify(token)
+    except BadSignature:
+        return None
+    stored = await server.database.read(partial(files.get_signed, id=signed.id))
+    return None if stored is None else _stored(server, stored)
+
+
+def _stored(server: Server, stored: StoredFile) -> Source:
+    limit = server.settings.limits.ocr_bytes
+    if stored.file.bytes > limit:
+        raise ApiError(
+            413,
+            f"This file is larger than the {limit // 2**20} MiB that are read."
+            " Split it, or raise the limit in the server's settings.",
+        )
+    return Source(server.blobs.path(stored.blob), stored.file.filename)
+
+
+def _last_part(url: str) -> str:
+    if url[:5].lower() == "data:":
+        return ""
+    return httpx.URL(url).path.rpartition("/")[2]
