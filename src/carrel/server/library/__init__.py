@@ -1,0 +1,1 @@
+"""Libraries: documents processed into searchable text."""

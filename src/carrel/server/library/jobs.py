@@ -1,0 +1,210 @@
+"""Durable jobs: DBOS on the server's own database.
+
+A job is enqueued in the transaction that writes its document, so that there is never one
+without the other, and its finished steps are remembered: after a crash it goes on with the
+step it was in. Nothing outside this module knows DBOS.
+"""
+
+import asyncio
+import logging
+import os
+import secrets
+import threading
+import time
+from collections.abc import Callable, Coroutine
+from concurrent.futures import CancelledError, Future, wait
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+import sqlalchemy as sa
+
+from carrel.server.records.processing import Job
+
+if TYPE_CHECKING:
+    from dbos import DBOSClient
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+_APPLICATION = "carrel"
+# Recovery only sees jobs of its own version and executor, so both stay the same for ever.
+_VERSION = "1"
+_EXECUTOR = "server"
+_QUEUE = "documents"
+_WORKFLOW = "process_document"
+_UNFINISHED = ["ENQUEUED", "DELAYED", "PENDING"]
+_FINISHED = ["SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"]
+
+_POLL_SECONDS = 0.2
+# A poll takes more jobs than can run at once, so that the interval does not bound the rate.
+_CLAIMED = 16
+_STOP_SECONDS = 3
+_KEEP_SECONDS = 600
+_FORGET_AT_ONCE = 500
+
+
+class RunStep(Protocol):
+    """Runs a coroutine function on the server's loop as a durable step, and waits for it."""
+
+    def __call__(self, step: Callable[..., Coroutine[Any, Any, T]], *args: Any) -> T: ...
+
+
+class Interrupted(BaseException):
+    """The server stops. No Exception, so that the job stays unfinished and is resumed."""
+
+
+class Jobs:
+    """The queue of documents to process. There can be one in a process.
+
+    `work` is called in a thread for each job, with the job and a function that runs a step.
+    """
+
+    def __init__(self, engine: sa.Engine, work: Callable[[Job, RunStep], None]) -> None:
+        self._engine = engine
+        self._work = work
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._client: DBOSClient | None = None
+        self._slots = threading.Semaphore(max(2, os.cpu_count() or 1))
+        self._stopping = False
+        self._active = 0
+        self._steps: set[Future[Any]] = set()
+        self._lock = threading.Lock()
+
+    @property
+    def active(self) -> int:
+        """How many jobs are running."""
+        return self._active
+
+    async def start(self) -> None:
+        """Starts taking jobs, unfinished ones of the last run first."""
+        self._loop = asyncio.get_running_loop()
+        await asyncio.to_thread(self._launch)
+
+    async def stop(self) -> None:
+        """Lets running steps end, or interrupts them after a while; the next start resumes."""
+        self._stopping = True
+        self._slots.release(_CLAIMED)
+        await asyncio.to_thread(self._finish)
+
+    def enqueue(self, connection: sa.Connection, job: Job, *, delay: float = 0) -> None:
+        """Adds a job within the caller's transaction, to be run in `delay` seconds or later."""
+        from dbos import EnqueueOptions
+
+        assert self._client is not None, "not started"
+        options: EnqueueOptions = {
+            "workflow_name": _WORKFLOW,
+            "queue_name": _QUEUE,
+            "workflow_id": f"{job.document_id}.{job.generation}.{secrets.token_hex(4)}",
+            "app_version": _VERSION,
+        }
+        if delay:
+            options["delay_seconds"] = delay
+        self._client.enqueue_in_transaction(connection, options, job.document_id, job.generation)
+
+    def unfinished(self) -> set[Job]:
+        """The jobs that wait or run; blocking."""
+        from dbos import DBOS
+
+        found = DBOS.list_workflows(status=_UNFINISHED, load_input=False, load_output=False)
+        return {_job(status.workflow_id) for status in found}
+
+    def forget_finished(self) -> None:
+        """Removes what is remembered of jobs that ended a while ago; blocking."""
+        from dbos import DBOS
+
+        before = datetime.now(UTC) - timedelta(seconds=_KEEP_SECONDS)
+        finished = DBOS.list_workflows(
+            status=_FINISHED,
+            completed_before=before.isoformat(),
+            limit=_FORGET_AT_ONCE,
+            load_input=False,
+            load_output=False,
+        )
+        if finished:
+            DBOS.delete_workflows([status.workflow_id for status in finished])
+
+    def _launch(self) -> None:
+        began = time.perf_counter()
+        # With a handler of its own DBOS would write to standard error.
+        logging.getLogger("dbos").addHandler(logging.NullHandler())
+        from dbos import DBOS, DBOSClient
+
+        DBOS(
+            config={
+                "name": _APPLICATION,
+                "system_database_url": self._engine.url.render_as_string(hide_password=False),
+                "application_version": _VERSION,
+                "executor_id": _EXECUTOR,
+                "log_level": "WARNING",
+                "use_listen_notify": False,
+            }
+        )
+
+        @DBOS.workflow(name=_WORKFLOW)
+        def process_document(document_id: str, generation: int) -> None:
+            self._run(Job(document_id, generation))
+
+        DBOS.listen_queues([_QUEUE])
+        DBOS.launch()
+        DBOS.register_queue(_QUEUE, worker_concurrency=_CLAIMED, polling_interval_sec=_POLL_SECONDS)
+        self._client = DBOSClient(
+            system_database_engine=self._engine, application_name=_APPLICATION, lazy=True
+        )
+        log.info("job queue started in %.2f s", time.perf_counter() - began)
+
+    def _finish(self) -> None:
+        from dbos import DBOS
+
+        wait(self._unfinished_steps(), timeout=_STOP_SECONDS)
+        deadline = time.monotonic() + _STOP_SECONDS
+        while self._active and time.monotonic() < deadline:
+            for step in self._unfinished_steps():
+                step.cancel()
+            time.sleep(0.01)
+        DBOS.destroy(destroy_registry=True)
+
+    def _unfinished_steps(self) -> list[Future[Any]]:
+        with self._lock:
+            return list(self._steps)
+
+    def _run(self, job: Job) -> None:
+        with self._slots:
+            if self._stopping:
+                raise Interrupted
+            with self._lock:
+                self._active += 1
+            try:
+                self._work(job, self._step)
+            finally:
+                with self._lock:
+                    self._active -= 1
+
+    def _step(self, step: Callable[..., Coroutine[Any, Any, T]], *args: Any) -> T:
+        from dbos import DBOS
+
+        def run() -> T:
+            return self._on_loop(step(*args))
+
+        return DBOS.run_step({"name": step.__name__}, run)
+
+    def _on_loop(self, step: Coroutine[Any, Any, T]) -> T:
+        assert self._loop is not None
+        if self._stopping:
+            step.close()
+            raise Interrupted
+        future = asyncio.run_coroutine_threadsafe(step, self._loop)
+        with self._lock:
+            self._steps.add(future)
+        try:
+            return future.result()
+        except CancelledError:
+            raise Interrupted from None
+        finally:
+            with self._lock:
+                self._steps.discard(future)
+
+
+def _job(workflow_id: str) -> Job:
+    document_id, generation, _ = workflow_id.split(".")
+    return Job(document_id, int(generation))

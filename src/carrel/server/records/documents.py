@@ -1,0 +1,317 @@
+"""Library documents: rows that name a blob, and the text that was read from it."""
+
+import json
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import sqlalchemy as sa
+
+from carrel.server.access import Caller
+from carrel.server.errors import ApiError, InvalidRequest, not_found
+from carrel.server.records import libraries
+from carrel.server.records.ids import new_id
+from carrel.server.records.libraries import Role, paginate
+from carrel.server.records.tables import document_pages, documents
+from carrel.server.records.text import contains
+from carrel.wire.documents import (
+    Document,
+    DocumentList,
+    DocumentQuery,
+    DocumentUpdate,
+    TextContent,
+    TextQuery,
+    processing_status,
+)
+
+
+@dataclass(frozen=True)
+class NewDocument:
+    """What is known of a document before it is read: its bytes are stored under `blob`."""
+
+    name: str
+    blob: str
+    size: int
+    mime_type: str
+    extension: str
+
+
+@dataclass(frozen=True)
+class StoredDocument:
+    """A document's public face, and where its bytes and its text are.
+
+    `ocr_blob` holds the OCR result of a document that went through OCR. `generation` is the
+    one whose text is searchable, None before the first is.
+    """
+
+    document: Document
+    blob: str
+    ocr_blob: str | None
+    generation: int | None
+
+
+def get(
+    connection: sa.Connection,
+    caller: Caller,
+    library_id: str,
+    id: str,
+    needed: Role = Role.VIEWER,
+) -> StoredDocument:
+    """A document of a library the caller may see.
+
+    Raises:
+        ApiError: 404, or 403 when the caller's role in the library does not suffice.
+    """
+    libraries.get(connection, caller, library_id, needed)
+    found = _one(connection, documents.c.library_id == library_id, documents.c.id == id)
+    if found is None:
+        raise not_found("document", id)
+    return found
+
+
+def get_signed(connection: sa.Connection, id: str) -> StoredDocument | None:
+    """The document of a signed address, if it still exists."""
+    return _one(connection, documents.c.id == id)
+
+
+def page(
+    connection: sa.Connection, caller: Caller, library_id: str, query: DocumentQuery
+) -> DocumentList:
+    """A page of a library's documents.
+
+    Raises:
+        ApiError: 404.
+        InvalidRequest: the attribute filter is not a JSON object.
+    """
+    libraries.get(connection, caller, library_id)
+    wanted = _select().where(documents.c.library_id == library_id, _unexpired())
+    if query.search:
+        wanted = wanted.where(contains(documents.c.name, query.search))
+    for name, value in _attribute_filters(query).items():
+        wanted = wanted.where(_has_attribute(name, value))
+    total = connection.scalar(sa.select(sa.func.count()).select_from(wanted.subquery())) or 0
+    sort_by = "process_status" if query.sort_by == "processing_status" else query.sort_by
+    direction = sa.desc if query.sort_order == "desc" else sa.asc
+    rows = connection.execute(
+        wanted.order_by(direction(documents.c[sort_by]), direction(documents.c.id))
+        .limit(query.page_size)
+        .offset(query.page * query.page_size)
+    )
+    return DocumentList(
+        pagination=paginate(total, query.page, query.page_size),
+        data=[_stored(row).document for row in rows],
+    )
+
+
+def add(
+    connection: sa.Connection, caller: Caller, library_id: str, new: NewDocument
+) -> tuple[Document, bool]:
+    """The library's document with these bytes, and whether it is new and waits to be read.
+
+    Raises:
+        ApiError: 404, or 403 without the role of an editor.
+    """
+    libraries.get(connection, caller, library_id, Role.EDITOR)
+    delete_expired(connection)
+    same = (documents.c.library_id == library_id, documents.c.blob == new.blob)
+    existing = _one(connection, *same)
+    if existing is not None:
+        return existing.document, False
+    now = datetime.now(UTC)
+    connection.execute(
+        documents.insert().values(
+            id=new_id(),
+            library_id=library_id,
+            name=new.name,
+            blob=new.blob,
+            size=new.size,
+            mime_type=new.mime_type,
+            extension=new.extension,
+            uploaded_by_id=caller.user_id,
+            uploaded_by_type="User",
+            created_at=now,
+            process_status="todo",
+            generation=1,
+            not_before=now,
+        )
+    )
+    created = _one(connection, *same)
+    assert created is not None
+    return created.document, True
+
+
+def update(
+    connection: sa.Connection, caller: Caller, library_id: str, id: str, change: DocumentUpdate
+) -> Document:
+    """Changes a document's name, attributes or expiry; returns it as it is then.
+
+    Raises:
+        ApiError: 404, or 403 without the role of an editor.
+    """
+    get(connection, caller, library_id, id, Role.EDITOR)
+    values = change.body()
+    if change.expires_at is not None:
+        values["expires_at"] = _aware(change.expires_at)
+    if values:
+        connection.execute(documents.update().where(documents.c.id == id).values(**values))
+    changed = _one(connection, documents.c.id == id, unexpired=False)
+    assert changed is not None
+    return changed.document
+
+
+def delete(connection: sa.Connection, caller: Caller, library_id: str, id: str) -> None:
+    """Deletes a document with its text and its index; its bytes go when the collector comes.
+
+    Raises:
+        ApiError: 404, or 403 without the role of an editor.
+    """
+    get(connection, caller, library_id, id, Role.EDITOR)
+    connection.execute(documents.delete().where(documents.c.id == id))
+
+
+def delete_expired(connection: sa.Connection) -> int:
+    """Deletes documents whose time is over; returns how many."""
+    return connection.execute(documents.delete().where(sa.not_(_unexpired()))).rowcount
+
+
+def text_content(
+    connection: sa.Connection, caller: Caller, library_id: str, id: str, query: TextQuery
+) -> TextContent:
+    """A document's text as Markdown, all of it or from one page to another.
+
+    Raises:
+        ApiError: 404; 409 while there is no text yet.
+    """
+    stored = get(connection, caller, library_id, id)
+    if stored.generation is None:
+        raise _no_text(stored.document)
+    return TextContent(text=text(connection, stored, query.page_start, query.page_end))
+
+
+def text(
+    connection: sa.Connection,
+    stored: StoredDocument,
+    first: int | None = None,
+    last: int | None = None,
+) -> str:
+    """The searchable text of a document, from page `first` to page `last`, both included."""
+    query = (
+        sa.select(document_pages.c.markdown)
+        .where(
+            document_pages.c.document_id == stored.document.id,
+            document_pages.c.generation == stored.generation,
+        )
+        .order_by(document_pages.c.page)
+    )
+    if first is not None:
+        query = query.where(document_pages.c.page >= first)
+    if last is not None:
+        query = query.where(document_pages.c.page <= last)
+    return "\n\n".join(connection.scalars(query))
+
+
+def _select() -> sa.Select[Any]:
+    """Documents, with the place in the queue of those that wait."""
+    waiting = (
+        sa.select(
+            documents.c.id,
+            sa.func.row_number()
+            .over(order_by=(documents.c.not_before, documents.c.id))
+            .label("position"),
+        )
+        .where(documents.c.process_status == "todo")
+        .subquery("waiting")
+    )
+    return sa.select(documents, waiting.c.position.label("queue_position")).outerjoin(
+        waiting, waiting.c.id == documents.c.id
+    )
+
+
+def _one(
+    connection: sa.Connection, *conditions: sa.ColumnElement[bool], unexpired: bool = True
+) -> StoredDocument | None:
+    query = _select().where(*conditions)
+    if unexpired:
+        query = query.where(_unexpired())
+    row = connection.execute(query).one_or_none()
+    return None if row is None else _stored(row)
+
+
+def _unexpired() -> sa.ColumnElement[bool]:
+    return sa.or_(documents.c.expires_at.is_(None), documents.c.expires_at > datetime.now(UTC))
+
+
+def _aware(moment: datetime) -> datetime:
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def _no_text(document: Document) -> ApiError:
+    if document.process_status == "error":
+        return ApiError(409, f"The document has no text: {document.error} Process it again.")
+    return ApiError(409, "The document is still being processed. Ask again when it is done.")
+
+
+def _attribute_filters(query: DocumentQuery) -> dict[str, Any]:
+    if query.filters_attributes is None:
+        return {}
+    try:
+        filters = json.loads(query.filters_attributes)
+    except ValueError:
+        filters = None
+    if not isinstance(filters, dict):
+        raise InvalidRequest(
+            ("query", "filters_attributes"),
+            'Give a JSON object of attributes and values, such as {"year": 2026}.',
+        )
+    return filters
+
+
+def _has_attribute(name: str, value: Any) -> sa.ColumnElement[bool]:
+    """Whether a document has an attribute with a value, alone or in its list of values.
+
+    A list asks for any of its members.
+    """
+    values = [item for item in (value if isinstance(value, list) else [value]) if _is_plain(item)]
+    attribute = sa.func.json_each(documents.c.attributes).table_valued("key", "value", "type")
+    member = sa.func.json_each(attribute.c.value).table_valued("value")
+    in_list = sa.and_(
+        attribute.c.type == "array",
+        sa.exists(sa.select(member.c.value).where(member.c.value.in_(values))),
+    )
+    return sa.exists(
+        sa.select(attribute.c.key).where(
+            attribute.c.key == name, sa.or_(attribute.c.value.in_(values), in_list)
+        )
+    )
+
+
+def _is_plain(value: Any) -> bool:
+    return isinstance(value, (bool, int, float, str))
+
+
+def _stored(row: sa.Row[Any]) -> StoredDocument:
+    document = Document(
+        id=row.id,
+        library_id=row.library_id,
+        name=row.name,
+        created_at=row.created_at,
+        hash=row.blob,
+        mime_type=row.mime_type,
+        extension=row.extension,
+        size=row.size,
+        process_status=row.process_status,
+        processing_status=processing_status(row.process_status),
+        uploaded_by_id=row.uploaded_by_id,
+        uploaded_by_type=row.uploaded_by_type,
+        tokens_processing_total=row.tokens_total,
+        tokens_processing_main_content=row.tokens_main,
+        tokens_processing_summary=row.tokens_summary,
+        attributes=row.attributes,
+        last_processed_at=row.last_processed_at,
+        number_of_pages=row.number_of_pages,
+        summary=row.summary,
+        expires_at=row.expires_at,
+        queue_position=row.queue_position,
+        error=row.error,
+    )
+    return StoredDocument(document, row.blob, row.ocr_blob, row.indexed_generation)

@@ -1,0 +1,226 @@
+"""Libraries: who may see them, and what they may do there."""
+
+import math
+import re
+from datetime import UTC, datetime
+from enum import IntEnum
+from typing import Any
+
+import sqlalchemy as sa
+
+from carrel.server.access import Caller
+from carrel.server.errors import ApiError, InvalidRequest, not_found
+from carrel.server.records.ids import new_id
+from carrel.server.records.tables import documents, libraries, library_shares
+from carrel.server.records.text import contains
+from carrel.wire.libraries import (
+    Library,
+    LibraryCreate,
+    LibraryList,
+    LibraryQuery,
+    LibraryUpdate,
+    Pagination,
+)
+
+
+class Role(IntEnum):
+    """What a caller may do with a library; each role includes the ones before."""
+
+    VIEWER = 1
+    """Read and search it."""
+    EDITOR = 2
+    """Change its name and its documents."""
+    OWNER = 3
+    """Share and delete it."""
+
+    @property
+    def word(self) -> str:
+        """The role as the interface spells it."""
+        return self.name.capitalize()
+
+
+def get(connection: sa.Connection, caller: Caller, id: str, needed: Role = Role.VIEWER) -> Library:
+    """A library the caller may see.
+
+    Raises:
+        ApiError: 404, or 403 when the caller's role does not suffice.
+    """
+    row = connection.execute(_accessible(caller).where(libraries.c.id == id)).one_or_none()
+    if row is None:
+        raise not_found("library", id)
+    if row.caller_role < needed:
+        raise ApiError(
+            403,
+            f"You are a {Role(row.caller_role).word} of this library; this needs its"
+            f" {needed.word}. Ask the library's owner.",
+        )
+    return _library(row)
+
+
+def page(connection: sa.Connection, caller: Caller, query: LibraryQuery) -> LibraryList:
+    """A page of the libraries the caller may see, newest first."""
+    number = _page_number(query)
+    wanted = _accessible(caller)
+    if query.search:
+        wanted = wanted.where(
+            contains(libraries.c.name, query.search)
+            | contains(libraries.c.description, query.search)
+        )
+    if query.filter_owned_by_me is not None:
+        wanted = wanted.where(_owned_by(caller) == query.filter_owned_by_me)
+    total = connection.scalar(sa.select(sa.func.count()).select_from(wanted.subquery())) or 0
+    rows = connection.execute(
+        wanted.order_by(libraries.c.created_at.desc(), libraries.c.id.desc())
+        .limit(query.page_size)
+        .offset(number * query.page_size)
+    )
+    pagination = paginate(total, number, query.page_size)
+    return LibraryList(
+        data=[_library(row) for row in rows],
+        pagination=pagination,
+        next_page_token=str(number + 1) if pagination.has_more else None,
+    )
+
+
+def accessible_ids(connection: sa.Connection, caller: Caller, ids: list[str]) -> list[str]:
+    """Those of the libraries that the caller may see."""
+    query = _accessible(caller).where(libraries.c.id.in_(ids))
+    return [row.id for row in connection.execute(query)]
+
+
+def create(connection: sa.Connection, caller: Caller, new: LibraryCreate) -> Library:
+    """Adds a library that belongs to the caller, or to the caller's organisation."""
+    now = datetime.now(UTC)
+    id = new_id()
+    connection.execute(
+        libraries.insert().values(
+            id=id,
+            organisation_id=caller.organisation_id,
+            owner_id=caller.user_id if new.owner_type == "User" else caller.organisation_id,
+            owner_type=new.owner_type,
+            name=new.name,
+            description=new.description,
+            chunk_size=new.chunk_size,
+            created_at=now,
+            updated_at=now,
+        )
+    )
+    return get(connection, caller, id)
+
+
+def update(connection: sa.Connection, caller: Caller, id: str, change: LibraryUpdate) -> Library:
+    """Changes the name or the description of a library; returns it as it is then.
+
+    Raises:
+        ApiError: 404, or 403 without the role of an editor.
+    """
+    get(connection, caller, id, Role.EDITOR)
+    values = change.body()
+    if values:
+        connection.execute(
+            libraries.update()
+            .where(libraries.c.id == id)
+            .values(**values, updated_at=datetime.now(UTC))
+        )
+    return get(connection, caller, id)
+
+
+def delete(connection: sa.Connection, caller: Caller, id: str) -> Library:
+    """Deletes a library with its documents, their text and their index; returns what it was.
+
+    Raises:
+        ApiError: 404, or 403 for anyone but the owner.
+    """
+    library = get(connection, caller, id, Role.OWNER)
+    connection.execute(libraries.delete().where(libraries.c.id == id))
+    return library
+
+
+def paginate(total: int, page: int, page_size: int) -> Pagination:
+    """Where a page stands in a list of `total` items."""
+    pages = math.ceil(total / page_size)
+    return Pagination(
+        total_items=total,
+        total_pages=pages,
+        current_page=page,
+        page_size=page_size,
+        has_more=page + 1 < pages,
+    )
+
+
+def _page_number(query: LibraryQuery) -> int:
+    if query.page_token is None:
+        return query.page
+    if not re.fullmatch("[0-9]{1,9}", query.page_token):
+        raise InvalidRequest(("query", "page_token"), "Use the next_page_token of the page before.")
+    return int(query.page_token)
+
+
+def _owned_by(caller: Caller) -> sa.ColumnElement[bool]:
+    return libraries.c.owner_id.in_((caller.user_id, caller.organisation_id))
+
+
+def _accessible(caller: Caller) -> sa.Select[Any]:
+    """The libraries a caller may see, each with the caller's role and the library's figures."""
+    role = sa.case((_owned_by(caller), int(Role.OWNER)), else_=_shared_role(caller))
+    size = sa.func.coalesce(sa.func.sum(documents.c.size), 0)
+    return sa.select(
+        libraries,
+        role.label("caller_role"),
+        _of_documents(sa.func.count()).label("nb_documents"),
+        _of_documents(size).label("total_size"),
+        _of_shares(sa.func.count(), "User").label("user_members"),
+        _of_shares(sa.func.count(), "Workspace").label("workspace_members"),
+        _of_shares(sa.func.min(library_shares.c.role), "Org").label("org_sharing_role"),
+    ).where(libraries.c.organisation_id == caller.organisation_id, role.is_not(None))
+
+
+def _shared_role(caller: Caller) -> sa.ScalarSelect[int]:
+    shares = library_shares.c
+    level = sa.case((shares.role == Role.EDITOR.word, int(Role.EDITOR)), else_=int(Role.VIEWER))
+    return (
+        sa.select(sa.func.max(level))
+        .where(
+            shares.library_id == libraries.c.id,
+            shares.share_with_uuid.in_((caller.user_id, caller.organisation_id)),
+        )
+        .scalar_subquery()
+    )
+
+
+def _of_documents(figure: sa.ColumnElement[int]) -> sa.ScalarSelect[int]:
+    return (
+        sa.select(figure)
+        .select_from(documents)
+        .where(documents.c.library_id == libraries.c.id)
+        .scalar_subquery()
+    )
+
+
+def _of_shares(figure: sa.ColumnElement[Any], kind: str) -> sa.ScalarSelect[Any]:
+    shares = library_shares.c
+    return (
+        sa.select(figure)
+        .select_from(library_shares)
+        .where(shares.library_id == libraries.c.id, shares.share_with_type == kind)
+        .scalar_subquery()
+    )
+
+
+def _library(row: sa.Row[Any]) -> Library:
+    return Library(
+        id=row.id,
+        name=row.name,
+        created_at=row.created_at,
+        updated_at=row.updated_at,
+        owner_id=row.owner_id,
+        owner_type=row.owner_type,
+        total_size=row.total_size,
+        nb_documents=row.nb_documents,
+        chunk_size=row.chunk_size,
+        description=row.description,
+        emoji=row.emoji,
+        explicit_user_members_count=row.user_members,
+        explicit_workspace_members_count=row.workspace_members,
+        org_sharing_role=row.org_sharing_role,
+    )

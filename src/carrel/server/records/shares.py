@@ -1,0 +1,118 @@
+"""Sharing of libraries: only the owner shares, and only within the organisation."""
+
+from typing import Any
+
+import sqlalchemy as sa
+
+from carrel.server.access import Caller
+from carrel.server.errors import ApiError
+from carrel.server.records import libraries
+from carrel.server.records.libraries import Role
+from carrel.server.records.tables import library_shares, users
+from carrel.wire.libraries import Library, ShareRemoval, ShareRequest, Sharing, SharingList
+
+
+def get_all(connection: sa.Connection, caller: Caller, library_id: str) -> SharingList:
+    """Who may use a library: its owner first.
+
+    Raises:
+        ApiError: 404.
+    """
+    library = libraries.get(connection, caller, library_id)
+    query = (
+        sa.select(library_shares)
+        .where(library_shares.c.library_id == library_id)
+        .order_by(library_shares.c.share_with_type, library_shares.c.share_with_uuid)
+    )
+    shared = [_sharing(row) for row in connection.execute(query)]
+    return SharingList(data=[_owner(caller, library), *shared])
+
+
+def put(connection: sa.Connection, caller: Caller, library_id: str, share: ShareRequest) -> Sharing:
+    """Shares a library, or changes the level of someone it is shared with.
+
+    Raises:
+        ApiError: 404; 403 for anyone but the owner; 400 for the owner's own access, or for
+            someone who is not in the organisation.
+    """
+    library = libraries.get(connection, caller, library_id, Role.OWNER)
+    _refuse_owner(library, share)
+    _refuse_outsider(connection, caller, share)
+    connection.execute(library_shares.delete().where(_is(library_id, share)))
+    row = connection.execute(
+        library_shares.insert()
+        .values(
+            library_id=library_id,
+            share_with_type=share.share_with_type,
+            share_with_uuid=share.share_with_uuid,
+            organisation_id=caller.organisation_id,
+            role=share.level,
+        )
+        .returning(library_shares)
+    ).one()
+    return _sharing(row)
+
+
+def delete(
+    connection: sa.Connection, caller: Caller, library_id: str, share: ShareRemoval
+) -> Sharing:
+    """Ends an access; who is not the owner may end only their own. Returns what it was.
+
+    Raises:
+        ApiError: 404; 403 for someone else's access; 400 for the owner's own.
+    """
+    own = (share.share_with_type, share.share_with_uuid) == ("User", caller.user_id)
+    library = libraries.get(connection, caller, library_id, Role.VIEWER if own else Role.OWNER)
+    _refuse_owner(library, share)
+    row = connection.execute(
+        library_shares.delete().where(_is(library_id, share)).returning(library_shares)
+    ).one_or_none()
+    if row is None:
+        raise ApiError(404, "The library is not shared with them.")
+    return _sharing(row)
+
+
+def _is(library_id: str, share: ShareRequest | ShareRemoval) -> sa.ColumnElement[bool]:
+    return sa.and_(
+        library_shares.c.library_id == library_id,
+        library_shares.c.share_with_type == share.share_with_type,
+        library_shares.c.share_with_uuid == share.share_with_uuid,
+    )
+
+
+def _refuse_owner(library: Library, share: ShareRequest | ShareRemoval) -> None:
+    if library.owner_id == share.share_with_uuid:
+        raise ApiError(400, "The owner's own access cannot be changed or removed.")
+
+
+def _refuse_outsider(connection: sa.Connection, caller: Caller, share: ShareRequest) -> None:
+    organisation = caller.organisation_id
+    if share.share_with_type == "User":
+        query = sa.select(users.c.organisation_id).where(users.c.id == share.share_with_uuid)
+        belongs = connection.scalar(query) == organisation
+    else:
+        belongs = share.share_with_uuid == organisation
+    if not belongs or share.org_id not in (None, organisation):
+        raise ApiError(400, "A library can be shared only within its own organisation.")
+
+
+def _owner(caller: Caller, library: Library) -> Sharing:
+    return Sharing(
+        library_id=library.id,
+        user_id=library.owner_id if library.owner_type == "User" else None,
+        org_id=caller.organisation_id,
+        role=Role.OWNER.word,
+        share_with_type=library.owner_type,
+        share_with_uuid=library.owner_id,
+    )
+
+
+def _sharing(row: sa.Row[Any]) -> Sharing:
+    return Sharing(
+        library_id=row.library_id,
+        user_id=row.share_with_uuid if row.share_with_type == "User" else None,
+        org_id=row.organisation_id,
+        role=row.role,
+        share_with_type=row.share_with_type,
+        share_with_uuid=row.share_with_uuid,
+    )
