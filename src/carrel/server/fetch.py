@@ -184,7 +184,7 @@ class Fetcher:
             port=address.port,
             target=address.raw_path,
         )
-        headers = {
+        headers: dict[bytes | str, bytes | str] = {
             "host": address.netloc.decode("ascii"),
             "user-agent": "carrel",
             "accept": "*/*",

@@ -104,7 +104,7 @@ async def _own(url: str, server: Server) -> Source | None:
 
 def _stored(server: Server, stored: StoredFile) -> Source:
     limit = server.settings.limits.ocr_bytes
-    if stored.file.bytes > limit:
+    if (stored.file.bytes or 0) > limit:
         raise ApiError(
             413,
             f"This file is larger than the {limit // 2**20} MiB that are read."
