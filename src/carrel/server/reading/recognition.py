@@ -3,7 +3,7 @@
 import math
 import statistics
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from PIL import Image
@@ -20,6 +20,8 @@ _UNTURN = {
 }
 _SURE = 0.85
 """A page whose mean confidence is above this stands upright."""
+_ALIKE = 1.35
+"""Heights within this factor are those of one font size."""
 _LEAST_SKEW, _MOST_SKEW = 0.15, 20.0
 
 
@@ -38,7 +40,7 @@ def recognise_page(picture: Image.Image, size: tuple[float, float], ask: Recogni
     frame = Frame(*size, turn=turn, skew=skew)
     width = picture.height if turn in (90, 270) else picture.width
     scale = frame.upright_size[0] / width
-    return Scan(frame, [_line(line, frame, scale) for line in found])
+    return Scan(frame, _evened([_line(line, frame, scale) for line in found]))
 
 
 def _upright(picture: Image.Image, ask: Recognise) -> tuple[int, list[dict[str, Any]]]:
@@ -83,6 +85,26 @@ def _skew(lines: list[dict[str, Any]]) -> float:
             slopes.append(math.degrees(math.atan2(y1 - y0, x1 - x0)))
     skew = statistics.median(slopes) if len(slopes) >= 3 else 0.0
     return skew if _LEAST_SKEW <= abs(skew) <= _MOST_SKEW else 0.0
+
+
+def _evened(lines: list[Line]) -> list[Line]:
+    """The lines with like heights made equal.
+
+    A found line is as high as the letters on it, with or without descenders; taken for font
+    sizes, these heights would make headings of half a paragraph.
+    """
+    evened: dict[int, Line] = {}
+    rest = sorted(range(len(lines)), key=lambda number: lines[number].box.height)
+    while rest:
+        usual = lines[rest[len(rest) // 2]].box.height
+        alike = [n for n in rest if usual / _ALIKE <= lines[n].box.height <= usual * _ALIKE]
+        for number in alike:
+            box = lines[number].box
+            middle = (box.top + box.bottom) / 2
+            box = Box(box.left, middle - usual / 2, box.right, middle + usual / 2)
+            evened[number] = replace(lines[number], box=box, size=usual)
+        rest = [number for number in rest if number not in evened]
+    return [evened[number] for number in range(len(lines))]
 
 
 def _line(found: dict[str, Any], frame: Frame, scale: float) -> Line:
