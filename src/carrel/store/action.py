@@ -57,14 +57,17 @@ class Lane:
         finally:
             self._running.discard(task)
             if before is not None and not before.done():
-                before.add_done_callback(lambda _: mine.done() or mine.set_result(None))
+                # Cancelled while it waited: whoever comes next waits for the same one.
+                before.add_done_callback(lambda _: mine.set_result(None))
             else:
                 mine.set_result(None)
 
-    def cancel(self) -> None:
-        """Cancels everything that runs or waits."""
-        for task in self._running:
+    def cancel(self) -> list[asyncio.Task[Any]]:
+        """Cancels everything that runs or waits, and gives it to be waited for."""
+        tasks = list(self._running)
+        for task in tasks:
             task.cancel()
+        return tasks
 
 
 class Service(Generic[S]):
@@ -75,10 +78,10 @@ class Service(Generic[S]):
         self._loop = loop
         self._lanes: dict[str, Lane] = {}
 
-    def cancel_all(self) -> None:
-        """Cancels every action that runs or waits; called on the owner loop."""
-        for lane in self._lanes.values():
-            lane.cancel()
+    async def close(self) -> None:
+        """Cancels every action that runs or waits, and waits for their end."""
+        tasks = [task for lane in self._lanes.values() for task in lane.cancel()]
+        await asyncio.gather(*tasks, return_exceptions=True)
 
     def _check_allowed(self) -> None:
         """Raises ProblemError where this profile must not change anything."""
@@ -121,10 +124,10 @@ def action(
             except Exception as error:
                 raise ProblemError(service._failed(error)) from None
 
-        @functools.wraps(method)
         def start(service: Sv, *args: P.args, **kwargs: P.kwargs) -> Handle[T]:
             return service._loop.run(run(service, *args, **kwargs))
 
+        functools.update_wrapper(start, method)
         return start
 
     return decorate

@@ -68,6 +68,10 @@ class Entry:
         """So far `done` units of `total`; the first call starts the clock."""
         self._service.change(self.id, status="running", done=done, total=total)
 
+    def rename(self, name: str) -> None:
+        """Gives the item its name once that is known."""
+        self._service.change(self.id, name=name)
+
     def about(self, subject: str) -> None:
         """Names the file or document it is about."""
         self._service.change(self.id, subject=subject)

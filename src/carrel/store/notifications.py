@@ -42,6 +42,4 @@ class NotificationsService:
     def notify(self, text: str, level: Level = "info") -> None:
         """Adds a line, from any thread."""
         line = Notification(next(self._ids), text, level, time.time())
-        self._loop.call(
-            lambda: self.slice.set(items=(*self.slice.value.items, line)[-KEPT:])
-        )
+        self._loop.call(lambda: self.slice.set(items=(*self.slice.value.items, line)[-KEPT:]))

@@ -68,13 +68,13 @@ def _of_known(error: BaseException) -> Problem | None:
         case errors.Unreachable():
             return Problem("Lost the server", str(error), "It is tried again by itself.")
         case errors.Unauthorized():
-            return Problem(
-                "The key was refused", str(error), "Check the API key of this profile."
-            )
+            return Problem("The key was refused", str(error), "Check the API key of this profile.")
         case errors.NotFound():
             return Problem("Not there any more", str(error), "Load the list again.")
         case errors.Invalid():
             return Problem("The service did not accept this", str(error))
+        case errors.UnreadableFile():
+            return Problem("The file cannot be read", str(error), "Check it and try again.")
         case errors.ClientError():
             return Problem("The service answered with an error", str(error))
         case LocalError():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import importlib
 import logging
 import time
 from dataclasses import dataclass
@@ -21,8 +22,10 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-LOCAL_CHECK, HOSTED_CHECK, LOST_CHECK = 2.0, 30.0, 1.0
-"""Seconds between two looks at the service: this machine's, a hosted one, one that is lost."""
+LOCAL_CHECK, HOSTED_CHECK = 2.0, 30.0
+"""Seconds between two looks at a service that answers: this machine's, a hosted one."""
+LOST_CHECK, LOST_HOSTED_CHECK = 1.0, 5.0
+"""The same for one that does not."""
 SLOW = 1.5
 """Seconds after which an answer counts as slow."""
 CHECK_TIMEOUT = 5.0
@@ -53,7 +56,7 @@ class SessionState:
 
 
 class SessionService(Service[SessionState]):
-    """Connects in the background and keeps the connection; the other services ask it for a client."""
+    """Connects in the background and stays connected; the other services get the client here."""
 
     def __init__(self, loop: OwnerLoop, profile: Profile) -> None:
         super().__init__(
@@ -74,6 +77,7 @@ class SessionService(Service[SessionState]):
         self._settled = asyncio.Event()  # connected or failed: nobody needs to wait
         self._look = asyncio.Event()  # look at the service now
         self._keeper: asyncio.Task[None] | None = None
+        self._late = 0  # looks in a row without an answer in time
 
     @action(Policy.QUEUE)
     async def ready(self) -> None:
@@ -85,7 +89,7 @@ class SessionService(Service[SessionState]):
         """Tries again now."""
         if self.slice.value.connection == "failed":
             self._settled.clear()
-            self._enter("starting", "trying again")
+            self._enter("starting")
         self._look.set()
 
     @action(Policy.QUEUE)
@@ -107,9 +111,12 @@ class SessionService(Service[SessionState]):
             (card for card in self._cards if model in (card.id, *(card.aliases or ()))), None
         )
 
-    def doubt(self) -> None:
-        """Looks at the service now, because a request did not reach it."""
-        self._look.set()
+    def doubt_after(self, error: Exception) -> None:
+        """Looks at the service now if the error means that a request did not reach it."""
+        from carrel.client.errors import Unreachable
+
+        if isinstance(error, Unreachable):
+            self._look.set()
 
     async def start(self) -> None:
         """Begins to connect; returns at once."""
@@ -117,29 +124,122 @@ class SessionService(Service[SessionState]):
 
     async def close(self) -> None:
         """Ends the connection and gives up the lease."""
+        await super().close()
         if self._keeper is not None:
             self._keeper.cancel()
             await asyncio.gather(self._keeper, return_exceptions=True)
-        await self._drop_client()
+        if self._client is not None:
+            await self._client.aclose()
         await self._drop_lease()
 
     async def _keep(self) -> None:
         """Connects, looks again and again, and connects anew when the service is gone."""
         while True:
-            try:
-                if self._client is None:
-                    await self._connect()
-                await self._check()
-            except Exception as error:
-                self._not_reached(error)
             self._look.clear()
+            await self._attempt()
+            self._settled.set()
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._look.wait(), self._pause())
 
+    async def _attempt(self) -> None:
+        """One look at the service, after finding it where that is needed."""
+        # Off the loop: httpx and the models take a while to import, and a face wants to paint.
+        errors = await asyncio.to_thread(importlib.import_module, "carrel.client.errors")
+        state = self.slice.value
+        try:
+            if self._client is None or (self._profile.local and state.connection == "lost"):
+                await self._connect()
+            await self._check()
+        except TimeoutError:
+            self._late += 1
+            self._enter("slow" if self._late < 3 else "lost")
+        except errors.Unauthorized as error:
+            self._fail(error)
+        except errors.ClientError as error:
+            logger.info("the service was not reached: %s", error)
+            self._enter("lost")
+        except Exception as error:
+            # The server of this machine did not start, or something nobody expected.
+            if state.connection == "lost":
+                logger.warning("the server could not be started again: %s", error)
+            else:
+                self._fail(error)
+
+    async def _connect(self) -> None:
+        if self._profile.url is not None:
+            await self._use(self._profile.url, self._profile.api_key)
+            return
+        from carrel.local import Lease, ensure
+
+        address = await ensure()
+        if self._lease is None or address.url != self.slice.value.url:
+            await self._drop_lease()
+            self._lease = Lease(address)
+            await self._lease.start()
+            await self._use(address.url, address.api_key)
+
+    async def _use(self, url: str, api_key: str | None) -> None:
+        from carrel.client import Client
+
+        old, self._client = self._client, Client(url, api_key)
+        self.slice.set(url=url)
+        if old is not None:
+            await old.aclose()
+
+    async def _check(self) -> None:
+        assert self._client is not None
+        from carrel.client.errors import Unreachable
+
+        began = time.monotonic()
+        async with asyncio.timeout(CHECK_TIMEOUT):
+            if not await self._client.health():
+                raise Unreachable("The service does not answer.")
+        if self.slice.value.connection in ("starting", "lost"):
+            await self._load_models()
+        self._late = 0
+        self._enter("slow" if time.monotonic() - began > SLOW else "ready")
+
+    async def _load_models(self) -> None:
+        assert self._client is not None
+        async with asyncio.timeout(CHECK_TIMEOUT):
+            self._cards = tuple((await self._client.models.list()).data)
+        first = self._cards[0] if self._cards else None
+        self.slice.set(
+            models=tuple(card.id for card in self._cards),
+            model=_model_words(first) if first and self._profile.local else None,
+            context_length=first.max_context_length if first else None,
+        )
+
+    def _enter(self, connection: Connection) -> None:
+        state = self.slice.value
+        detail = {
+            "starting": "trying again",
+            "slow": "the server answers slowly",
+            "lost": "lost the server, retrying",
+        }.get(connection, "")
+        since = state.since if state.connection == connection else time.time()
+        self.slice.set(connection=connection, detail=detail, since=since, error=None)
+
+    def _fail(self, error: Exception) -> None:
+        problem = Problem.of(error)
+        self.slice.set(connection="failed", detail=problem.title, since=time.time(), error=problem)
+
     def _pause(self) -> float | None:
-        connection = self.slice.value.connection
-        if connection == "failed":
-            return None
-        if connection in ("starting", "lost"):
-            return LOST_CHECK
-        return LOCAL_CHECK if self._profile.local else HOSTED_CHECK
+        """Seconds until the next look; None: until someone asks for it."""
+        match self.slice.value.connection:
+            case "failed":
+                return None
+            case "starting" | "lost":
+                return LOST_CHECK if self._profile.local else LOST_HOSTED_CHECK
+            case _:
+                return LOCAL_CHECK if self._profile.local else HOSTED_CHECK
+
+    async def _drop_lease(self) -> None:
+        lease, self._lease = self._lease, None
+        if lease is not None:
+            await lease.stop()
+
+
+def _model_words(card: ModelCard) -> str:
+    test = "test model" in (card.description or "")
+    return f"{card.id} (test model)" if test else card.id

@@ -19,7 +19,7 @@ logger = logging.getLogger(__name__)
 
 
 class Slice(Generic[S]):
-    """Holds a frozen dataclass. Read from any thread; only its service writes, on the owner loop."""
+    """Holds a frozen dataclass. Anyone may read it; its service writes it, on the owner loop."""
 
     changed = Signal(object, object)
     """Emitted with the new and the old value, on the owner loop's thread."""
@@ -34,8 +34,11 @@ class Slice(Generic[S]):
 
     def set(self, **fields: Any) -> S:
         """Replaces fields. Nothing is emitted when the result equals what was there."""
+        return self.put(dataclasses.replace(self._value, **fields))
+
+    def put(self, new: S) -> S:
+        """Replaces the whole value. Nothing is emitted when it equals what was there."""
         old = self._value
-        new = dataclasses.replace(old, **fields)
         if new != old:
             self._value = new
             try:

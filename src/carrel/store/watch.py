@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
-from typing import Any, TypeVar, cast, overload
+from typing import Any, TypeVar, overload
 
 from carrel.store.slice import S, Slice
 
@@ -120,7 +120,7 @@ class _Watch:
             return
         value = self._slice.value
         shown = self._select(value) if self._select else value
-        if self._shown is not _NOTHING and shown == cast(object, self._shown):
+        if self._shown is not _NOTHING and shown == self._shown:
             return
         self._shown = shown
         self._fn(shown)

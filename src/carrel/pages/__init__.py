@@ -1,0 +1,1 @@
+"""A document's pages as pictures, on this side of the wire."""

@@ -1,0 +1,122 @@
+"""Draws pages in a process of its own: a hostile PDF may abort it, and only it."""
+
+import asyncio
+import contextlib
+import json
+import logging
+import os
+import sys
+from collections import OrderedDict
+from pathlib import Path
+from typing import Any
+
+from carrel.pages.errors import NoPicture
+
+logger = logging.getLogger(__name__)
+
+TIMEOUT = 30.0
+"""Seconds one page may take."""
+MAX_REPLY = 128 * 1024 * 1024
+REMEMBERED = 12
+"""Pictures kept for coming back to a page."""
+
+# The process that reads documents of strangers gets no keys from the environment.
+_ENVIRONMENT = ("PATH", "PYTHONPATH", "SYSTEMROOT", "TEMP", "TMP", "TMPDIR", "LANG", "LC_ALL")
+
+
+class Renderer:
+    """PDF files and pictures as PNG, one page at a time. Used on one event loop."""
+
+    def __init__(self) -> None:
+        self._worker: asyncio.subprocess.Process | None = None
+        self._turn = asyncio.Lock()
+        self._pictures: OrderedDict[tuple[Path, int, int], bytes] = OrderedDict()
+
+    async def page_count(self, path: Path) -> int:
+        """How many pages a document has; a picture has one, or its number of frames.
+
+        Raises:
+            NoPicture: the document has none that could be drawn.
+        """
+        head, _ = await self._ask({"do": "count", "path": str(path)})
+        return int(head["pages"])
+
+    async def render(self, path: Path, page: int, width: int) -> bytes:
+        """A page, counted from 0, as PNG `width` pixels wide (less for one that is very tall).
+
+        Raises:
+            NoPicture: the page cannot be drawn.
+        """
+        key = (path, page, width)
+        if key not in self._pictures:
+            request = {"do": "render", "path": str(path), "page": page, "width": width}
+            _, self._pictures[key] = await self._ask(request)
+            if len(self._pictures) > REMEMBERED:
+                self._pictures.popitem(last=False)
+        self._pictures.move_to_end(key)
+        return self._pictures[key]
+
+    async def close(self) -> None:
+        """Ends the process."""
+        async with self._turn:
+            await self._end()
+
+    async def _ask(self, request: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
+        # Shielded: a question whose asker left is still answered, or the next would get its answer.
+        head, body = await asyncio.shield(asyncio.ensure_future(self._exchange(request)))
+        if "error" in head:
+            raise NoPicture(str(head["error"]))
+        return head, body
+
+    async def _exchange(self, request: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
+        async with self._turn:
+            try:
+                async with asyncio.timeout(TIMEOUT):
+                    worker = await self._started()
+                    return await _exchange(worker, request)
+            except TimeoutError:
+                await self._end()
+                return {"error": "Drawing this page takes too long."}, b""
+            except (OSError, EOFError, ValueError) as error:
+                logger.warning("the page worker ended: %s", error)
+                await self._end()
+                return {"error": "This document cannot be drawn: it may be damaged."}, b""
+            except BaseException:
+                await self._end()
+                raise
+
+    async def _started(self) -> asyncio.subprocess.Process:
+        if self._worker is None:
+            self._worker = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-m", "carrel.pages.worker"),
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.DEVNULL,
+                env={name: os.environ[name] for name in _ENVIRONMENT if name in os.environ},
+            )
+        return self._worker
+
+    async def _end(self) -> None:
+        worker, self._worker = self._worker, None
+        if worker is None:
+            return
+        with contextlib.suppress(ProcessLookupError):
+            worker.kill()
+        # Reads the rest, closes the pipes and waits.
+        await worker.communicate()
+
+
+async def _exchange(
+    worker: asyncio.subprocess.Process, request: dict[str, Any]
+) -> tuple[dict[str, Any], bytes]:
+    assert worker.stdin is not None and worker.stdout is not None
+    worker.stdin.write(json.dumps(request).encode() + b"\n")
+    await worker.stdin.drain()
+    line = await worker.stdout.readline()
+    if not line:
+        raise EOFError("no answer")
+    head = json.loads(line)
+    size = int(head.get("size", 0))
+    if not 0 <= size <= MAX_REPLY:
+        raise ValueError(f"an answer of {size} bytes")
+    return head, await worker.stdout.readexactly(size)

@@ -1,0 +1,158 @@
+"""The process that draws pages: a JSON line in, a JSON line and a PNG out, until the input ends."""
+
+import json
+import sys
+import warnings
+from collections.abc import Callable
+from contextlib import suppress
+from io import BytesIO
+from pathlib import Path
+from typing import Any, BinaryIO, Protocol
+
+from PIL import Image, ImageOps, ImageSequence, UnidentifiedImageError
+
+from carrel.pages.errors import NoPicture
+
+MAX_MEMORY = 1 << 30
+"""Bytes of address space, where the system has such a limit."""
+MAX_PIXELS = 24_000_000
+"""Of a drawn page."""
+MAX_SOURCE_PIXELS = 200_000_000
+"""Of a picture before it is made smaller."""
+
+
+class Pages(Protocol):
+    """An open document."""
+
+    def __len__(self) -> int: ...
+
+    def draw(self, page: int, width: int) -> Image.Image:
+        """A page as a picture `width` pixels wide, or less where it would be too large."""
+
+
+class PDFPages:
+    """The pages of a PDF."""
+
+    def __init__(self, path: Path) -> None:
+        import pypdfium2
+
+        try:
+            self._document = pypdfium2.PdfDocument(path)
+        except pypdfium2.PdfiumError as error:
+            if "password" in str(error).lower():
+                raise NoPicture("This PDF needs a password.") from None
+            raise NoPicture("This PDF is damaged.") from None
+
+    def __len__(self) -> int:
+        return len(self._document)
+
+    def draw(self, page: int, width: int) -> Image.Image:
+        sheet = self._document[page]
+        points_wide, points_high = (max(1.0, side) for side in sheet.get_size())
+        scale = min(width / points_wide, (MAX_PIXELS / (points_wide * points_high)) ** 0.5)
+        bitmap = sheet.render(scale=scale, may_draw_forms=True, rev_byteorder=True)
+        picture: Image.Image = bitmap.to_pil().convert("RGB")
+        return picture
+
+
+class PicturePages:
+    """A picture: one page, or one for each frame of a TIFF."""
+
+    def __init__(self, path: Path) -> None:
+        try:
+            self._picture = Image.open(path)
+        except UnidentifiedImageError:
+            raise NoPicture("There is no picture for this kind of file.") from None
+        if self._picture.width * self._picture.height > MAX_SOURCE_PIXELS:
+            raise NoPicture("This picture is too large to be drawn.")
+
+    def __len__(self) -> int:
+        # Frames of an animation are not pages.
+        return getattr(self._picture, "n_frames", 1) if self._picture.format == "TIFF" else 1
+
+    def draw(self, page: int, width: int) -> Image.Image:
+        frame = ImageSequence.Iterator(self._picture)[page]
+        whole = _on_white(ImageOps.exif_transpose(frame))
+        scale = min(1.0, width / whole.width, (MAX_PIXELS / (whole.width * whole.height)) ** 0.5)
+        size = (max(1, round(whole.width * scale)), max(1, round(whole.height * scale)))
+        return whole.resize(size, Image.Resampling.LANCZOS)
+
+
+def _on_white(picture: Image.Image) -> Image.Image:
+    """As RGB, what is transparent on white: the colour of paper."""
+    if picture.mode.startswith("I;16"):
+        picture = picture.point(lambda value: value / 256).convert("L")
+    if picture.has_transparency_data:
+        layer = picture.convert("RGBA")
+        picture = Image.new("RGBA", layer.size, "white")
+        picture.alpha_composite(layer)
+    return picture.convert("RGB")
+
+
+def open_pages(path: Path) -> Pages:
+    """Opens a document by its content, whatever its name.
+
+    Raises:
+        NoPicture: it is neither a PDF nor a picture.
+    """
+    with path.open("rb") as file:
+        is_pdf = b"%PDF-" in file.read(1024)
+    return PDFPages(path) if is_pdf else PicturePages(path)
+
+
+class Worker:
+    """Answers requests; keeps the last document open."""
+
+    def __init__(self) -> None:
+        self._path: Path | None = None
+        self._pages: Pages | None = None
+
+    def answer(self, request: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
+        """The head and the body of the answer to one request."""
+        try:
+            pages = self._open(Path(request["path"]))
+            if request["do"] == "count":
+                return {"pages": len(pages)}, b""
+            if not 0 <= request["page"] < len(pages):
+                raise NoPicture("The document has no such page.")
+            png = BytesIO()
+            # Size matters little on this machine, time does.
+            pages.draw(request["page"], max(1, request["width"])).save(png, "PNG", compress_level=1)
+            return {"size": png.tell()}, png.getvalue()
+        except NoPicture as error:
+            return {"error": str(error)}, b""
+        except MemoryError:
+            return {"error": "This page needs too much memory to be drawn."}, b""
+        except Exception:
+            return {"error": "This page cannot be drawn: it may be damaged."}, b""
+
+    def _open(self, path: Path) -> Pages:
+        if self._pages is None or path != self._path:
+            self._pages, self._path = open_pages(path), path
+        return self._pages
+
+
+def _limit_memory() -> None:
+    with suppress(ImportError, ValueError, OSError):
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY, MAX_MEMORY))
+
+
+def serve(
+    requests: BinaryIO,
+    replies: BinaryIO,
+    answer: Callable[[dict[str, Any]], tuple[dict[str, Any], bytes]],
+) -> None:
+    """Answers request after request until there are none."""
+    for line in requests:
+        head, body = answer(json.loads(line))
+        replies.write(json.dumps(head).encode() + b"\n" + body)
+        replies.flush()
+
+
+if __name__ == "__main__":
+    Image.MAX_IMAGE_PIXELS = None  # our own limit is told in words
+    warnings.simplefilter("ignore")
+    _limit_memory()
+    serve(sys.stdin.buffer, sys.stdout.buffer, Worker().answer)

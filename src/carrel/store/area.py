@@ -1,0 +1,45 @@
+"""What the services of the areas have in common: they speak to the service of the profile."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from carrel.store.action import Service
+from carrel.store.loop import OwnerLoop
+from carrel.store.problem import Problem, ProblemError
+from carrel.store.session import SessionService
+from carrel.store.slice import S
+
+READ_ONLY = Problem(
+    "Read-only profile",
+    "Changes are off.",
+    "Allow changes in the command palette turns them on.",
+)
+
+
+class Area(Service[S]):
+    """A service whose actions ask the session for the client."""
+
+    def __init__(self, loop: OwnerLoop, state: S, session: SessionService) -> None:
+        super().__init__(loop, state)
+        self._session = session
+
+    def _check_allowed(self) -> None:
+        if self._session.slice.value.read_only:
+            raise ProblemError(READ_ONLY)
+
+    def _failed(self, error: Exception) -> Problem:
+        problem = super()._failed(error)
+        if not isinstance(error, ProblemError):
+            self._session.doubt_after(error)
+        return problem
+
+    @contextmanager
+    def _loading(self) -> Iterator[None]:
+        """Says in the slice that something loads, while the block runs."""
+        self.slice.set(loading=True, error=None)
+        try:
+            yield
+        finally:
+            self.slice.set(loading=False)

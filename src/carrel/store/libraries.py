@@ -1,0 +1,287 @@
+"""Libraries: their documents, processing status, search and text."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from carrel.store.action import Policy, action
+from carrel.store.activity import ActivityItem, ActivityService, Entry
+from carrel.store.area import Area
+from carrel.store.files import UploadSource, expanded, source_name
+from carrel.store.handle import Handle
+from carrel.store.loop import OwnerLoop
+from carrel.store.notifications import NotificationsService
+from carrel.store.problem import Problem, ProblemError
+from carrel.store.selectors.libraries import document_phase
+from carrel.store.session import SessionService
+
+if TYPE_CHECKING:
+    from carrel.wire.documents import Document
+    from carrel.wire.libraries import Library, SearchHit
+
+POLL = 1.0
+"""Seconds between two looks at documents that are not processed yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class LibrariesState:
+    """The libraries; a page of the selected one's documents; its search.
+
+    `total` and `page` are those of the documents; pages count from 0. `document` is the selected
+    document, `text` its text once asked for.
+    """
+
+    items: tuple[Library, ...] = ()
+    selected: str | None = None
+    documents: tuple[Document, ...] = ()
+    total: int | None = None
+    page: int = 0
+    page_size: int = 50
+    document: str | None = None
+    text: str | None = None
+    query: str = ""
+    hits: tuple[SearchHit, ...] = ()
+    loaded: bool = False
+    loading: bool = False
+    searching: bool = False
+    error: Problem | None = None
+
+
+class LibrariesService(Area[LibrariesState]):
+    def __init__(
+        self,
+        loop: OwnerLoop,
+        session: SessionService,
+        activity: ActivityService,
+        notifications: NotificationsService,
+    ) -> None:
+        super().__init__(loop, LibrariesState(), session)
+        self._activity = activity
+        self._notifications = notifications
+
+    @action(Policy.LATEST)
+    async def load(self) -> None:
+        """Loads the libraries, and the selected one's documents."""
+        with self._loading():
+            await self._load_libraries()
+        await self.load_documents()
+
+    @action(Policy.LATEST, lane="documents")
+    async def select(self, library_id: str | None) -> None:
+        """Makes a library the selected one and loads its documents."""
+        if library_id != self.slice.value.selected:
+            self._choose(library_id)
+            await self._show_documents(0)
+
+    @action(Policy.SINGLE, changes=True)
+    async def create(self, name: str, description: str | None = None) -> Library:
+        """Makes a library and selects it."""
+        from carrel.wire.libraries import LibraryCreate
+
+        client = await self._session.client()
+        library = await client.libraries.create(LibraryCreate(name=name, description=description))
+        self._choose(library.id)
+        with self._loading():
+            await self._load_libraries()
+        self.load_documents()
+        return library
+
+    @action(Policy.SINGLE, changes=True)
+    async def rename(self, library_id: str, name: str) -> None:
+        """Gives a library another name."""
+        from carrel.wire.libraries import LibraryUpdate
+
+        client = await self._session.client()
+        await client.libraries.update(library_id, LibraryUpdate(name=name))
+        await self._load_libraries()
+
+    @action(Policy.SINGLE, changes=True)
+    async def delete(self, library_ids: Iterable[str]) -> int:
+        """Deletes libraries with their documents, and gives their number."""
+        client = await self._session.client()
+        ids = tuple(library_ids)
+        with self._loading():
+            for library_id in ids:
+                await client.libraries.delete(library_id)
+            await self._load_libraries()
+        self.load_documents()
+        return len(ids)
+
+    @action(Policy.LATEST, lane="documents")
+    async def load_documents(self, page: int | None = None) -> None:
+        """Loads a page of the selected library's documents, or the same page again."""
+        await self._show_documents(self.slice.value.page if page is None else page)
+
+    @action(Policy.QUEUE)
+    async def select_document(self, document_id: str | None) -> None:
+        """Makes a document the selected one."""
+        self.slice.set(document=document_id, text=None)
+
+    @action(Policy.LATEST)
+    async def search(self, query: str) -> None:
+        """Searches the selected library; an empty query ends the search."""
+        from carrel.client.errors import NotFound
+
+        library_id = self.slice.value.selected
+        self.slice.set(query=query, hits=(), error=None)
+        if not query.strip() or library_id is None:
+            return
+        self.slice.set(searching=True)
+        try:
+            client = await self._session.client()
+            result = await client.libraries.search(library_id, query, limit=20)
+            self.slice.set(hits=tuple(result.data))
+        except NotFound:
+            raise ProblemError(
+                Problem("No search here", "This service does not search its libraries.")
+            ) from None
+        finally:
+            self.slice.set(searching=False)
+
+    @action(Policy.LATEST)
+    async def show_text(self, document_id: str) -> str:
+        """Loads the text of a document of the selected library."""
+        client = await self._session.client()
+        self.slice.set(document=document_id, text=None)
+        text = await client.documents.text(self._library(), document_id)
+        self.slice.set(text=text)
+        return text
+
+    @action(Policy.SINGLE, changes=True)
+    async def delete_documents(self, document_ids: Iterable[str]) -> int:
+        """Deletes documents of the selected library, and gives their number."""
+        client = await self._session.client()
+        library_id, ids = self._library(), tuple(document_ids)
+        for document_id in ids:
+            await client.documents.delete(library_id, document_id)
+        await self._load_libraries()
+        self.load_documents()
+        return len(ids)
+
+    @action(Policy.SINGLE, changes=True)
+    async def reprocess(self, document_id: str) -> None:
+        """Has a document of the selected library processed again."""
+        client = await self._session.client()
+        await client.documents.reprocess(self._library(), document_id)
+        self.load_documents()
+
+    def upload(self, library_id: str, source: UploadSource) -> Handle[Document]:
+        """Uploads a file into a library; the service then processes it."""
+        entry = self._activity.begin("upload", source_name(source))
+        return entry.follow(self._upload(library_id, source, entry))
+
+    def add_file(self, library_id: str, file_id: str) -> Handle[Document]:
+        """Puts a file of the service into a library: its bytes go through this machine."""
+        entry = self._activity.begin("upload", file_id, subject=file_id)
+        return entry.follow(self._add_file(library_id, file_id, entry))
+
+    @action(Policy.QUEUE, lane="upload", changes=True)
+    async def _upload(self, library_id: str, source: UploadSource, entry: Entry) -> Document:
+        client = await self._session.client()
+        entry.progress(0)
+        document = await client.documents.upload(
+            library_id, expanded(source), on_progress=entry.progress
+        )
+        return await self._added(library_id, document, entry)
+
+    @action(Policy.QUEUE, lane="upload", changes=True)
+    async def _add_file(self, library_id: str, file_id: str, entry: Entry) -> Document:
+        client = await self._session.client()
+        file = await client.files.get(file_id)
+        entry.rename(file.filename)
+        if file.bytes is None:
+            raise ProblemError(
+                Problem("Not possible here", "The service does not tell how large the file is.")
+            )
+        async with client.files.content(file_id) as content:
+            document = await client.documents.upload(
+                library_id, (file.filename, file.bytes, content), on_progress=entry.progress
+            )
+        return await self._added(library_id, document, entry)
+
+    async def _added(self, library_id: str, document: Document, entry: Entry) -> Document:
+        entry.about(document.id)
+        self._notifications.notify(f"Added {document.name}.")
+        await self._load_libraries()
+        if library_id == self.slice.value.selected:
+            self.load_documents(0)
+        return document
+
+    async def _show_documents(self, page: int) -> None:
+        with self._loading():
+            await self._load_documents(page)
+        if self._unfinished():
+            self._poll()
+
+    @action(Policy.LATEST)
+    async def _poll(self) -> None:
+        """Loads the documents again and again while one of them is not processed yet."""
+        from carrel.client.errors import Unreachable
+
+        while self._unfinished():
+            await asyncio.sleep(POLL)
+            # A lost server is the session's affair; a later look may find it again.
+            with contextlib.suppress(Unreachable):
+                await self._load_documents(self.slice.value.page)
+        await self._load_libraries()
+
+    async def _load_libraries(self) -> None:
+        client = await self._session.client()
+        items = tuple((await client.libraries.list(page_size=100)).data)
+        self.slice.set(items=items, loaded=True)
+        if self.slice.value.selected not in {library.id for library in items}:
+            self._choose(items[0].id if items else None)
+
+    async def _load_documents(self, page: int) -> None:
+        library_id = self.slice.value.selected
+        if library_id is None:
+            return
+        client = await self._session.client()
+        size = self.slice.value.page_size
+        found = await client.documents.list(library_id, page=page, page_size=size)
+        if self.slice.value.selected != library_id:
+            return
+        documents = tuple(found.data)
+        self.slice.set(documents=documents, total=found.pagination.total_items, page=page)
+        if self.slice.value.document not in {document.id for document in documents}:
+            self.slice.set(document=documents[0].id if documents else None, text=None)
+        for document in documents:
+            self._show_processing(document)
+
+    def _show_processing(self, document: Document) -> None:
+        """Shows in the activity how far the service is with a document."""
+        phase, item_id = document_phase(document), f"processing-{document.id}"
+        known = self._activity.find(item_id)
+        if phase in ("queued", "processing") and (known is None or known.ended):
+            self._activity.show(
+                ActivityItem(item_id, "processing", document.name, subject=document.id)
+            )
+        if phase == "processing":
+            self._activity.change(item_id, status="running")
+        elif phase == "ready":
+            self._activity.change(item_id, status="done")
+        elif phase == "failed":
+            error = Problem("Processing failed", document.error or "The service gives no reason.")
+            self._activity.change(item_id, status="failed", error=error)
+
+    def _unfinished(self) -> bool:
+        return any(
+            document_phase(document) in ("queued", "processing")
+            for document in self.slice.value.documents
+        )
+
+    def _choose(self, library_id: str | None) -> None:
+        self.slice.set(
+            selected=library_id, documents=(), total=None, page=0, document=None, text=None
+        )
+        self.slice.set(query="", hits=())
+
+    def _library(self) -> str:
+        selected = self.slice.value.selected
+        if selected is None:
+            raise ProblemError(Problem("No library selected", "", "Select a library first."))
+        return selected

@@ -1,0 +1,39 @@
+"""The workbench's log: a rotating file in the state folder."""
+
+from __future__ import annotations
+
+import logging
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
+
+from carrel.config import folders
+from carrel.store.crash import redact
+
+MAX_BYTES, KEPT = 1_000_000, 3
+
+
+class _Redacted(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        return redact(super().format(record))
+
+
+def start() -> Path | None:
+    """Logs what `carrel` says into a file from now on; None where there can be no file."""
+    path = folders().state / "carrel.log"
+    logger = logging.getLogger("carrel")
+    for handler in [item for item in logger.handlers if isinstance(item, RotatingFileHandler)]:
+        if Path(handler.baseFilename) == path:
+            return path
+        logger.removeHandler(handler)
+        handler.close()
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        file = RotatingFileHandler(
+            path, maxBytes=MAX_BYTES, backupCount=KEPT, encoding="utf-8", delay=True
+        )
+    except OSError:
+        return None
+    file.setFormatter(_Redacted("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    logger.addHandler(file)
+    logger.setLevel(logging.INFO)
+    return path

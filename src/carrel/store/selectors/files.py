@@ -1,0 +1,84 @@
+"""The files in rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from carrel.store.selectors.words import Badge, age, count, one_line, range_words, size
+
+if TYPE_CHECKING:
+    from carrel.store.activity import ActivityItem, ActivityState
+    from carrel.store.files import FilesState
+    from carrel.wire.files import File
+
+
+@dataclass(frozen=True, slots=True)
+class FileRow:
+    """One file. `ocr` is how far reading it is, where it was read in this run."""
+
+    id: str
+    name: str
+    purpose: str
+    size: str
+    pages: str
+    ocr: Badge | None
+    created: str
+    marked: bool
+    selected: bool
+
+
+def file_rows(state: FilesState, activity: ActivityState, now: float) -> tuple[FileRow, ...]:
+    """The page of files that is loaded."""
+    read = {item.subject: item for item in reversed(activity.items) if item.kind == "ocr"}
+    return tuple(
+        FileRow(
+            file.id,
+            one_line(file.filename),
+            file.purpose,
+            size(file.bytes),
+            _pages(file, read.get(file.id)),
+            _ocr(read.get(file.id)),
+            age(now - file.created_at),
+            file.id in state.marked,
+            file.id == state.selected,
+        )
+        for file in state.items
+    )
+
+
+def title(state: FilesState) -> str:
+    """`Files · 1,204 · 2 marked`."""
+    parts = ["Files"]
+    if state.total is not None:
+        parts.append(count(state.total))
+    if state.marked:
+        parts.append(f"{count(len(state.marked))} marked")
+    return " · ".join(parts)
+
+
+def shown(state: FilesState) -> str:
+    """`41–60 of 1,204`."""
+    return range_words(state.page, state.page_size, state.total, len(state.items))
+
+
+def _pages(file: File, read: ActivityItem | None) -> str:
+    if file.num_lines is not None:
+        return f"{count(file.num_lines)} lines"
+    return count(read.total) if read and read.total else ""
+
+
+def _ocr(item: ActivityItem | None) -> Badge | None:
+    if item is None:
+        return None
+    match item.status:
+        case "queued":
+            return Badge("○", "queued", "waiting")
+        case "running":
+            return Badge("◐", f"page {(item.done or 0) + 1}", "busy")
+        case "done":
+            return Badge("●", "done", "ready")
+        case "failed":
+            return Badge("✕", "failed", "failed")
+        case "cancelled":
+            return Badge("○", "stopped", "muted")

@@ -1,0 +1,79 @@
+"""Numbers and names in words: sizes, ages, counts, marks with their roles."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Role = Literal["ready", "busy", "waiting", "failed", "hosted", "muted"]
+"""What a mark means; a face gives each a colour, never colour alone."""
+
+MINUTE, HOUR, DAY = 60, 3600, 86400
+
+
+@dataclass(frozen=True, slots=True)
+class Badge:
+    """A mark, a word, and what they mean."""
+
+    mark: str
+    text: str
+    role: Role
+
+    def __str__(self) -> str:
+        return f"{self.mark} {self.text}".strip()
+
+
+def one_line(text: str) -> str:
+    """The text in one line, for a row or a title."""
+    return " ".join(text.split())
+
+
+def count(number: int) -> str:
+    """`1,204`."""
+    return f"{number:,}"
+
+
+def size(number: float | None) -> str:
+    """Bytes as `310 kB` or `1.2 MB`; a dash when unknown."""
+    if number is None:
+        return "–"
+    if number < 1000:
+        return f"{number:.0f} B"
+    for unit in ("kB", "MB", "GB", "TB"):
+        number /= 1000
+        # 999.5 would read 1000.
+        if number < 999.5 or unit == "TB":
+            break
+    return f"{number:.1f} {unit}" if number < 9.95 else f"{number:,.0f} {unit}"
+
+
+def age(seconds: float) -> str:
+    """How long ago: `now`, `2 min ago`, `1 h ago`, `3 d ago`."""
+    if seconds < MINUTE:
+        return "now"
+    if seconds < HOUR:
+        return f"{seconds // MINUTE:.0f} min ago"
+    if seconds < DAY:
+        return f"{seconds // HOUR:.0f} h ago"
+    return f"{seconds // DAY:,.0f} d ago"
+
+
+def duration(seconds: float) -> str:
+    """How long: `0.4 s`, `9 s`, `3 min`, `2 h`."""
+    if seconds < 9.95:
+        return f"{seconds:.1f} s" if seconds < 0.95 or round(seconds, 1) % 1 else f"{seconds:.0f} s"
+    if seconds < MINUTE:
+        return f"{seconds:.0f} s"
+    if seconds < HOUR:
+        return f"{seconds // MINUTE:.0f} min"
+    return f"{seconds // HOUR:.0f} h"
+
+
+def range_words(page: int, page_size: int, total: int | None, shown: int) -> str:
+    """`41–60 of 1,204`; empty when nothing is shown."""
+    if not shown:
+        return ""
+    first = page * page_size + 1
+    return f"{count(first)}–{count(first + shown - 1)}" + (
+        f" of {count(total)}" if total is not None else ""
+    )

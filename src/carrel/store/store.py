@@ -1,0 +1,63 @@
+"""The whole state: one service an area, over one profile and one owner loop."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from carrel.pages.renderer import Renderer
+from carrel.store import logs
+from carrel.store.activity import ActivityService
+from carrel.store.agents import AgentsService
+from carrel.store.chat import ChatService
+from carrel.store.documents import DocumentsService
+from carrel.store.files import FilesService
+from carrel.store.libraries import LibrariesService
+from carrel.store.loop import OwnerLoop
+from carrel.store.notifications import NotificationsService
+from carrel.store.session import SessionService, SessionState
+
+if TYPE_CHECKING:
+    from carrel.config import Profile
+
+
+class Store:
+    """What both faces show and do. Its services' actions may be called from any thread."""
+
+    def __init__(self, profile: Profile, loop: OwnerLoop) -> None:
+        self.profile = profile
+        self.loop = loop
+        self._renderer = Renderer()
+        self.notifications = NotificationsService(loop)
+        self.activity = ActivityService(loop)
+        self.session = SessionService(loop, profile)
+        self.files = FilesService(loop, self.session, self.activity, self.notifications)
+        self.libraries = LibrariesService(loop, self.session, self.activity, self.notifications)
+        self.documents = DocumentsService(loop, self.session, self.activity, self._renderer)
+        self.agents = AgentsService(loop, self.session, self.notifications)
+        self.chat = ChatService(loop, self.session)
+
+    async def start(self) -> None:
+        """Begins to connect; returns at once. To be awaited on the owner loop."""
+        logs.start()
+        self.session.slice.changed.connect(self._session_changed)
+        self.chat.load_sessions()
+        await self.session.start()
+
+    async def close(self) -> None:
+        """Ends everything that runs, and the connection. To be awaited on the owner loop."""
+        self.session.slice.changed.disconnect(self._session_changed, missing_ok=True)
+        for area in (self.files, self.libraries, self.documents, self.agents, self.chat):
+            await area.close()
+        await self.session.close()
+        await self._renderer.close()
+
+    def _session_changed(self, new: SessionState, old: SessionState) -> None:
+        if old.connection == "lost" and new.connection == "ready":
+            self._load_again()
+
+    def _load_again(self) -> None:
+        """Loads what was on screen when the server was lost."""
+        for area in (self.files, self.libraries, self.agents):
+            state = area.slice.value
+            if state.loaded or state.error:
+                area.load()
