@@ -124,7 +124,7 @@ def action(
             except Exception as error:
                 raise ProblemError(service._failed(error)) from None
 
-        def start(service: Sv, *args: P.args, **kwargs: P.kwargs) -> Handle[T]:
+        def start(service: Sv, /, *args: P.args, **kwargs: P.kwargs) -> Handle[T]:
             return service._loop.run(run(service, *args, **kwargs))
 
         functools.update_wrapper(start, method)

@@ -15,6 +15,7 @@ from carrel.store.handle import Handle
 from carrel.store.loop import OwnerLoop
 from carrel.store.notifications import NotificationsService
 from carrel.store.problem import Problem
+from carrel.store.selectors.words import one_line
 from carrel.store.session import SessionService
 from carrel.text import clean_text
 
@@ -114,8 +115,7 @@ class FilesService(Area[FilesState]):
         name = known.filename if known else file_id
         to = to.expanduser()
         if to.is_dir():
-            # The name comes from the service: it must not lead out of the folder.
-            to = to / (Path(name.replace("\\", "/")).name or file_id)
+            to = to / _name_in_folder(name, file_id)
         entry = self._activity.begin("download", name, subject=file_id)
         return entry.follow(self._download(file_id, to, entry))
 
@@ -175,3 +175,9 @@ class FilesService(Area[FilesState]):
             total=None if state.total is None else max(0, state.total - 1),
             marked=state.marked - {file_id},
         )
+
+
+def _name_in_folder(name: str, file_id: str) -> str:
+    """A file's own name where it is one: what a service calls a file may lead anywhere."""
+    last = one_line(name.replace("\\", "/").rpartition("/")[2])
+    return file_id if last in ("", ".", "..") else last

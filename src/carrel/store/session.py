@@ -201,8 +201,13 @@ class SessionService(Service[SessionState]):
 
     async def _load_models(self) -> None:
         assert self._client is not None
-        async with asyncio.timeout(CHECK_TIMEOUT):
-            self._cards = tuple((await self._client.models.list()).data)
+        from carrel.client.errors import NotFound
+
+        try:
+            async with asyncio.timeout(CHECK_TIMEOUT):
+                self._cards = tuple((await self._client.models.list()).data)
+        except NotFound:
+            self._cards = ()  # a service need not list its models
         first = self._cards[0] if self._cards else None
         self.slice.set(
             models=tuple(card.id for card in self._cards),

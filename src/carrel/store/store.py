@@ -26,13 +26,13 @@ class Store:
     def __init__(self, profile: Profile, loop: OwnerLoop) -> None:
         self.profile = profile
         self.loop = loop
-        self._renderer = Renderer()
+        self.renderer = Renderer()
         self.notifications = NotificationsService(loop)
         self.activity = ActivityService(loop)
         self.session = SessionService(loop, profile)
         self.files = FilesService(loop, self.session, self.activity, self.notifications)
         self.libraries = LibrariesService(loop, self.session, self.activity, self.notifications)
-        self.documents = DocumentsService(loop, self.session, self.activity, self._renderer)
+        self.documents = DocumentsService(loop, self.session, self.activity, self.renderer)
         self.agents = AgentsService(loop, self.session, self.notifications)
         self.chat = ChatService(loop, self.session)
 
@@ -49,7 +49,7 @@ class Store:
         for area in (self.files, self.libraries, self.documents, self.agents, self.chat):
             await area.close()
         await self.session.close()
-        await self._renderer.close()
+        await self.renderer.close()
 
     def _session_changed(self, new: SessionState, old: SessionState) -> None:
         if old.connection == "lost" and new.connection == "ready":
