@@ -1,0 +1,1 @@
+"""The Jupyter face: panels over the shared state, a module a panel."""

@@ -1,0 +1,48 @@
+"""The Activity panel."""
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from carrel.notebook.assets import module, style
+from carrel.notebook.panel import Cell, Json, Panel, badge_json, intent
+from carrel.store.selectors.activity import ActivityRow, activity_rows
+from carrel.store.store import Store
+
+_HEAD = ("What", "Name", "Status", "Progress", "Rate", "Time", "Problem")
+
+
+class ActivityPanel(Panel):
+    """Everything that takes a while: uploads, downloads, reading, processing."""
+
+    _esm = module("activity")
+    _css = style("activity")
+    _title = "Activity"
+
+    def __init__(self, store: Store, **options: Any) -> None:
+        super().__init__(store, **options)
+        self._follow(store.activity.slice)
+
+    def _view(self) -> Json:
+        rows = activity_rows(self._store.activity.slice.value, time.time())
+        return {
+            "rows": [{"id": row.id, "cells": _cells(row)} for row in rows],
+            "empty": "Nothing is under way. Uploads, reading and processing show here.",
+            "problem": None,
+        }
+
+    def _table(self) -> tuple[Sequence[str], Sequence[Sequence[Cell]]]:
+        return _HEAD, [row["cells"] for row in self.state["rows"]]
+
+    @intent
+    async def _on_cancel(self, id: str) -> None:
+        self._store.activity.cancel(id)
+
+    @intent
+    async def _on_dismiss(self, id: str) -> None:
+        self._store.activity.dismiss(id)
+
+
+def _cells(row: ActivityRow) -> list[Cell]:
+    last = row.left or row.when
+    return [row.kind, row.name, badge_json(row.status), row.progress, row.rate, last, row.error]

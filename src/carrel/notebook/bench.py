@@ -1,0 +1,327 @@
+"""The bench: what `carrel.connect()` gives, panels and plain calls over one shared state."""
+
+import asyncio
+import atexit
+from collections.abc import Awaitable, Callable, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Self, TypedDict, TypeVar, Unpack
+
+from carrel.client import Client
+from carrel.config import ConfigError, load_profile
+from carrel.notebook.activity import ActivityPanel
+from carrel.notebook.agent import AgentPanel
+from carrel.notebook.agent_fields import AgentFields
+from carrel.notebook.chat import ChatPanel
+from carrel.notebook.client import SyncClient
+from carrel.notebook.document import DocumentPanel
+from carrel.notebook.errors import BenchError
+from carrel.notebook.files import FilesPanel
+from carrel.notebook.library import LibraryPanel
+from carrel.notebook.panel import Json, Panel, finish, no_option
+from carrel.notebook.results import Answer, Reading
+from carrel.notebook.together import Together, until
+from carrel.notebook.workbench import Workbench
+from carrel.store.agents import AgentsService
+from carrel.store.chat import ChatService
+from carrel.store.documents import DocumentsService, DocumentState, Source
+from carrel.store.handle import Handle
+from carrel.store.libraries import LibrariesService
+from carrel.store.loop import OwnerLoop
+from carrel.store.problem import Problem, ProblemError
+from carrel.store.selectors.libraries import document_phase
+from carrel.store.selectors.session import header
+from carrel.store.store import Store
+from carrel.wire.agents import Agent
+from carrel.wire.completions import CompletionRequest, UserMessage
+from carrel.wire.documents import Document
+from carrel.wire.files import File
+from carrel.wire.libraries import Library
+from carrel.wire.ocr import Page
+
+T = TypeVar("T")
+
+N = TypeVar("N", Library, Agent)
+
+POLL = 0.3
+"""Seconds between two looks at a document that is being processed."""
+
+
+class AgentOptions(TypedDict, total=False):
+    """What an agent is made of. `libraries` are those it may search, by name or id."""
+
+    model: str
+    description: str
+    instructions: str
+    temperature: float | None
+    libraries: Sequence[str | Library]
+
+
+class Bench:
+    """The workbench in a notebook.
+
+    Shown in a cell it is the whole workbench, six tabs; `files`, `libraries`, `document`,
+    `agents` and `activity` are one panel each. The calls wait for their result, at most `timeout`
+    seconds; what goes wrong is a BenchError in words.
+    """
+
+    def __init__(self, profile: str | None = None) -> None:
+        """Begins to connect, in the background."""
+        try:
+            self._store = Store(load_profile(profile), OwnerLoop.in_thread())
+        except ConfigError as error:
+            raise BenchError(Problem.of(error)) from None
+        self._together = Together(self._store)
+        self.client = SyncClient(self._store)
+        self._store.loop.run(self._store.start())
+        atexit.register(self.close)
+
+    # panels
+
+    @cached_property
+    def files(self) -> FilesPanel:
+        """The Files panel."""
+        return FilesPanel(self._store)
+
+    @cached_property
+    def libraries(self) -> LibraryPanel:
+        """The Libraries panel: all of them in a list."""
+        return LibraryPanel(self._store)
+
+    @cached_property
+    def document(self) -> DocumentPanel:
+        """The Document panel: what was opened last in another panel."""
+        return DocumentPanel(self._store)
+
+    @cached_property
+    def agents(self) -> AgentPanel:
+        """The Agents panel: all of them in a list."""
+        return AgentPanel(self._store)
+
+    @cached_property
+    def activity(self) -> ActivityPanel:
+        """The Activity panel."""
+        return ActivityPanel(self._store)
+
+    @cached_property
+    def _chats(self) -> ChatPanel:
+        return ChatPanel(self._store)
+
+    @cached_property
+    def _workbench(self) -> Workbench:
+        panels: dict[str, Panel] = {
+            "Files": self.files,
+            "Libraries": self.libraries,
+            "Document": self.document,
+            "Agents": self.agents,
+            "Chat": self._chats,
+            "Activity": self.activity,
+        }
+        return Workbench(self._store, panels)
+
+    def library(self, library: str | Library, **options: Any) -> LibraryPanel:
+        """A panel of one library, by name or id: documents, upload, search."""
+        store, chosen = self._store, self._library(library)
+        service = LibrariesService(store.loop, store.session, store.activity, store.notifications)
+        service.select(chosen.id)
+        self._together.join(service)
+        return LibraryPanel(store, service, **options)
+
+    def agent(self, agent: str | Agent, **options: Any) -> AgentPanel:
+        """A panel of one agent, by name or id: versions, what differs, make active, edit."""
+        store, chosen = self._store, self._agent(agent)
+        service = AgentsService(store.loop, store.session, store.notifications)
+        service.select(chosen.id)
+        self._together.join(service)
+        return AgentPanel(store, service, **options)
+
+    def chat(self, agent: str | Agent | None = None, **options: Any) -> ChatPanel:
+        """A panel of a new conversation with an agent; without one, all saved conversations."""
+        if agent is None:
+            return self._chats
+        chosen = self._agent(agent)
+        service = ChatService(self._store.loop, self._store.session)
+        service.new(chosen.id)
+        return ChatPanel(self._store, service, **options)
+
+    # calls
+
+    def upload(self, path: str | Path, *, timeout: float | None = None) -> File:
+        """Uploads a file."""
+        return self._done(self._store.files.upload(Path(path)), timeout)
+
+    def ocr(self, document: str | Path | File, *, timeout: float | None = None) -> Reading:
+        """Reads a document: a path, which is uploaded first, or a file that is there already."""
+        file = document if isinstance(document, File) else self.upload(document, timeout=timeout)
+        service = DocumentsService(
+            self._store.loop, self._store.session, self._store.activity, self._store.renderer
+        )
+        source = Source("file", file.id, file.filename)
+        pages = self._done(self._store.loop.run(_read(service, source)), timeout)
+        return Reading(
+            file.filename,
+            pages,
+            lambda **options: DocumentPanel(self._store, service, **options),
+        )
+
+    def create_library(self, name: str, description: str | None = None) -> Library:
+        """Makes a library."""
+        return self._done(self._store.libraries.create(name, description), None)
+
+    def add(
+        self,
+        library: str | Library,
+        document: str | Path | File,
+        *,
+        wait: bool = True,
+        timeout: float | None = None,
+    ) -> Document:
+        """Adds a path or a file to a library and waits until it is ready to be searched."""
+        libraries, library_id = self._store.libraries, self._library(library).id
+        added = self._done(
+            libraries.add_file(library_id, document.id)
+            if isinstance(document, File)
+            else libraries.upload(library_id, Path(document)),
+            timeout,
+        )
+        return self.wait_ready(added, timeout=timeout) if wait else added
+
+    def wait_ready(self, document: Document, *, timeout: float | None = None) -> Document:
+        """Waits until a library's document is processed, and gives it as it is then."""
+        ready = self._done(self._store.loop.run(self._processed(document)), timeout)
+        if document_phase(ready) == "failed":
+            reason = ready.error or "The service gives no reason."
+            raise BenchError(Problem(f"{ready.name} was not processed", reason))
+        return ready
+
+    def create_agent(self, name: str, **fields: Unpack[AgentOptions]) -> Agent:
+        """Makes an agent; without a model it gets the service's first."""
+        self._done(self._store.session.ready(), None)
+        models = self._store.session.slice.value.models
+        blank = AgentFields(name=name, model=models[0] if models else "")
+        made = self._changed(blank, **fields).create()
+        return self._done(self._store.agents.create(made), None)
+
+    def edit_agent(self, agent: str | Agent, **fields: Unpack[AgentOptions]) -> Agent:
+        """Makes the next version of an agent: these fields changed, the rest as it is."""
+        old = self._agent(agent)
+        change = self._changed(AgentFields.of(old), **fields).update(old)
+        return self._done(self._store.agents.update(old.id, change), None)
+
+    def ask(self, agent: str | Agent, text: str, *, timeout: float | None = None) -> Answer:
+        """One question, one answer."""
+        asked = self._agent(agent)
+        request = CompletionRequest(agent_id=asked.id, messages=[UserMessage(content=text)])
+        found = self._call(lambda client: client.completions.complete(request), timeout)
+        message = found.choices[0].message
+        content = message.content if isinstance(message.content, str) else ""
+        version = asked.version if found.agent_version is None else found.agent_version
+        return Answer(asked.name, content, tuple(message.sources or ()), found.usage, version)
+
+    def close(self) -> None:
+        """Ends the panels, everything that runs, and the connection."""
+        atexit.unregister(self.close)
+        for panel in vars(self).values():
+            if isinstance(panel, Panel):
+                panel.close()
+        self._store.loop.run(self._store.close()).result()
+        self._store.loop.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<Bench {header(self._store.session.slice.value)}>"
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[Json, Json] | None:
+        return self._workbench._repr_mimebundle_(**kwargs)
+
+    # how the calls wait
+
+    def _done(self, handle: Handle[T], timeout: float | None) -> T:
+        """The action's result, or its problem as an error."""
+        try:
+            result = handle.result(timeout)
+        except (KeyboardInterrupt, TimeoutError) as error:
+            handle.cancel()
+            if isinstance(error, KeyboardInterrupt):
+                raise
+            raise BenchError(
+                Problem("It took too long", f"It was stopped after {timeout:g} seconds.")
+            ) from None
+        if handle.error is not None:
+            raise BenchError(handle.error)
+        if handle.outcome == "cancelled":
+            raise BenchError(Problem("It was stopped", "", "Run the cell again to start anew."))
+        return result  # type: ignore[return-value]  # None only where T has it
+
+    def _call(self, call: Callable[[Client], Awaitable[T]], timeout: float | None = None) -> T:
+        async def body() -> T:
+            return await call(await self._store.session.client())
+
+        return self._done(self._store.loop.run(body()), timeout)
+
+    def _library(self, library: str | Library) -> Library:
+        if isinstance(library, Library):
+            return library
+        found = self._call(lambda client: client.libraries.list(page_size=100)).data
+        return _named("library", library, found)
+
+    def _agent(self, agent: str | Agent) -> Agent:
+        if isinstance(agent, Agent):
+            return agent
+        return _named("agent", agent, self._call(_all_agents))
+
+    def _changed(self, fields: AgentFields, **options: Unpack[AgentOptions]) -> AgentFields:
+        changes: dict[str, Any] = {**options}
+        for name in changes.keys() - AgentOptions.__annotations__.keys():
+            raise TypeError(no_option("an agent", name, AgentOptions.__annotations__))
+        if "libraries" in options:
+            changes["libraries"] = [self._library(one).id for one in options["libraries"]]
+        return AgentFields.model_validate({**fields.model_dump(), **changes})
+
+    async def _processed(self, document: Document) -> Document:
+        while document_phase(document) in ("queued", "processing"):
+            await asyncio.sleep(POLL)
+            client = await self._store.session.client()
+            document = await client.documents.get(document.library_id, document.id)
+        return document
+
+
+async def _all_agents(client: Client) -> list[Agent]:
+    agents: list[Agent] = []
+    while page := await client.agents.list(page=len(agents) // 100, page_size=100):
+        agents += page
+        if len(page) < 100:
+            break
+    return agents
+
+
+async def _read(service: DocumentsService, source: Source) -> tuple[Page, ...]:
+    """Opens a document and waits until all its pages are read."""
+    await finish(service.open(source))
+    await until(service.slice, lambda state: state.reading or _is_read(state))
+    state = await until(service.slice, lambda state: not state.reading)
+    if state.error is not None:
+        raise ProblemError(state.error)
+    return tuple(page for page in state.pages if page is not None)
+
+
+def _is_read(state: DocumentState) -> bool:
+    return state.error is not None or (state.page_count is not None and None not in state.pages)
+
+
+def _named(kind: str, name: str, found: Sequence[N]) -> N:
+    """The one of that name or id."""
+    matching = [one for one in found if name in (one.name, one.id)]
+    if len(matching) == 1:
+        return matching[0]
+    if matching:
+        ids = ", ".join(one.id for one in matching)
+        raise BenchError(Problem(f"More than one {kind} is named “{name}”", ids, "Give the id."))
+    names = ", ".join(f"“{one.name}”" for one in found[:10])
+    there = f"There are: {names}." if names else "There are none yet."
+    raise BenchError(Problem(f"There is no {kind} “{name}”", there))

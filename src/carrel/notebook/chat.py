@@ -1,0 +1,156 @@
+"""The Chat panel."""
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from carrel.notebook.assets import module, style
+from carrel.notebook.markdown import to_blocks
+from carrel.notebook.panel import Cell, Json, Panel, finish, intent, problem_json
+from carrel.store.chat import ChatService, ChatState
+from carrel.store.chats import Turn
+from carrel.store.documents import Source
+from carrel.store.selectors.chat import phase_words, session_rows, title, tokens, turn_rows
+from carrel.store.store import Store
+from carrel.wire.completions import Passage
+
+
+class ChatPanel(Panel):
+    """A conversation with an agent: the answer streams, can be stopped and shows its sources.
+
+    With a service of its own it is that service's conversation alone, without the sessions.
+    """
+
+    _esm = module("chat")
+    _css = style("chat")
+    _title = "Chat"
+
+    def __init__(self, store: Store, chat: ChatService | None = None, **options: Any) -> None:
+        self._chat = chat or store.chat
+        self._single = chat is not None
+        self._sent: tuple[str, ...] = ()
+        super().__init__(store, **options)
+        self._follow(self._chat.slice, store.agents.slice, store.session.slice)
+        if not self._single:
+            store.agents.load()
+
+    def refresh(self) -> None:
+        """Draws the newest state; of an answer under way only what changed, as a message."""
+        super().refresh()
+        turn = _writing(self._chat.slice.value)
+        if turn is None:
+            self._sent = ()
+            return
+        blocks = tuple(to_blocks(turn.text))
+        same = 0
+        while same < min(len(blocks), len(self._sent)) and blocks[same] == self._sent[same]:
+            same += 1
+        if blocks != self._sent:
+            self._sent = blocks
+            self._post(None, self._delta(same, blocks[same:]))
+
+    def _greet(self, view: str) -> None:
+        if self._sent:
+            self._post(view, self._delta(0, self._sent))
+
+    def _delta(self, start: int, blocks: Sequence[str]) -> Json:
+        state = self._chat.slice.value
+        return {
+            "kind": "delta",
+            "session": state.session_id,
+            "turn": len(state.turns) - 1,
+            "from": start,
+            "blocks": list(blocks),
+        }
+
+    def _view(self) -> Json:
+        state = self._chat.slice.value
+        now = time.time()
+        agents = self._store.agents.slice.value
+        return {
+            "single": self._single,
+            "session": state.session_id,
+            "sessions": [
+                {"id": row.id, "name": row.title, "note": row.age}
+                for row in session_rows(state, now)
+            ],
+            "agents": [{"id": agent.id, "name": agent.name} for agent in agents.items],
+            "title": title(state) if state.session_id else "",
+            "tokens": tokens(state),
+            "turns": _turns(state),
+            "busy": state.phase != "idle",
+            "phase": phase_words(state, now),
+            "empty": self._empty(),
+            "problem": problem_json(state.error),
+        }
+
+    def _empty(self) -> str:
+        if self._chat.slice.value.session_id is not None:
+            return "Ask something."
+        agents = self._store.agents.slice.value
+        if agents.loaded and not agents.items:
+            return "No agents yet. Make one in Agents, or run bench.create_agent(…)."
+        return "Choose an agent at the left, then New."
+
+    def _table(self) -> tuple[Sequence[str], Sequence[Sequence[Cell]]]:
+        rows = turn_rows(self._chat.slice.value)
+        return ("Who", "Text"), [(row.speaker, row.text) for row in rows]
+
+    @intent
+    async def _on_begin(self, agent: str) -> None:
+        await finish(self._chat.new(agent))
+
+    @intent
+    async def _on_resume(self, session: str) -> None:
+        await finish(self._chat.resume(session))
+
+    @intent
+    async def _on_send(self, text: str) -> None:
+        # The answer and its failure show in the transcript; the view need not wait for them.
+        self._chat.send(text)
+
+    @intent
+    async def _on_stop(self) -> None:
+        await finish(self._chat.stop())
+
+    @intent
+    async def _on_open(self, library: str, document: str, name: str, page: int | None) -> None:
+        self._store.documents.open(Source("document", document, name, library), page or 0)
+
+
+def _writing(state: ChatState) -> Turn | None:
+    last = state.turns[-1] if state.turns else None
+    return last if last is not None and last.status == "writing" else None
+
+
+def _turns(state: ChatState) -> list[Json]:
+    return [
+        {
+            "id": index,
+            "role": turn.role,
+            "speaker": row.speaker,
+            "figures": row.figures,
+            # The text of an answer under way goes as deltas, not with every state.
+            "blocks": None if turn.status == "writing" else to_blocks(turn.text),
+            "note": row.note,
+            "sources": [
+                _source(label, passage)
+                for label, passage in zip(row.sources, turn.sources, strict=True)
+            ],
+        }
+        for index, (turn, row) in enumerate(zip(state.turns, turn_rows(state), strict=True))
+    ]
+
+
+def _source(label: str, passage: Passage) -> Json:
+    page = "" if passage.page is None else f" p. {passage.page + 1}"
+    return {
+        "id": passage.index,
+        "label": label,
+        "title": f"Source {passage.index} · {passage.document_name}{page}",
+        "snippet": passage.snippet,
+        "library": passage.library_id,
+        "document": passage.document_id,
+        "name": passage.document_name,
+        "page": passage.page,
+    }

@@ -1,0 +1,116 @@
+"""The API client for plain code: every call waits for its answer, also in a running loop."""
+
+import functools
+import inspect
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import AbstractAsyncContextManager, contextmanager
+from typing import Any, TypeVar
+
+from carrel.client import Client
+from carrel.local import ensure
+from carrel.store.store import Store
+
+T = TypeVar("T")
+
+_AREAS = ("files", "agents", "ocr", "completions", "libraries", "documents", "models")
+
+
+class SyncClient:
+    """The client's areas with calls that wait: `client.files.list()`.
+
+    What is a stream there is a `with` block over a plain iterator here.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    @functools.cached_property
+    def aio(self) -> Client:
+        """A client of its own for `await` in the notebook's cells."""
+        return _wait(self._store, self._open())
+
+    async def _open(self) -> Client:
+        profile = self._store.profile
+        if profile.url is not None:
+            return Client(profile.url, profile.api_key)
+        address = await ensure()
+        return Client(address.url, address.api_key)
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in _AREAS:
+            raise AttributeError(f"The client has {', '.join(_AREAS)} and aio, not {name!r}.")
+        return _Area(self._store, name)
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *_AREAS]
+
+    def __repr__(self) -> str:
+        return f"<SyncClient of profile {self._store.profile.name}: {', '.join(_AREAS)}, aio>"
+
+
+class _Area:
+    """One area of the client, its methods made to wait."""
+
+    def __init__(self, store: Store, name: str) -> None:
+        self._store = store
+        self._name = name
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        client = _wait(self._store, self._store.session.client())
+        method = getattr(getattr(client, self._name), name)
+
+        @functools.wraps(method)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            made = method(*args, **kwargs)
+            if inspect.iscoroutine(made):
+                return _wait(self._store, made)
+            if isinstance(made, AbstractAsyncContextManager):
+                return _streaming(self._store, made)
+            return made
+
+        return call
+
+    def __dir__(self) -> list[str]:
+        return [name for name in dir(getattr(Client, self._name, object)) if name[0] != "_"]
+
+
+@contextmanager
+def _streaming(store: Store, stream: AbstractAsyncContextManager[Any]) -> Iterator[Iterator[Any]]:
+    items = _wait(store, stream.__aenter__())
+    try:
+        yield _iterate(store, items)
+    finally:
+        _wait(store, stream.__aexit__(None, None, None))
+
+
+def _iterate(store: Store, items: Any) -> Iterator[Any]:
+    async def next_item() -> tuple[Any, bool]:
+        try:
+            return await anext(items), True
+        except StopAsyncIteration:
+            return None, False
+
+    while (found := _wait(store, next_item()))[1]:
+        yield found[0]
+
+
+def _wait(store: Store, coroutine: Coroutine[Any, Any, T]) -> T:
+    """Runs on the store's loop and gives the result, or raises what it raised."""
+    failed: list[BaseException] = []
+
+    async def outcome() -> T | None:
+        try:
+            return await coroutine
+        except Exception as error:
+            failed.append(error)
+            return None
+
+    handle = store.loop.run(outcome())
+    try:
+        result = handle.result()
+    except KeyboardInterrupt:
+        handle.cancel()
+        raise
+    if failed:
+        raise failed[0]
+    return result  # type: ignore[return-value]

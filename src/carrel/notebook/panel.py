@@ -1,0 +1,211 @@
+"""What every panel shares: its state on the way down, its intents on the way up.
+
+Down, durable: the `state` trait, small JSON that a reload must show. Down, passing: messages.
+Up: messages only, because a host may lose changes of traits that come from the browser while a
+cell runs. A view says `hello`, sends `intent {name, args, rid}` and `chunk`s of files; the kernel
+answers every `rid` with `ack` at once and `done` or `error` at the end.
+
+A message arrives on whatever thread the host chose. It is handed to the store's loop and
+everything else happens there: that thread alone writes traits and sends messages.
+"""
+
+import asyncio
+import dataclasses
+from collections.abc import Callable, Coroutine, Iterable, Sequence
+from difflib import get_close_matches
+from typing import Any, ClassVar, Self, TypeVar
+
+import anywidget
+import traitlets
+from pydantic import ValidationError, validate_call
+
+from carrel.notebook.html import table
+from carrel.notebook.uploads import BrowserFiles
+from carrel.store.handle import Handle
+from carrel.store.problem import Problem, ProblemError
+from carrel.store.selectors.words import Badge
+from carrel.store.slice import Slice
+from carrel.store.store import Store
+from carrel.store.watch import watch
+
+T = TypeVar("T")
+Json = dict[str, Any]
+Cell = str | Json | None
+Intent = Callable[..., Coroutine[Any, Any, object]]
+
+_OPTIONS = ("height", "layout")
+_NOT_UNDERSTOOD = Problem(
+    "The panel asked for something unknown",
+    "Its page is from another version.",
+    "Run the cell again.",
+)
+
+
+def problem_json(problem: Problem | None) -> Json | None:
+    """A problem as a view shows it."""
+    return None if problem is None else dataclasses.asdict(problem)
+
+
+def badge_json(badge: Badge | None) -> Json | None:
+    """A badge as a cell of a view's table."""
+    return None if badge is None else {"text": str(badge), "role": badge.role}
+
+
+def no_option(owner: str, name: str, options: Iterable[str]) -> str:
+    """The words for a keyword argument that does not exist."""
+    near = get_close_matches(name, [*options], n=1)
+    hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(options)}."
+    return f"{owner} has no option {name!r}: {hint}"
+
+
+def intent(method: Intent) -> Intent:
+    """Makes a coroutine method `_on_name` the intent `name`; its arguments are checked.
+
+    What it returns goes to the view that asked: JSON, or bytes as a binary buffer.
+    """
+    method.__carrel_intent__ = True  # type: ignore[attr-defined]
+    return method
+
+
+async def finish(handle: Handle[T]) -> T | None:
+    """Waits for an action; None when it was cancelled.
+
+    Raises:
+        ProblemError: it failed.
+    """
+    result = await handle
+    if handle.error is not None:
+        raise ProblemError(handle.error)
+    return result
+
+
+class Panel(anywidget.AnyWidget):
+    """A live view of a part of the shared state.
+
+    Options: `height` in pixels (the content scrolls inside), `layout` as for any widget.
+    """
+
+    state = traitlets.Dict().tag(sync=True)
+    height = traitlets.Int(480, min=160).tag(sync=True)
+
+    _title: ClassVar[str] = "Panel"
+    _intents: ClassVar[dict[str, Intent]] = {}
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        found = {
+            name.removeprefix("_on_"): validate_call(method)
+            for name, method in vars(cls).items()
+            if hasattr(method, "__carrel_intent__")
+        }
+        cls._intents = {**cls._intents, **found}
+
+    def __init__(self, store: Store, **options: Any) -> None:
+        for name in options.keys() - set(_OPTIONS):
+            raise TypeError(no_option(type(self).__name__, name, _OPTIONS))
+        self._store = store
+        self._watches: list[Callable[[], None]] = []
+        self._views: set[str] = set()
+        self._files = BrowserFiles(self._post)
+        super().__init__(state=self._view(), **options)
+        self.on_msg(self._receive)
+
+    def _view(self) -> Json:
+        """The state as the browser draws it."""
+        raise NotImplementedError
+
+    def _fallback(self) -> str:
+        """What stands in where no live panel can be: small static HTML."""
+        return table(self._title, *self._table())
+
+    def _table(self) -> tuple[Sequence[str], Sequence[Sequence[Cell]]]:
+        """Head and rows of the table that stands in."""
+        return (), ()
+
+    def _greet(self, view: str) -> None:
+        """Sends a view that has just appeared what `state` does not hold."""
+
+    def _follow(self, *slices: Slice[Any]) -> None:
+        for slice in slices:
+            end = watch(slice, lambda _: self.refresh(), deliver=self._store.loop.call)
+            self._watches.append(end)
+
+    def refresh(self) -> None:
+        """Draws the newest state. Called on the store's loop."""
+        self.state = self._view()
+
+    async def _keep_time(self) -> None:
+        """While a page shows the panel, its ages and remaining times go on."""
+        while self._views:
+            await asyncio.sleep(1)
+            self.refresh()
+
+    def close(self) -> None:
+        """Ends the panel; its place on the page becomes empty."""
+        self._views.clear()
+        while self._watches:
+            self._watches.pop()()
+        super().close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of profile {self._store.session.slice.value.profile}>"
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[Json, Json] | None:
+        bundle = super()._repr_mimebundle_(**kwargs)
+        if bundle is not None:
+            bundle[0]["text/html"] = self._fallback()
+        return bundle
+
+    # messages
+
+    def _receive(self, _: object, content: object, buffers: list[memoryview]) -> None:
+        self._store.loop.call(lambda: self._dispatch(content, buffers))
+
+    def _dispatch(self, content: object, buffers: list[memoryview]) -> None:
+        if not isinstance(content, dict):
+            return
+        match content:
+            case {"kind": "hello", "rid": str(rid), "view": str(view)}:
+                if not self._views:
+                    self._store.loop.run(self._keep_time())
+                self._views.add(view)
+                self._post(view, {"kind": "done", "rid": rid, "result": None})
+                self._greet(view)
+            case {"kind": "goodbye", "view": str(view)}:
+                self._views.discard(view)
+                self._files.gone(view)
+            case {"kind": "chunk", "key": str(key), "offset": int(offset)}:
+                error = content.get("error")
+                data = bytes(buffers[0]) if buffers else b""
+                self._files.receive(key, offset, data, None if error is None else str(error))
+            case {"kind": "intent", "rid": str(rid), "view": str(view), "name": str(name)}:
+                self._post(view, {"kind": "ack", "rid": rid})
+                self._store.loop.run(self._carry_out(view, rid, name, content.get("args")))
+
+    async def _carry_out(self, view: str, rid: str, name: str, args: object) -> None:
+        try:
+            method = self._intents.get(name)
+            if method is None or not isinstance(args, dict):
+                raise ProblemError(_NOT_UNDERSTOOD)
+            result = await method(self, **args)
+        except (ValidationError, TypeError):
+            self._refuse(view, rid, _NOT_UNDERSTOOD)
+        except Exception as error:
+            self._refuse(view, rid, Problem.of(error))
+        else:
+            binary = isinstance(result, bytes)
+            answer = {"kind": "done", "rid": rid, "result": None if binary else result}
+            self._post(view, answer, [result] if isinstance(result, bytes) else None)
+
+    def _refuse(self, view: str, rid: str, problem: Problem) -> None:
+        self._post(view, {"kind": "error", "rid": rid, "problem": problem_json(problem)})
+
+    def _post(self, view: str | None, content: Json, buffers: list[bytes] | None = None) -> None:
+        """Sends a message to one view, or to all."""
+        self.send(content if view is None else {**content, "to": view}, buffers)

@@ -1,0 +1,69 @@
+"""What the bench gives back: plain objects that show themselves as a page or an answer."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from carrel.notebook.markdown import to_html
+from carrel.wire.completions import Passage, Usage
+from carrel.wire.ocr import Page
+
+if TYPE_CHECKING:
+    from carrel.notebook.document import DocumentPanel
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A document that was read: its pages in order, numbered from 0 like the list."""
+
+    name: str
+    pages: tuple[Page, ...]
+    _open_panel: "Callable[..., DocumentPanel]" = field(repr=False)
+
+    @property
+    def markdown(self) -> str:
+        """The whole text."""
+        return "\n\n".join(page.markdown for page in self.pages)
+
+    def panel(self, **options: Any) -> "DocumentPanel":
+        """The live Document panel: pictures and boxes beside the text."""
+        return self._open_panel(**options)
+
+    def __repr__(self) -> str:
+        words = f"{len(self.pages)} page{'' if len(self.pages) == 1 else 's'}"
+        return f"<Reading of {self.name}: {words}>"
+
+    def _repr_html_(self) -> str:
+        first = to_html(self.pages[0].markdown) if self.pages else ""
+        more = len(self.pages) - 1
+        rest = f"<p><em>and {more} more page{'' if more == 1 else 's'}</em></p>" if more > 0 else ""
+        return f"<p><strong>{escape(self.name)}</strong></p>{first}{rest}"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An agent's answer: its text, the passages it was given, tokens, the agent's version."""
+
+    agent: str
+    text: str
+    sources: tuple[Passage, ...]
+    usage: Usage
+    version: int | None
+
+    @property
+    def _speaker(self) -> str:
+        return self.agent if self.version is None else f"{self.agent} v{self.version}"
+
+    def __repr__(self) -> str:
+        return f"{self._speaker}: {self.text}"
+
+    def _repr_html_(self) -> str:
+        sources = "".join(f"<li>{escape(_where(passage))}</li>" for passage in self.sources)
+        drawn = f"<p>Sources</p><ol>{sources}</ol>" if sources else ""
+        return f"<p><strong>{escape(self._speaker)}</strong></p>{to_html(self.text)}{drawn}"
+
+
+def _where(passage: Passage) -> str:
+    page = "" if passage.page is None else f" p. {passage.page + 1}"
+    return f"{passage.document_name}{page}"

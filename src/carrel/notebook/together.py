@@ -1,0 +1,65 @@
+"""Services of one area side by side: a panel of its own beside the workbench's."""
+
+import asyncio
+from collections.abc import Callable
+
+from carrel.store.agents import AgentsService, AgentsState
+from carrel.store.libraries import LibrariesService, LibrariesState
+from carrel.store.slice import S, Slice
+from carrel.store.store import Store
+from carrel.store.watch import watch
+
+Area = LibrariesService | AgentsService
+
+
+class Together:
+    """When what one service shows has changed, the others of its area load again."""
+
+    def __init__(self, store: Store) -> None:
+        self._loop = store.loop
+        self._areas: list[Area] = []
+        self.join(store.libraries)
+        self.join(store.agents)
+
+    def join(self, area: Area) -> None:
+        """Takes a service in."""
+        self._areas.append(area)
+        select: Callable[..., object] = (
+            _shown_agents if isinstance(area, AgentsService) else _shown_documents
+        )
+        watch(
+            area.slice,
+            lambda _: self._changed(area),
+            deliver=self._loop.call,
+            select=select,
+            hz=2,
+        )
+
+    def _changed(self, area: Area) -> None:
+        for other in self._areas:
+            if other is not area and type(other) is type(area) and other.slice.value.loaded:
+                other.load()
+
+
+def _shown_agents(state: AgentsState) -> object:
+    return state.items
+
+
+def _shown_documents(state: LibrariesState) -> object:
+    return state.items, state.documents
+
+
+async def until(slice: Slice[S], holds: Callable[[S], bool]) -> S:
+    """Waits on the owner loop until a condition holds, and gives the state that it holds for."""
+    found: asyncio.Future[S] = asyncio.get_running_loop().create_future()
+
+    def look(new: S, _: object = None) -> None:
+        if not found.done() and holds(new):
+            found.set_result(new)
+
+    slice.changed.connect(look)
+    try:
+        look(slice.value)
+        return await found
+    finally:
+        slice.changed.disconnect(look, missing_ok=True)

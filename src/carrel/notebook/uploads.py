@@ -1,0 +1,104 @@
+"""Files that a browser sends: the kernel asks for ranges, two ahead.
+
+Nothing is held whole and every message stays far below the websocket's limit (a host closes the
+connection above 10 MiB, some earlier).
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from carrel.store.files import UploadSource
+from carrel.store.problem import Problem, ProblemError
+from carrel.text import clean_text
+
+CHUNK = 1 << 20
+"""Bytes asked for at once."""
+
+AHEAD = 2
+"""Ranges under way at a time."""
+
+PATIENCE = 120.0
+"""Seconds to wait for one range: on some kernels they stand still while a cell runs."""
+
+
+class Offer(BaseModel):
+    """A file that a view has; `key` names it there."""
+
+    view: str
+    key: str
+    name: str
+    size: int = Field(ge=0)
+
+
+class BrowserFiles:
+    """The files that a panel's views are sending. Lives on the store's loop."""
+
+    def __init__(self, send: Callable[[str | None, dict[str, Any]], None]) -> None:
+        self._send = send
+        self._waiting: dict[tuple[str, int], tuple[str, asyncio.Future[bytes]]] = {}
+
+    def source(self, offer: Offer) -> UploadSource:
+        """The offered file as something the client uploads."""
+        name = clean_text(offer.name)
+        return (name, offer.size, self._ranges(offer))
+
+    def receive(self, key: str, offset: int, data: bytes, error: str | None) -> None:
+        """Takes one range, or the browser's reason for not sending it."""
+        _, future = self._waiting.pop((key, offset), (None, None))
+        if future is None or future.done():
+            return
+        if error is None:
+            future.set_result(data)
+        else:
+            future.set_exception(ProblemError(_interrupted(error)))
+
+    def gone(self, view: str) -> None:
+        """Ends the uploads of a view that has left the page."""
+        for owner, future in list(self._waiting.values()):
+            if owner == view and not future.done():
+                future.set_exception(ProblemError(_interrupted("The page was closed.")))
+
+    async def _ranges(self, offer: Offer) -> AsyncIterator[bytes]:
+        asked: deque[tuple[int, asyncio.Future[bytes]]] = deque()
+        offsets = iter(range(0, offer.size, CHUNK))
+        try:
+            while True:
+                while len(asked) < AHEAD and (offset := next(offsets, None)) is not None:
+                    asked.append((offset, self._ask(offer, offset)))
+                if not asked:
+                    return
+                offset, future = asked.popleft()
+                yield await _arrived(future, min(CHUNK, offer.size - offset))
+        finally:
+            for offset, future in asked:
+                self._waiting.pop((offer.key, offset), None)
+                if not future.cancel():
+                    future.exception()  # seen: the first one was reported
+            self._send(offer.view, {"kind": "forget", "key": offer.key})
+
+    def _ask(self, offer: Offer, offset: int) -> asyncio.Future[bytes]:
+        future: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+        self._waiting[offer.key, offset] = (offer.view, future)
+        length = min(CHUNK, offer.size - offset)
+        self._send(
+            offer.view, {"kind": "read", "key": offer.key, "offset": offset, "length": length}
+        )
+        return future
+
+
+async def _arrived(future: asyncio.Future[bytes], size: int) -> bytes:
+    try:
+        data = await asyncio.wait_for(future, PATIENCE)
+    except TimeoutError:
+        raise ProblemError(_interrupted("The page did not answer.")) from None
+    if len(data) != size:
+        raise ProblemError(_interrupted("The file has changed."))
+    return data
+
+
+def _interrupted(detail: str) -> Problem:
+    return Problem("The upload stopped", detail, "Choose the file again.")

@@ -1,0 +1,56 @@
+"""The whole workbench: six panels as tabs under one header."""
+
+import time
+from collections.abc import Mapping
+from html import escape
+from typing import Any
+
+from carrel.notebook.assets import module, style
+from carrel.notebook.panel import Json, Panel, problem_json
+from carrel.store.selectors.activity import activity_badge
+from carrel.store.selectors.session import connection, header, status
+from carrel.store.store import Store
+
+NEWS_SECONDS = 8.0
+"""How long a notification stays in the status line."""
+
+
+class Workbench(Panel):
+    """Six places as tabs. `panels` maps a place's name to its panel, in the order of the tabs."""
+
+    _esm = module("workbench")
+    _css = style("workbench")
+    _title = "Carrel"
+
+    def __init__(self, store: Store, panels: Mapping[str, Panel], **options: Any) -> None:
+        self._panels = panels
+        super().__init__(store, **{"height": 620, **options})
+        self._follow(store.session.slice, store.activity.slice, store.notifications.slice)
+
+    def _view(self) -> Json:
+        session = self._store.session.slice.value
+        news = self._store.notifications.slice.value.items
+        fresh = bool(news) and time.time() - news[-1].at < NEWS_SECONDS
+        return {
+            "tabs": [
+                {"id": name, "label": self._label(name), "panel": f"anywidget:{panel.model_id}"}
+                for name, panel in self._panels.items()
+            ],
+            "badge": {"text": header(session), "role": connection(session).role},
+            "status": news[-1].text if fresh else status(session),
+            "problem": problem_json(session.error),
+        }
+
+    def _label(self, name: str) -> str:
+        if name != "Activity":
+            return name
+        return f"{name} {activity_badge(self._store.activity.slice.value)}".strip()
+
+    def _fallback(self) -> str:
+        return f"<p><strong>Carrel</strong> {escape(self.state['badge']['text'])}</p>"
+
+    def close(self) -> None:
+        """Ends the workbench and its six panels."""
+        for panel in self._panels.values():
+            panel.close()
+        super().close()
