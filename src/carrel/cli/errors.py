@@ -36,6 +36,8 @@ def report(error: BaseException) -> Code:
 
 
 def _known(error: BaseException) -> tuple[Code, str] | None:
+    from pydantic import ValidationError
+
     from carrel.client.errors import ClientError, Unreachable
     from carrel.config import ConfigError
     from carrel.local.errors import LocalError
@@ -43,6 +45,11 @@ def _known(error: BaseException) -> tuple[Code, str] | None:
     match error:
         case CommandError():
             return error.code, str(error)
+        case ValidationError():
+            # Answers are checked by the client; what is wrong here was typed.
+            wrong = error.errors(include_url=False, include_input=False)[0]
+            where = ".".join(str(part) for part in wrong["loc"])
+            return Code.USAGE, f"{where}: {wrong['msg']}."
         case ConfigError():
             return Code.USAGE, str(error)
         case Unreachable() | LocalError():

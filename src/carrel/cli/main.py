@@ -7,7 +7,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from carrel.cli import serve
+from carrel.cli import agents, chat, files, libraries, ocr, profiles, serve
 from carrel.cli.errors import Code, report
 from carrel.cli.options import ProfileOption
 
@@ -36,6 +36,12 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
+app.add_typer(files.app, name="files")
+app.command("ocr")(ocr.ocr)
+app.add_typer(libraries.app, name="libraries")
+app.add_typer(agents.app, name="agents")
+app.command("chat")(chat.chat)
+app.add_typer(profiles.app, name="profiles")
 app.command("serve")(serve.serve)
 
 

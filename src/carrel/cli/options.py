@@ -24,3 +24,8 @@ ProfileOption = Annotated[
 JSONOption = Annotated[
     bool, typer.Option("--json", help="Print JSON, with the fields of the interface.")
 ]
+
+
+def commands(help: str) -> typer.Typer:
+    """A noun of the command line, to which its verbs are added."""
+    return typer.Typer(help=help, no_args_is_help=True, rich_markup_mode=None)

@@ -1,0 +1,290 @@
+"""`carrel agents …`"""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from carrel.cli import output
+from carrel.cli.errors import Code, CommandError
+from carrel.cli.find import everything, find_agent, find_library
+from carrel.cli.options import JSONOption, ProfileOption, commands
+from carrel.cli.session import run
+from carrel.config import load_profile
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from carrel.client import Client
+    from carrel.wire.agents import Agent
+
+app = commands("Make agents, change them, and keep their versions.")
+
+AgentArgument = Annotated[str, typer.Argument(metavar="AGENT", help="An agent's id or name.")]
+DescriptionOption = Annotated[
+    str | None, typer.Option(metavar="TEXT", help="What it is for, for people.")
+]
+InstructionsOption = Annotated[
+    str | None, typer.Option(metavar="TEXT", help="What the model is told before every chat.")
+]
+LibraryOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--library", metavar="LIBRARY", help="A library it searches, by id or name; repeatable."
+    ),
+]
+TemperatureOption = Annotated[
+    float | None, typer.Option(metavar="T", min=0, max=1, help="How freely it answers, 0 to 1.")
+]
+
+
+@app.command("list")
+def list_agents(
+    search: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="Only those whose name or id has this.")
+    ] = None,
+    profile: ProfileOption = None,
+    json: JSONOption = False,
+) -> None:
+    """List agents."""
+
+    async def work(client: "Client") -> "list[Agent]":
+        async def page(number: int) -> "Sequence[Agent]":
+            return await client.agents.list(page=number, page_size=100, search=search)
+
+        return [agent async for agent in everything(page)]
+
+    agents = run(profile, work)
+    if json:
+        output.as_json(agents)
+        return
+    output.table(
+        ["ID", "NAME", "VERSION", "MODEL", "CHANGED"],
+        [
+            (agent.id, agent.name, f"v{agent.version}", agent.model, output.when(agent.updated_at))
+            for agent in agents
+        ],
+    )
+
+
+@app.command("create")
+def create(
+    name: Annotated[str, typer.Argument(metavar="NAME")],
+    model: Annotated[
+        str | None,
+        typer.Option(metavar="MODEL", help="Its model; needed on a hosted service."),
+    ] = None,
+    description: DescriptionOption = None,
+    instructions: InstructionsOption = None,
+    library: LibraryOption = None,
+    temperature: TemperatureOption = None,
+    profile: ProfileOption = None,
+    json: JSONOption = False,
+) -> None:
+    """Make an agent, version 0. Prints its id."""
+    from carrel.wire.agents import AgentCreate
+
+    async def work(client: "Client") -> "Agent":
+        fields: dict[str, Any] = {
+            "name": name,
+            "model": model or await _own_model(client, profile),
+            "description": description,
+            "instructions": instructions,
+        }
+        if library:
+            fields["tools"] = [await _library_tool(client, library)]
+        if temperature is not None:
+            fields["completion_args"] = {"temperature": temperature}
+        return await client.agents.create(AgentCreate.model_validate(fields))
+
+    agent = run(profile, work, changes=True)
+    if json:
+        output.as_json(agent)
+        return
+    output.note(f"Made {output.one_line(agent.name)} v{agent.version} with {agent.model}.")
+    output.data(agent.id)
+
+
+@app.command("show")
+def show(
+    agent: AgentArgument,
+    version: Annotated[
+        str | None,
+        typer.Option(metavar="N", help="A version's number or alias; without it, the active one."),
+    ] = None,
+    profile: ProfileOption = None,
+    json: JSONOption = False,
+) -> None:
+    """Show an agent as its active or another version has it."""
+
+    async def work(client: "Client") -> "Agent":
+        found = await find_agent(client, agent)
+        return found if version is None else await client.agents.get(found.id, version.lstrip("v"))
+
+    found = run(profile, work)
+    if json:
+        output.as_json(found)
+    else:
+        _print(found)
+
+
+@app.command("edit")
+def edit(
+    agent: AgentArgument,
+    name: Annotated[str | None, typer.Option(metavar="NAME", help="A new name.")] = None,
+    model: Annotated[str | None, typer.Option(metavar="MODEL", help="Another model.")] = None,
+    description: DescriptionOption = None,
+    instructions: InstructionsOption = None,
+    library: LibraryOption = None,
+    temperature: TemperatureOption = None,
+    profile: ProfileOption = None,
+    json: JSONOption = False,
+) -> None:
+    """Change an agent: makes a new version, which becomes the active one.
+
+    What is not named stays. An empty TEXT clears a description or instructions; an empty
+    LIBRARY takes the libraries away.
+    """
+    from carrel.wire.agents import AgentUpdate
+
+    given = (name, model, description, instructions, library, temperature)
+    if all(value is None for value in given):
+        raise CommandError("Say what to change. See: carrel agents edit --help", Code.USAGE)
+
+    async def work(client: "Client") -> "Agent":
+        found = await find_agent(client, agent)
+        fields: dict[str, Any] = {}
+        if name is not None:
+            fields["name"] = name
+        if model is not None:
+            fields["model"] = model
+        if description is not None:
+            fields["description"] = description or None
+        if instructions is not None:
+            fields["instructions"] = instructions or None
+        if library is not None:
+            others = [tool for tool in found.tools if tool.get("type") != "document_library"]
+            wanted = [text for text in library if text]
+            fields["tools"] = others + ([await _library_tool(client, wanted)] if wanted else [])
+        if temperature is not None:
+            kept = {key: value for key, value in found.completion_args.items() if value is not None}
+            fields["completion_args"] = {**kept, "temperature": temperature}
+        return await client.agents.update(found.id, AgentUpdate.model_validate(fields))
+
+    _report_change(run(profile, work, changes=True), json)
+
+
+@app.command("versions")
+def versions(agent: AgentArgument, profile: ProfileOption = None, json: JSONOption = False) -> None:
+    """List an agent's versions; the active one is marked."""
+
+    async def work(client: "Client") -> "tuple[Agent, list[Agent]]":
+        found = await find_agent(client, agent)
+        listed: dict[int, Agent] = {}
+        page = 0
+        while fresh := await client.agents.versions(found.id, page=page, page_size=100):
+            if listed.keys() >= {version.version for version in fresh}:
+                break
+            listed |= {version.version: version for version in fresh}
+            page += 1
+        return found, [listed[number] for number in sorted(listed, reverse=True)]
+
+    active, found = run(profile, work)
+    if json:
+        output.as_json(found)
+        return
+    output.table(
+        ["VERSION", "ACTIVE", "NAME", "MODEL", "CHANGED", "MESSAGE"],
+        [
+            (
+                f"v{version.version}",
+                "active" if version.version == active.version else "",
+                version.name,
+                version.model,
+                output.when(version.updated_at),
+                version.version_message or "",
+            )
+            for version in found
+        ],
+    )
+
+
+@app.command("switch")
+def switch(
+    agent: AgentArgument,
+    version: Annotated[str, typer.Argument(metavar="VERSION", help="Its number: 3 or v3.")],
+    profile: ProfileOption = None,
+    json: JSONOption = False,
+) -> None:
+    """Make an existing version the active one."""
+    number = version.removeprefix("v")
+    if not (number.isascii() and number.isdigit()):
+        raise CommandError(f"“{version}” is not a version. Versions are v0, v1, …", Code.USAGE)
+
+    async def work(client: "Client") -> "Agent":
+        return await client.agents.switch((await find_agent(client, agent)).id, int(number))
+
+    _report_change(run(profile, work, changes=True), json)
+
+
+@app.command("delete")
+def delete(agent: AgentArgument, profile: ProfileOption = None, json: JSONOption = False) -> None:
+    """Delete an agent with all its versions."""
+
+    async def work(client: "Client") -> "Agent":
+        found = await find_agent(client, agent)
+        await client.agents.delete(found.id)
+        return found
+
+    deleted = run(profile, work, changes=True)
+    output.note(f"Deleted {output.one_line(deleted.name)}.")
+    if json:
+        output.as_json({"id": deleted.id, "deleted": True})
+
+
+async def _own_model(client: "Client", profile: str | None) -> str:
+    models = [card.id for card in (await client.models.list()).data]
+    if not models or not load_profile(profile).local:
+        known = f" It has: {', '.join(models[:12])}" if models else ""
+        raise CommandError(f"Name the agent's model with --model.{known}", Code.USAGE)
+    return models[0]
+
+
+async def _library_tool(client: "Client", wanted: list[str]) -> dict[str, Any]:
+    ids = [(await find_library(client, library)).id for library in wanted]
+    return {"type": "document_library", "library_ids": ids}
+
+
+def _report_change(agent: "Agent", json: bool) -> None:
+    if json:
+        output.as_json(agent)
+        return
+    output.note(f"{output.one_line(agent.name)} is at v{agent.version} now.")
+    output.data(agent.id)
+
+
+def _print(agent: "Agent") -> None:
+    libraries = [
+        library
+        for tool in agent.tools
+        if tool.get("type") == "document_library"
+        for library in tool.get("library_ids", [])
+    ]
+    others = [str(tool.get("type")) for tool in agent.tools if "library_ids" not in tool]
+    output.fields(
+        [
+            ("id", agent.id),
+            ("name", output.one_line(agent.name)),
+            ("version", f"v{agent.version} of {', '.join(f'v{n}' for n in agent.versions)}"),
+            ("model", agent.model),
+            ("description", agent.description),
+            ("instructions", agent.instructions),
+            ("libraries", ", ".join(libraries)),
+            ("other tools", ", ".join(others)),
+            (
+                "arguments",
+                {k: v for k, v in agent.completion_args.items() if v is not None},
+            ),
+            ("created", output.when(agent.created_at)),
+            ("changed", output.when(agent.updated_at)),
+        ]
+    )

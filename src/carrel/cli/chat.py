@@ -1,0 +1,81 @@
+"""`carrel chat`: one question to an agent."""
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from carrel.cli import output
+from carrel.cli.errors import Code, CommandError
+from carrel.cli.find import find_agent
+from carrel.cli.options import JSONOption, ProfileOption
+from carrel.cli.session import run
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from carrel.client import Client
+    from carrel.wire.completions import Completion, CompletionRequest, Passage
+
+
+def chat(
+    agent: Annotated[str, typer.Argument(metavar="AGENT", help="An agent's id or name.")],
+    question: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[QUESTION]", show_default=False, help="Without it, what stdin says."
+        ),
+    ] = None,
+    profile: ProfileOption = None,
+    json: JSONOption = False,
+) -> None:
+    """Ask an agent. The answer streams to stdout as it is written; its sources go to stderr."""
+    from carrel.wire.completions import CompletionRequest, UserMessage
+
+    asked = question if question is not None else _from_stdin()
+    if not asked.strip():
+        raise CommandError("There is no question. Give one, or pipe it in.", Code.USAGE)
+
+    async def work(client: "Client") -> "Completion | None":
+        found = await find_agent(client, agent)
+        request = CompletionRequest(agent_id=found.id, messages=[UserMessage(content=asked)])
+        if json:
+            return await client.completions.complete(request)
+        await _stream(client, request)
+        return None
+
+    completion = run(profile, work)
+    if completion is not None:
+        output.as_json(completion)
+
+
+async def _stream(client: "Client", request: "CompletionRequest") -> None:
+    sources: Sequence[Passage] = []
+    reason: str | None = None
+    async with client.completions.stream(request) as chunks:
+        async for chunk in chunks:
+            for choice in chunk.choices:
+                print(_text(choice.delta.content), end="", flush=True)
+                sources = choice.delta.sources or sources
+                reason = choice.finish_reason or reason
+    print()
+    for source in sources:
+        page = "" if source.page is None else f" p. {source.page + 1}"
+        output.note(f"[{source.index}] {output.one_line(source.document_name)}{page}")
+    if reason == "error":
+        raise CommandError("The service failed while it answered. Try again.")
+    if reason in ("length", "model_length"):
+        output.note("The answer was cut off: it reached the longest it may be.")
+
+
+def _text(content: object) -> str:
+    """The text of a delta, which may come as chunks of several kinds."""
+    if isinstance(content, list):
+        return "".join(str(chunk.get("text", "")) for chunk in content)
+    return str(content or "")
+
+
+def _from_stdin() -> str:
+    if sys.stdin.isatty():
+        raise CommandError('Give a question: carrel chat AGENT "…"', Code.USAGE)
+    return sys.stdin.read()

@@ -1,0 +1,203 @@
+"""`carrel files …`"""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from carrel.cli import output
+from carrel.cli.errors import CommandError
+from carrel.cli.find import find_file
+from carrel.cli.options import JSONOption, ProfileOption, commands
+from carrel.cli.session import run
+
+if TYPE_CHECKING:
+    from carrel.client import Client
+    from carrel.wire.files import DeletedFile, File, FileList, SignedURL
+
+app = commands("Upload, list, download and delete files.")
+
+FileArgument = Annotated[str, typer.Argument(metavar="FILE", help="A file's id or name.")]
+Purpose = Literal["ocr", "batch", "fine-tune"]
+
+
+@app.command("upload")
+def upload(
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="The files to upload.")],
+    purpose: Annotated[
+        Purpose | None, typer.Option(help="What for; without it the service decides.")
+    ] = None,
+    profile: ProfileOption = None,
+    json: JSONOption = False,
+) -> None:
+    """Upload files. Prints the id of each."""
+
+    async def work(client: "Client") -> "list[File]":
+        files = []
+        for path in paths:
+            with output.progress(f"Uploading {path.name}") as report:
+                file = await client.files.upload(path, purpose=purpose, on_progress=report)
+            files.append(file)
+            output.note(f"Uploaded {output.one_line(file.filename)}.")
+            if not json:
+                output.data(file.id)
+        return files
+
+    files = run(profile, work, changes=True)
+    if json:
+        output.as_json(files if len(paths) > 1 else files[0])
+
+
+@app.command("list")
+def list_files(
+    search: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="Only those whose name has this.")
+    ] = None,
+    page: Annotated[int, typer.Option(metavar="N", min=1, help="Which page, from 1.")] = 1,
+    page_size: Annotated[int, typer.Option(metavar="N", min=1, max=1000)] = 100,
+    profile: ProfileOption = None,
+    json: JSONOption = False,
+) -> None:
+    """List files."""
+
+    async def work(client: "Client") -> "FileList":
+        return await client.files.list(page=page - 1, page_size=page_size, search=search)
+
+    files = run(profile, work)
+    if json:
+        output.as_json(files)
+        return
+    output.table(
+        ["ID", "NAME", "PURPOSE", "SIZE", "CREATED"],
+        [
+            (
+                file.id,
+                file.filename,
+                file.purpose,
+                output.size(file.bytes),
+                output.when(file.created_at),
+            )
+            for file in files.data
+        ],
+    )
+    if files.total is not None:
+        output.note(f"{len(files.data)} of {files.total} files.")
+
+
+@app.command("get")
+def get(file: FileArgument, profile: ProfileOption = None, json: JSONOption = False) -> None:
+    """Show one file's particulars."""
+
+    async def work(client: "Client") -> "File":
+        return await find_file(client, file)
+
+    found = run(profile, work)
+    if json:
+        output.as_json(found)
+        return
+    output.fields(
+        [
+            ("id", found.id),
+            ("name", output.one_line(found.filename)),
+            ("purpose", found.purpose),
+            ("size", output.size(found.bytes)),
+            ("type", found.mimetype),
+            ("lines", found.num_lines),
+            ("created", output.when(found.created_at)),
+            ("expires", found.expires_at and output.when(found.expires_at)),
+        ]
+    )
+
+
+@app.command("delete")
+def delete(
+    files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Their ids or names.")],
+    profile: ProfileOption = None,
+    json: JSONOption = False,
+) -> None:
+    """Delete files."""
+
+    async def work(client: "Client") -> "list[DeletedFile]":
+        deleted = []
+        for wanted in files:
+            file = await find_file(client, wanted)
+            deleted.append(await client.files.delete(file.id))
+            output.note(f"Deleted {output.one_line(file.filename)}.")
+        return deleted
+
+    deleted = run(profile, work, changes=True)
+    if json:
+        output.as_json(deleted if len(files) > 1 else deleted[0])
+
+
+@app.command("url")
+def url(
+    file: FileArgument,
+    hours: Annotated[
+        int, typer.Option(metavar="N", min=1, max=168, help="How long it works.")
+    ] = 24,
+    profile: ProfileOption = None,
+    json: JSONOption = False,
+) -> None:
+    """Print an address of a file that works without a key until it expires."""
+
+    async def work(client: "Client") -> "SignedURL":
+        return await client.files.url((await find_file(client, file)).id, hours)
+
+    signed = run(profile, work)
+    if json:
+        output.as_json(signed)
+    else:
+        output.data(signed.url)
+    output.note(f"Anyone who has this address can read the file for {hours} h.")
+
+
+@app.command("download")
+def download(
+    file: FileArgument,
+    to: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[TO]",
+            show_default=False,
+            help="A path or a folder, or - for stdout. Without it, the file's name in this folder.",
+        ),
+    ] = None,
+    profile: ProfileOption = None,
+    json: JSONOption = False,
+) -> None:
+    """Download a file. Prints its path."""
+    if to == Path("-"):
+        run(profile, lambda client: _to_stdout(client, file))
+        return
+
+    async def work(client: "Client") -> "tuple[File, Path]":
+        found = await find_file(client, file)
+        target = _target(found, to)
+        with output.progress(f"Downloading {target.name}") as report:
+            return found, await client.files.download(found.id, target, report)
+
+    found, path = run(profile, work)
+    if json:
+        output.as_json({"id": found.id, "path": str(path)})
+    else:
+        output.data(str(path))
+
+
+async def _to_stdout(client: "Client", wanted: str) -> None:
+    found = await find_file(client, wanted)
+    async with client.files.content(found.id) as content:
+        async for chunk in content:
+            sys.stdout.buffer.write(chunk)
+
+
+def _target(file: "File", to: Path | None) -> Path:
+    if to is not None and not to.is_dir():
+        return to
+    # The name comes from elsewhere: it must neither leave the folder nor hide in it.
+    name = file.filename.replace("\\", "/").rpartition("/")[2]
+    target = (to or Path()) / (output.one_line(name).lstrip(".") or file.id)
+    if target.exists():
+        raise CommandError(f"{target} exists already. Give another path to write to.")
+    return target

@@ -1,0 +1,337 @@
+"""`carrel libraries …`"""
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from carrel.cli import output
+from carrel.cli.errors import CommandError
+from carrel.cli.find import everything, find_document, find_library
+from carrel.cli.options import JSONOption, ProfileOption, commands
+from carrel.cli.session import run
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from carrel.client import Client
+    from carrel.wire.documents import Document
+    from carrel.wire.libraries import Library, SearchResult
+
+app = commands("Make libraries, fill them, and search them.")
+
+LibraryArgument = Annotated[str, typer.Argument(metavar="LIBRARY", help="A library's id or name.")]
+DocumentArgument = Annotated[
+    str, typer.Argument(metavar="DOCUMENT", help="A document's id or name.")
+]
+
+_POLL_SECONDS = 0.5
+
+
+@app.command("list")
+def list_libraries(profile: ProfileOption = None, json: JSONOption = False) -> None:
+    """List libraries."""
+
+    async def work(client: "Client") -> "list[Library]":
+        async def page(number: int) -> "Sequence[Library]":
+            return (await client.libraries.list(page=number, page_size=100)).data
+
+        return [library async for library in everything(page)]
+
+    libraries = run(profile, work)
+    if json:
+        output.as_json(libraries)
+        return
+    output.table(
+        ["ID", "NAME", "DOCUMENTS", "SIZE", "CHANGED"],
+        [
+            (
+                library.id,
+                library.name,
+                library.nb_documents,
+                output.size(library.total_size),
+                output.when(library.updated_at),
+            )
+            for library in libraries
+        ],
+    )
+
+
+@app.command("create")
+def create(
+    name: Annotated[str, typer.Argument(metavar="NAME")],
+    description: Annotated[str | None, typer.Option(metavar="TEXT", help="What it holds.")] = None,
+    chunk_size: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", min=256, max=32768, help="Characters of the passages it is cut into."
+        ),
+    ] = None,
+    profile: ProfileOption = None,
+    json: JSONOption = False,
+) -> None:
+    """Make an empty library. Prints its id."""
+    from carrel.wire.libraries import LibraryCreate
+
+    async def work(client: "Client") -> "Library":
+        return await client.libraries.create(
+            LibraryCreate(name=name, description=description, chunk_size=chunk_size)
+        )
+
+    library = run(profile, work, changes=True)
+    if json:
+        output.as_json(library)
+        return
+    output.note(f"Made {output.one_line(library.name)}.")
+    output.data(library.id)
+
+
+@app.command("show")
+def show(library: LibraryArgument, profile: ProfileOption = None, json: JSONOption = False) -> None:
+    """Show a library's particulars."""
+
+    async def work(client: "Client") -> "Library":
+        return await find_library(client, library)
+
+    found = run(profile, work)
+    if json:
+        output.as_json(found)
+        return
+    output.fields(
+        [
+            ("id", found.id),
+            ("name", output.one_line(found.name)),
+            ("description", found.description),
+            ("documents", found.nb_documents),
+            ("size", output.size(found.total_size)),
+            ("chunk size", found.chunk_size),
+            ("created", output.when(found.created_at)),
+            ("changed", output.when(found.updated_at)),
+        ]
+    )
+
+
+@app.command("edit")
+def edit(
+    library: LibraryArgument,
+    name: Annotated[str | None, typer.Option(metavar="NAME", help="A new name.")] = None,
+    description: Annotated[str | None, typer.Option(metavar="TEXT", help="What it holds.")] = None,
+    profile: ProfileOption = None,
+    json: JSONOption = False,
+) -> None:
+    """Change a library's name or description."""
+    from carrel.wire.libraries import LibraryUpdate
+
+    async def work(client: "Client") -> "Library":
+        found = await find_library(client, library)
+        return await client.libraries.update(
+            found.id, LibraryUpdate(name=name, description=description)
+        )
+
+    changed = run(profile, work, changes=True)
+    if json:
+        output.as_json(changed)
+        return
+    output.note(f"Changed {output.one_line(changed.name)}.")
+    output.data(changed.id)
+
+
+@app.command("delete")
+def delete(
+    library: LibraryArgument, profile: ProfileOption = None, json: JSONOption = False
+) -> None:
+    """Delete a library with all its documents."""
+
+    async def work(client: "Client") -> "Library":
+        found = await find_library(client, library)
+        await client.libraries.delete(found.id)
+        return found
+
+    deleted = run(profile, work, changes=True)
+    output.note(f"Deleted {output.one_line(deleted.name)}.")
+    if json:
+        output.as_json({"id": deleted.id, "deleted": True})
+
+
+@app.command("add")
+def add(
+    library: LibraryArgument,
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="The files to add.")],
+    wait: Annotated[
+        bool, typer.Option("--wait", help="Wait until they are processed and can be found.")
+    ] = False,
+    profile: ProfileOption = None,
+    json: JSONOption = False,
+) -> None:
+    """Add files to a library. Prints the id of each document."""
+
+    async def work(client: "Client") -> "list[Document]":
+        target = await find_library(client, library)
+        documents = []
+        for path in paths:
+            with output.progress(f"Uploading {path.name}") as report:
+                document = await client.documents.upload(target.id, path, on_progress=report)
+            output.note(f"Added {output.one_line(document.name)}.")
+            documents.append(document)
+            if not json:
+                output.data(document.id)
+        return [await _processed(client, it) for it in documents] if wait else documents
+
+    documents = run(profile, work, changes=True)
+    if json:
+        output.as_json(documents if len(paths) > 1 else documents[0])
+    failed = [output.one_line(it.name) for it in documents if status(it) == "Failed"]
+    if failed:
+        raise CommandError(f"Processing failed: {', '.join(failed)}")
+
+
+@app.command("documents")
+def documents(
+    library: LibraryArgument,
+    search: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="Only those whose name has this.")
+    ] = None,
+    profile: ProfileOption = None,
+    json: JSONOption = False,
+) -> None:
+    """List a library's documents and how far their processing is."""
+
+    async def work(client: "Client") -> "list[Document]":
+        found = await find_library(client, library)
+
+        async def page(number: int) -> "Sequence[Document]":
+            listed = await client.documents.list(
+                found.id, page=number, page_size=100, search=search
+            )
+            return listed.data
+
+        return [document async for document in everything(page)]
+
+    listed = run(profile, work)
+    if json:
+        output.as_json(listed)
+        return
+    output.table(
+        ["ID", "NAME", "STATUS", "PAGES", "SIZE", "ADDED"],
+        [
+            (
+                document.id,
+                document.name,
+                " · ".join(filter(None, (status(document), document.error))),
+                document.number_of_pages,
+                output.size(document.size),
+                output.when(document.created_at),
+            )
+            for document in listed
+        ],
+    )
+
+
+@app.command("text")
+def text(
+    library: LibraryArgument,
+    document: DocumentArgument,
+    profile: ProfileOption = None,
+    json: JSONOption = False,
+) -> None:
+    """Print a processed document's text."""
+
+    async def work(client: "Client") -> str:
+        found = await find_library(client, library)
+        wanted = await find_document(client, found.id, document)
+        return await client.documents.text(found.id, wanted.id)
+
+    content = run(profile, work)
+    if json:
+        output.as_json({"text": content})
+    else:
+        output.data(content)
+
+
+@app.command("search")
+def search(
+    library: LibraryArgument,
+    query: Annotated[str, typer.Argument(metavar="QUERY")],
+    limit: Annotated[int, typer.Option(metavar="N", min=1, max=100)] = 10,
+    profile: ProfileOption = None,
+    json: JSONOption = False,
+) -> None:
+    """Find passages, best first. Only the bundled server offers this."""
+
+    async def work(client: "Client") -> "SearchResult":
+        found = await find_library(client, library)
+        return await client.libraries.search(found.id, query, limit)
+
+    result = run(profile, work)
+    if json:
+        output.as_json(result)
+        return
+    output.table(
+        ["HIT", "DOCUMENT", "PAGE", "PASSAGE"],
+        [
+            (number, hit.document_name, None if hit.page is None else hit.page + 1, hit.snippet)
+            for number, hit in enumerate(result.data, 1)
+        ],
+    )
+
+
+@app.command("reprocess")
+def reprocess(
+    library: LibraryArgument,
+    document: DocumentArgument,
+    profile: ProfileOption = None,
+) -> None:
+    """Process a document again."""
+
+    async def work(client: "Client") -> "Document":
+        found = await find_library(client, library)
+        wanted = await find_document(client, found.id, document)
+        await client.documents.reprocess(found.id, wanted.id)
+        return wanted
+
+    output.note(f"Queued {output.one_line(run(profile, work, changes=True).name)}.")
+
+
+@app.command("remove")
+def remove(
+    library: LibraryArgument,
+    document: DocumentArgument,
+    profile: ProfileOption = None,
+    json: JSONOption = False,
+) -> None:
+    """Remove a document from a library."""
+
+    async def work(client: "Client") -> "Document":
+        found = await find_library(client, library)
+        wanted = await find_document(client, found.id, document)
+        await client.documents.delete(found.id, wanted.id)
+        return wanted
+
+    removed = run(profile, work, changes=True)
+    output.note(f"Removed {output.one_line(removed.name)}.")
+    if json:
+        output.as_json({"id": removed.id, "deleted": True})
+
+
+def status(document: "Document") -> str:
+    """A document's status in the words of both faces."""
+    match document.process_status or document.processing_status:
+        case "done" | "noop" | "self_managed" | "Completed":
+            return "Ready"
+        case "error" | "missing_content" | "Error":
+            return "Failed"
+        case "in_progress":
+            return "Processing"
+        case "todo" | "waiting_for_capacity" | "Running":
+            return "Queued"
+        case word:
+            return word
+
+
+async def _processed(client: "Client", document: "Document") -> "Document":
+    output.note(f"Processing {output.one_line(document.name)} …")
+    while status(document) not in ("Ready", "Failed"):
+        await asyncio.sleep(_POLL_SECONDS)
+        document = await client.documents.get(document.library_id, document.id)
+    return document

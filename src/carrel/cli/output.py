@@ -1,0 +1,131 @@
+"""What commands print: data on stdout, talk and progress on stderr."""
+
+import json
+import shutil
+import sys
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from carrel.text import clean_text
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+
+def data(text: str) -> None:
+    """Prints a line of data."""
+    print(text)
+
+
+def note(text: str) -> None:
+    """Says something on stderr that is not data."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def as_json(value: "BaseModel | Sequence[BaseModel] | Any") -> None:
+    """Prints data as indented JSON."""
+    print(json.dumps(_plain(value), ensure_ascii=False, indent=2))
+
+
+def table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Prints rows in columns. A terminal gets them cut to its width; a pipe gets all of them."""
+    cells = [list(headings), *([one_line(cell) for cell in row] for row in rows)]
+    widths = [max(_width(row[at]) for row in cells) for at in range(len(headings))]
+    room = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    for row in cells:
+        line = "  ".join(
+            cell + " " * (width - _width(cell)) for cell, width in zip(row, widths, strict=True)
+        ).rstrip()
+        print(line if room is None else _cut(line, room))
+
+
+def fields(pairs: Iterable[tuple[str, object]]) -> None:
+    """Prints a thing's fields, a line each; those without a value are left out."""
+    shown = [(name, value) for name, value in pairs if value not in (None, "", [], {})]
+    widest = max((len(name) for name, _ in shown), default=0)
+    for name, value in shown:
+        print(f"{name:<{widest}}  {_words(value)}")
+
+
+@contextmanager
+def progress(label: str) -> Iterator[Callable[[int, int | None], None]]:
+    """Shows on a terminal's stderr how far an upload or download is; gone afterwards."""
+    shown = sys.stderr.isatty()
+
+    def report(done: int, total: int | None) -> None:
+        if shown:
+            part = f"{100 * done // total:3d} %" if total else size(done)
+            print(f"\r\x1b[K{one_line(label)}  {part}", end="", file=sys.stderr, flush=True)
+
+    try:
+        yield report
+    finally:
+        if shown:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+def size(count: int | None) -> str:
+    """A number of bytes in words: `1.2 MB`."""
+    if count is None:
+        return "–"
+    if count < 1000:
+        return f"{count} B"
+    value = float(count)
+    for unit in ("kB", "MB", "GB", "TB"):
+        value /= 1000
+        if value < 999.5 or unit == "TB":
+            break
+    return f"{value:.1f} {unit}" if value < 9.95 else f"{value:.0f} {unit}"
+
+
+def when(moment: datetime | int | None) -> str:
+    """A point in time on this machine's clock: `2026-11-20 06:40`."""
+    if moment is None:
+        return "–"
+    if isinstance(moment, int):
+        moment = datetime.fromtimestamp(moment, UTC)
+    return moment.astimezone().strftime("%Y-%m-%d %H:%M")
+
+
+def one_line(value: object) -> str:
+    """A value as one line without control characters."""
+    text = "–" if value is None else str(value)
+    return " ".join(clean_text(text).split())
+
+
+def _words(value: object) -> str:
+    if isinstance(value, (list, dict)):
+        return json.dumps(value, ensure_ascii=False)
+    return clean_text(str(value))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    return value.model_dump(mode="json") if hasattr(value, "model_dump") else value
+
+
+def _width(text: str) -> int:
+    """How many cells a terminal needs for a text."""
+    return sum(_cells(character) for character in text)
+
+
+def _cells(character: str) -> int:
+    if unicodedata.combining(character) or unicodedata.category(character) == "Cf":
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def _cut(line: str, room: int) -> str:
+    if _width(line) <= room:
+        return line
+    kept, left = [], room - 1
+    for character in line:
+        left -= _cells(character)
+        if left < 0:
+            break
+        kept.append(character)
+    return "".join(kept) + "…"

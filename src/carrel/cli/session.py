@@ -1,0 +1,52 @@
+"""A command's session with its service."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import TYPE_CHECKING, TypeVar
+
+from carrel.cli.errors import CommandError
+from carrel.cli.output import note
+from carrel.config import Profile, load_profile
+
+if TYPE_CHECKING:
+    from carrel.client import Client
+
+T = TypeVar("T")
+
+
+def run(
+    profile: str | None, work: "Callable[[Client], Awaitable[T]]", *, changes: bool = False
+) -> T:
+    """Does a command's work with a client for the profile, and returns what comes of it.
+
+    `changes` says that the work changes something, which a read-only profile refuses.
+    """
+    chosen = load_profile(profile)
+    if changes and chosen.read_only:
+        raise CommandError(
+            f"The profile “{chosen.name}” is read-only, so nothing was changed. "
+            "Remove read_only from it in config.toml, or choose another --profile."
+        )
+
+    async def session() -> T:
+        async with connect(chosen) as client:
+            return await work(client)
+
+    return asyncio.run(session())
+
+
+@contextlib.asynccontextmanager
+async def connect(profile: Profile) -> "AsyncIterator[Client]":
+    """A client for a profile. The local server is started if need be, and held meanwhile."""
+    from carrel.client import Client
+
+    if profile.url is not None:
+        async with Client(profile.url, profile.api_key) as client:
+            yield client
+        return
+    from carrel.local import Lease, ensure
+
+    address = await ensure(on_start=lambda: note("Starting the server of this machine …"))
+    async with Lease(address), Client(address.url, address.api_key) as client:
+        yield client
