@@ -4,7 +4,7 @@ from starlette.responses import FileResponse
 
 from carrel.server.blobs.local import LocalBlobs
 
-_HEADERS = {
+SAFE_HEADERS = {
     # Whatever the bytes claim to be, a browser neither guesses nor runs them.
     "x-content-type-options": "nosniff",
     "content-security-policy": "sandbox; default-src 'none'",
@@ -21,5 +21,5 @@ def blob_response(
         blobs.path(hash),
         media_type=mimetype,
         filename=filename,
-        headers={**_HEADERS, "etag": f'"{hash}"'},
+        headers={**SAFE_HEADERS, "etag": f'"{hash}"'},
     )

@@ -24,6 +24,9 @@ from carrel.wire.documents import (
     processing_status,
 )
 
+FIRST_GENERATION = 1
+"""The generation of a new document's processing."""
+
 
 @dataclass(frozen=True)
 class NewDocument:
@@ -131,7 +134,7 @@ def add(
             uploaded_by_type="User",
             created_at=now,
             process_status="todo",
-            generation=1,
+            generation=FIRST_GENERATION,
             not_before=now,
         )
     )
@@ -174,6 +177,22 @@ def delete_expired(connection: sa.Connection) -> int:
     return connection.execute(documents.delete().where(sa.not_(_unexpired()))).rowcount
 
 
+def with_text(
+    connection: sa.Connection, caller: Caller, library_id: str, id: str
+) -> StoredDocument:
+    """A document that was read.
+
+    Raises:
+        ApiError: 404; 409 while there is no text yet.
+    """
+    stored = get(connection, caller, library_id, id)
+    if stored.generation is not None:
+        return stored
+    if stored.document.process_status == "error":
+        raise ApiError(409, f"The document has no text: {stored.document.error}")
+    raise ApiError(409, "The document is still being processed. Ask again when it is done.")
+
+
 def text_content(
     connection: sa.Connection, caller: Caller, library_id: str, id: str, query: TextQuery
 ) -> TextContent:
@@ -182,9 +201,7 @@ def text_content(
     Raises:
         ApiError: 404; 409 while there is no text yet.
     """
-    stored = get(connection, caller, library_id, id)
-    if stored.generation is None:
-        raise _no_text(stored.document)
+    stored = with_text(connection, caller, library_id, id)
     return TextContent(text=text(connection, stored, query.page_start, query.page_end))
 
 
@@ -243,12 +260,6 @@ def _unexpired() -> sa.ColumnElement[bool]:
 
 def _aware(moment: datetime) -> datetime:
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-
-
-def _no_text(document: Document) -> ApiError:
-    if document.process_status == "error":
-        return ApiError(409, f"The document has no text: {document.error} Process it again.")
-    return ApiError(409, "The document is still being processed. Ask again when it is done.")
 
 
 def _attribute_filters(query: DocumentQuery) -> dict[str, Any]:

@@ -1,0 +1,165 @@
+"""What happens to a document: read → chunk → embed → publish."""
+
+import asyncio
+import errno
+import logging
+from collections.abc import Awaitable, Callable, Coroutine
+from dataclasses import dataclass
+from functools import partial, wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+import sqlalchemy as sa
+
+from carrel.server.blobs.local import LocalBlobs
+from carrel.server.library.chunking import DEFAULT_SIZE, chunk_pages
+from carrel.server.library.embeddings import Embedder
+from carrel.server.library.jobs import RunStep
+from carrel.server.reading.options import ReadOptions, UnreadableDocument
+from carrel.server.reading.reader import Reader
+from carrel.server.reading.recogniser import OCRUnavailable
+from carrel.server.records import processing
+from carrel.server.records.database import Database
+from carrel.server.records.processing import Job, Outcome, Superseded
+from carrel.wire.ocr import OCRResult, OCRUsage
+
+log = logging.getLogger(__name__)
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+RETRY_SECONDS = (2.0, 15.0)
+"""How long to wait after each failed attempt; after the last there is no other."""
+
+OCR_MODEL = "carrel-ocr"
+"""The model named in the stored OCR result of a document."""
+
+Enqueue = Callable[..., None]
+
+
+class ProcessingFailed(Exception):
+    """A step failed; the message is fit to be shown. `final`: another attempt would not help."""
+
+    def __init__(self, message: str, final: bool) -> None:
+        # Both go to the base class: the job's memory keeps exceptions by their arguments.
+        super().__init__(message, final)
+        self.message = message
+        self.final = final
+
+
+@dataclass(frozen=True)
+class Read:
+    """What the first step leaves to the last."""
+
+    pages: int
+    ocr_blob: str | None
+
+
+def _step(
+    step: Callable[Concatenate["Processing", P], Awaitable[T]],
+) -> Callable[Concatenate["Processing", P], Coroutine[Any, Any, T]]:
+    """A step whose every failure is a `ProcessingFailed`."""
+
+    @wraps(step)
+    async def run(self: "Processing", /, *args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            return await step(self, *args, **kwargs)
+        except Superseded:
+            raise
+        except UnreadableDocument as error:
+            raise ProcessingFailed(error.message, final=True) from None
+        except Exception as error:
+            log.exception("a document's processing failed in the step %s", step.__name__)
+            raise ProcessingFailed(_reason(error), final=False) from None
+
+    return run
+
+
+class Processing:
+    """Takes documents from their bytes to searchable chunks, in steps that may be repeated."""
+
+    def __init__(
+        self, database: Database, blobs: LocalBlobs, reader: Reader, embedder: Embedder
+    ) -> None:
+        self._database = database
+        self._blobs = blobs
+        self._reader = reader
+        self._embedder = embedder
+
+    def run(self, job: Job, step: RunStep, enqueue: Enqueue) -> None:
+        """Processes one document, step by step, in a worker thread."""
+        try:
+            read = step(self.read, job)
+            step(self.chunk, job)
+            tokens = step(self.embed, job)
+            step(self.publish, job, read, tokens)
+        except Superseded:
+            log.info("document %s was deleted or started anew", job.document_id)
+        except ProcessingFailed as error:
+            step(self.give_up_or_retry, job, error.message, error.final, enqueue)
+
+    @_step
+    async def read(self, job: Job) -> Read:
+        """Reads the document's pages and stores their text."""
+        source = await self._database.write(partial(processing.begin, job=job))
+        reading = await self._reader.read(
+            self._blobs.path(source.blob), mimetype=source.mime_type, options=ReadOptions()
+        )
+        pages = [(page.index, page.markdown) for page in reading.pages]
+        await self._database.write(partial(processing.save_pages, job=job, pages=pages))
+        if not reading.ocr_used:
+            return Read(reading.page_count, None)
+        usage = OCRUsage(pages_processed=len(reading.pages), doc_size_bytes=reading.size)
+        result = OCRResult(pages=reading.pages, model=OCR_MODEL, usage_info=usage)
+        blob = await self._blobs.put(result.model_dump_json().encode())
+        return Read(reading.page_count, blob.hash)
+
+    @_step
+    async def chunk(self, job: Job) -> None:
+        """Cuts the stored pages into chunks."""
+        source = await self._database.read(partial(processing.source, job=job))
+        pages = await self._database.read(partial(processing.pages, job=job))
+        chunks = await asyncio.to_thread(chunk_pages, pages, source.chunk_size or DEFAULT_SIZE)
+        await self._database.write(partial(processing.save_chunks, job=job, new=chunks))
+
+    @_step
+    async def embed(self, job: Job) -> int:
+        """Gives the stored chunks their vectors; returns the number of their tokens."""
+        chunks = await self._database.read(partial(processing.chunk_texts, job=job))
+        texts = [text for _, text in chunks]
+        vectors = await asyncio.to_thread(self._embedder.embed, texts)
+        if vectors is not None:
+            rows = [(id, vector.tobytes()) for (id, _), vector in zip(chunks, vectors, strict=True)]
+            await self._database.write(partial(processing.save_vectors, job=job, vectors=rows))
+        return await asyncio.to_thread(self._embedder.count_tokens, texts)
+
+    @_step
+    async def publish(self, job: Job, read: Read, tokens: int) -> None:
+        """Makes the new text the searchable one."""
+        outcome = Outcome(pages=read.pages, tokens=tokens, ocr_blob=read.ocr_blob)
+        await self._database.write(partial(processing.publish, job=job, outcome=outcome))
+
+    async def give_up_or_retry(self, job: Job, reason: str, final: bool, enqueue: Enqueue) -> None:
+        """Says on the document why it failed, and enqueues another attempt if that may help."""
+
+        def write(connection: sa.Connection) -> None:
+            failed = processing.attempts(connection, job)
+            if final or failed >= len(RETRY_SECONDS):
+                processing.fail(connection, job, reason)
+            else:
+                processing.postpone(connection, job, reason, RETRY_SECONDS[failed])
+                enqueue(connection, job, delay=RETRY_SECONDS[failed])
+
+        try:
+            await self._database.write(write)
+        except Superseded:
+            log.info("document %s was deleted or started anew", job.document_id)
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return "The server's disk is full. Free some space, then process the document again."
+    if isinstance(error, FileNotFoundError):
+        return "The document's bytes are missing on the server. Delete it and upload it again."
+    if isinstance(error, OCRUnavailable):
+        return "Text recognition does not work here; the server's log says why."
+    return "The server failed while it processed the document; its log says why. Process it again."

@@ -1,0 +1,58 @@
+"""Puts right what crashes leave behind: the document rows are the truth, the queue follows."""
+
+import asyncio
+import logging
+from functools import partial
+
+import sqlalchemy as sa
+
+from carrel.server.library.jobs import Jobs
+from carrel.server.records import documents, processing
+from carrel.server.records.database import Database
+from carrel.server.records.processing import Job, Superseded
+
+log = logging.getLogger(__name__)
+
+_INTERVAL_SECONDS = 60
+_MAX_LOST = 5
+
+
+class Reconciler:
+    """Gives every unfinished document a job, and removes what has had its time."""
+
+    def __init__(self, database: Database, jobs: Jobs) -> None:
+        self._database = database
+        self._jobs = jobs
+
+    async def run(self) -> None:
+        """Reconciles now and then every minute, until it is cancelled."""
+        while True:
+            try:
+                await self.reconcile()
+            except Exception:
+                log.exception("the library could not be reconciled; trying again in a minute")
+            await asyncio.sleep(_INTERVAL_SECONDS)
+
+    async def reconcile(self) -> None:
+        """Reconciles once."""
+        # In this order: a job that is added in between belongs to a document not looked at.
+        unfinished = await self._database.read(processing.unfinished)
+        have_jobs = await asyncio.to_thread(self._jobs.unfinished)
+        for job in unfinished:
+            if job not in have_jobs:
+                await self._database.write(partial(self._resume, job=job))
+        await self._database.write(documents.delete_expired)
+        await asyncio.to_thread(self._jobs.forget_finished)
+
+    def _resume(self, connection: sa.Connection, job: Job) -> None:
+        try:
+            lost = processing.attempts(connection, job)
+            if lost >= _MAX_LOST:
+                reason = "Processing was cut short again and again. Process the document again."
+                processing.fail(connection, job, reason)
+                return
+            log.warning("document %s had lost its job", job.document_id)
+            processing.postpone(connection, job, "Processing was cut short.", 0)
+            self._jobs.enqueue(connection, job)
+        except Superseded:
+            pass

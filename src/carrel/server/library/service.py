@@ -1,0 +1,104 @@
+"""The libraries of a server: what goes beyond its records."""
+
+import asyncio
+from collections.abc import Collection
+from contextlib import suppress
+from typing import Any
+
+import sqlalchemy as sa
+
+from carrel.server.access import Caller
+from carrel.server.blobs.local import LocalBlobs
+from carrel.server.library.embeddings import Embedder
+from carrel.server.library.jobs import Jobs, RunStep
+from carrel.server.library.processing import Processing
+from carrel.server.library.reconciler import Reconciler
+from carrel.server.library.search import Passage, Search
+from carrel.server.reading.reader import Reader
+from carrel.server.records import documents, libraries, processing
+from carrel.server.records.database import Database
+from carrel.server.records.documents import NewDocument
+from carrel.server.records.libraries import Role
+from carrel.server.records.processing import Job
+from carrel.wire.documents import Document
+
+
+class LibraryService:
+    """Processes the documents of libraries in the background, and searches them."""
+
+    def __init__(self, database: Database, blobs: LocalBlobs, reader: Reader) -> None:
+        self._database = database
+        embedder = Embedder()
+        self._processing = Processing(database, blobs, reader, embedder)
+        self._search = Search(embedder)
+        self._jobs = Jobs(database.engine, self._process)
+        self._reconciler = Reconciler(database, self._jobs)
+        self._reconciling: asyncio.Task[Any] | None = None
+
+    @property
+    def active(self) -> int:
+        """How many documents are being processed right now."""
+        return self._jobs.active
+
+    async def start(self) -> None:
+        """Takes up processing where the last run left it."""
+        await self._jobs.start()
+        self._reconciling = asyncio.create_task(self._reconciler.run())
+
+    async def stop(self) -> None:
+        """Stops processing; what is not finished goes on with the next start."""
+        if self._reconciling is not None:
+            self._reconciling.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._reconciling
+        await self._jobs.stop()
+
+    async def add(self, caller: Caller, library_id: str, new: NewDocument) -> tuple[Document, bool]:
+        """The library's document with these bytes, and whether it is new and was queued.
+
+        Raises:
+            ApiError: 404, or 403 without the role of an editor.
+        """
+
+        def write(connection: sa.Connection) -> tuple[Document, bool]:
+            document, created = documents.add(connection, caller, library_id, new)
+            if created:
+                self._jobs.enqueue(connection, Job(document.id, documents.FIRST_GENERATION))
+            return document, created
+
+        return await self._database.write(write)
+
+    async def reprocess(self, caller: Caller, library_id: str, document_id: str) -> None:
+        """Queues a document anew; its present text stays searchable until the new one is there.
+
+        Raises:
+            ApiError: 404, or 403 without the role of an editor.
+        """
+
+        def write(connection: sa.Connection) -> None:
+            documents.get(connection, caller, library_id, document_id, Role.EDITOR)
+            self._jobs.enqueue(connection, processing.restart(connection, document_id))
+
+        await self._database.write(write)
+
+    async def search(
+        self,
+        library_ids: list[str],
+        query: str,
+        limit: int,
+        caller: Caller,
+        document_ids: Collection[str] | None = None,
+    ) -> list[Passage]:
+        """The best passages of those libraries that the caller may see, best first.
+
+        `document_ids` restricts the search to some documents.
+        """
+
+        def read(connection: sa.Connection) -> list[Passage]:
+            visible = libraries.accessible_ids(connection, caller, library_ids)
+            return self._search.find(connection, visible, query, limit, document_ids)
+
+        return await self._database.read(read)
+
+    def _process(self, job: Job, step: RunStep) -> None:
+        self._processing.run(job, step, self._jobs.enqueue)

@@ -1,0 +1,167 @@
+"""Library documents (beta): upload, status, text, signed addresses, reprocessing."""
+
+import asyncio
+from functools import partial
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Request, Response
+
+from carrel.server.mimetypes import sniff
+from carrel.server.records import documents, libraries
+from carrel.server.records.documents import NewDocument
+from carrel.server.records.libraries import Role
+from carrel.server.routes.dependencies import CurrentCaller, CurrentServer, base_url, query_of
+from carrel.server.uploads import receive_upload
+from carrel.wire.documents import (
+    Document,
+    DocumentList,
+    DocumentQuery,
+    DocumentStatus,
+    DocumentUpdate,
+    TextContent,
+    TextQuery,
+)
+
+router = APIRouter(prefix="/v1/libraries/{library_id}/documents")
+
+_SIGNED_SECONDS = 30 * 60
+
+
+@router.get("")
+async def list_documents(
+    library_id: str,
+    server: CurrentServer,
+    caller: CurrentCaller,
+    query: Annotated[DocumentQuery, Depends(query_of(DocumentQuery))],
+) -> DocumentList:
+    return await server.database.read(
+        partial(documents.page, caller=caller, library_id=library_id, query=query)
+    )
+
+
+@router.post("")
+async def upload_document(
+    library_id: str,
+    request: Request,
+    response: Response,
+    server: CurrentServer,
+    caller: CurrentCaller,
+) -> Document:
+    """Adds a document, or answers the one the library already has with the same bytes."""
+    await server.database.read(
+        partial(libraries.get, caller=caller, id=library_id, needed=Role.EDITOR)
+    )
+    limit = server.settings.limits.document_bytes
+    upload = await receive_upload(request, server.blobs, limit=limit)
+    path = server.blobs.path(upload.blob.hash)
+    kind = await asyncio.to_thread(sniff, path, upload.filename)
+    new = NewDocument(
+        name=upload.filename,
+        blob=upload.blob.hash,
+        size=upload.blob.size,
+        mime_type=kind.mimetype,
+        extension=kind.extension,
+    )
+    document, created = await server.library.add(caller, library_id, new)
+    response.headers["Carrel-Document"] = "created" if created else "existing"
+    return document
+
+
+@router.get("/{document_id}")
+async def get_document(
+    library_id: str, document_id: str, server: CurrentServer, caller: CurrentCaller
+) -> Document:
+    stored = await server.database.read(
+        partial(documents.get, caller=caller, library_id=library_id, id=document_id)
+    )
+    return stored.document
+
+
+@router.api_route("/{document_id}", methods=["PUT", "PATCH"])
+async def update_document(
+    library_id: str,
+    document_id: str,
+    body: DocumentUpdate,
+    server: CurrentServer,
+    caller: CurrentCaller,
+) -> Document:
+    return await server.database.write(
+        partial(documents.update, caller=caller, library_id=library_id, id=document_id, change=body)
+    )
+
+
+@router.delete("/{document_id}", status_code=204)
+async def delete_document(
+    library_id: str, document_id: str, server: CurrentServer, caller: CurrentCaller
+) -> None:
+    await server.database.write(
+        partial(documents.delete, caller=caller, library_id=library_id, id=document_id)
+    )
+
+
+@router.get("/{document_id}/text_content")
+async def get_text(
+    library_id: str,
+    document_id: str,
+    server: CurrentServer,
+    caller: CurrentCaller,
+    query: Annotated[TextQuery, Depends(query_of(TextQuery))],
+) -> TextContent:
+    return await server.database.read(
+        partial(
+            documents.text_content,
+            caller=caller,
+            library_id=library_id,
+            id=document_id,
+            query=query,
+        )
+    )
+
+
+@router.get("/{document_id}/status")
+async def get_status(
+    library_id: str, document_id: str, server: CurrentServer, caller: CurrentCaller
+) -> DocumentStatus:
+    document = await get_document(library_id, document_id, server, caller)
+    return DocumentStatus(
+        document_id=document.id,
+        process_status=document.process_status,
+        processing_status=document.processing_status,
+    )
+
+
+@router.get("/{document_id}/signed-url")
+async def sign_document(
+    library_id: str,
+    document_id: str,
+    request: Request,
+    server: CurrentServer,
+    caller: CurrentCaller,
+) -> str:
+    """An address of the document's bytes, for half an hour, as a JSON string."""
+    await get_document(library_id, document_id, server, caller)
+    address = base_url(request, server)
+    return server.signer.url(address, "document", document_id, _SIGNED_SECONDS)
+
+
+@router.get("/{document_id}/extracted-text-signed-url")
+async def sign_text(
+    library_id: str,
+    document_id: str,
+    request: Request,
+    server: CurrentServer,
+    caller: CurrentCaller,
+) -> str:
+    """An address of the document's text, or of its OCR result, as a JSON string."""
+    await server.database.read(
+        partial(documents.with_text, caller=caller, library_id=library_id, id=document_id)
+    )
+    address = base_url(request, server)
+    return server.signer.url(address, "text", document_id, _SIGNED_SECONDS)
+
+
+@router.post("/{document_id}/reprocess", status_code=204)
+async def reprocess_document(
+    library_id: str, document_id: str, server: CurrentServer, caller: CurrentCaller
+) -> None:
+    await server.library.reprocess(caller, library_id, document_id)

@@ -1,0 +1,96 @@
+"""Libraries (beta), sharing, and search in a library."""
+
+from functools import partial
+from typing import Annotated
+
+from fastapi import APIRouter, Depends
+
+from carrel.server.records import libraries, shares
+from carrel.server.routes.dependencies import CurrentCaller, CurrentServer, query_of
+from carrel.wire.libraries import (
+    Library,
+    LibraryCreate,
+    LibraryList,
+    LibraryQuery,
+    LibraryUpdate,
+    SearchHit,
+    SearchQuery,
+    SearchResult,
+    ShareRemoval,
+    ShareRequest,
+    Sharing,
+    SharingList,
+)
+
+router = APIRouter(prefix="/v1/libraries")
+
+
+@router.get("")
+async def list_libraries(
+    server: CurrentServer,
+    caller: CurrentCaller,
+    query: Annotated[LibraryQuery, Depends(query_of(LibraryQuery))],
+) -> LibraryList:
+    return await server.database.read(partial(libraries.page, caller=caller, query=query))
+
+
+@router.post("", status_code=201)
+async def create_library(
+    body: LibraryCreate, server: CurrentServer, caller: CurrentCaller
+) -> Library:
+    return await server.database.write(partial(libraries.create, caller=caller, new=body))
+
+
+@router.get("/{library_id}")
+async def get_library(library_id: str, server: CurrentServer, caller: CurrentCaller) -> Library:
+    return await server.database.read(partial(libraries.get, caller=caller, id=library_id))
+
+
+@router.api_route("/{library_id}", methods=["PUT", "PATCH"])
+async def update_library(
+    library_id: str, body: LibraryUpdate, server: CurrentServer, caller: CurrentCaller
+) -> Library:
+    return await server.database.write(
+        partial(libraries.update, caller=caller, id=library_id, change=body)
+    )
+
+
+@router.delete("/{library_id}")
+async def delete_library(library_id: str, server: CurrentServer, caller: CurrentCaller) -> Library:
+    return await server.database.write(partial(libraries.delete, caller=caller, id=library_id))
+
+
+@router.get("/{library_id}/search")
+async def search_library(
+    library_id: str,
+    server: CurrentServer,
+    caller: CurrentCaller,
+    query: Annotated[SearchQuery, Depends(query_of(SearchQuery))],
+) -> SearchResult:
+    """Finds passages in a library; an extension of this server."""
+    await server.database.read(partial(libraries.get, caller=caller, id=library_id))
+    passages = await server.library.search([library_id], query.query, query.limit, caller)
+    return SearchResult(data=[SearchHit.model_validate(hit.model_dump()) for hit in passages])
+
+
+@router.get("/{library_id}/share")
+async def list_shares(library_id: str, server: CurrentServer, caller: CurrentCaller) -> SharingList:
+    return await server.database.read(partial(shares.get_all, caller=caller, library_id=library_id))
+
+
+@router.put("/{library_id}/share")
+async def share_library(
+    library_id: str, body: ShareRequest, server: CurrentServer, caller: CurrentCaller
+) -> Sharing:
+    return await server.database.write(
+        partial(shares.put, caller=caller, library_id=library_id, share=body)
+    )
+
+
+@router.delete("/{library_id}/share")
+async def unshare_library(
+    library_id: str, body: ShareRemoval, server: CurrentServer, caller: CurrentCaller
+) -> Sharing:
+    return await server.database.write(
+        partial(shares.delete, caller=caller, library_id=library_id, share=body)
+    )
