@@ -43,7 +43,8 @@ class PDF:
             self._document = pypdfium2.PdfDocument(path)
         except pypdfium2.PdfiumError as error:
             raise UnreadableDocument(_reason(error)) from error
-        self._path = path
+        # liteparse goes by a file's extension, and stored files have none.
+        self._data = path.read_bytes()
         self.page_count = len(self._document)
         if self.page_count == 0:
             raise UnreadableDocument("This PDF has no pages.")
@@ -66,7 +67,7 @@ class PDF:
                     yield self._page(index, parsed.get(index), options, address, ask)
 
     def _parse(self, indexes: list[int], **settings: Any) -> list[Any]:
-        return parse(self._path, indexes, **settings)
+        return parse(self._data, indexes, **settings)
 
     def _page(
         self,
