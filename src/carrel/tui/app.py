@@ -1,0 +1,242 @@
+"""The terminal app: its six places over one store."""
+
+import asyncio
+import importlib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from textual import events, work
+from textual.app import App, SystemCommand
+from textual.binding import Binding, BindingType
+from textual.screen import Screen
+from textual.worker import Worker, WorkerState
+
+from carrel.config import Profile
+from carrel.tui.screens.starting import Starting
+from carrel.tui.steady import Steady
+from carrel.tui.themes import DARK, LIGHT, OWN, with_roles
+from carrel.tui.widgets.prose import prose_theme
+from carrel.tui.widgets.topbar import PLACES
+
+if TYPE_CHECKING:
+    from carrel.store.notifications import NotificationsState
+    from carrel.store.problem import Problem
+    from carrel.store.store import Store
+    from carrel.tui.screens.place import Place
+
+KEY_NAMES = {
+    "f1": "F1",
+    "slash": "/",
+    "colon": ":",
+    "question_mark": "?",
+    "escape": "esc",
+    "plus": "+",
+    "minus": "-",
+    "equals_sign": "=",
+    "left_square_bracket": "[",
+    "right_square_bracket": "]",
+    "pageup": "page up",
+    "pagedown": "page down",
+    "up": "↑",
+    "down": "↓",
+    "left": "←",
+    "right": "→",
+}
+"""How keys are called on screen, where that differs from their names in the bindings."""
+MAX_FAILURES = 10
+"""The app gives up after so many unexpected errors: one may come back at every drawing."""
+
+
+class CarrelApp(Steady, App[None]):
+    """The workbench in a terminal.
+
+    The frame is painted first; the store and the places are imported after that.
+    """
+
+    TITLE = "Carrel"
+    CSS_PATH = "app.tcss"
+    ENABLE_COMMAND_PALETTE = True
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *(
+            Binding(f"{n},alt+{n}", f"go('{place}')", words, show=False, id=f"app.go_{place}")
+            for n, (place, words) in enumerate(PLACES.items(), 1)
+        ),
+        Binding("ctrl+q", "quit", "Quit", show=False, priority=True, id="app.quit"),
+        Binding("ctrl+c", "interrupt", "Stop", show=False, system=True, id="app.interrupt"),
+        Binding(
+            "ctrl+p", "command_palette", "Actions", show=False, priority=True, id="app.palette"
+        ),
+        Binding("colon", "command_palette", "Actions", show=False, id="app.palette_colon"),
+        Binding("f1", "help", "Help", priority=True, id="app.help"),
+        Binding("question_mark", "help", "Help", show=False, id="app.help_outside_text"),
+    ]
+
+    store: "Store"
+
+    def __init__(self, profile: Profile) -> None:
+        super().__init__()
+        self.profile = profile
+        self.failures: list[BaseException] = []
+        self._started = False
+        self._shown_notice = 0
+        for theme in OWN:
+            self.register_theme(theme)
+        self.theme = DARK.name
+
+    def get_css_variables(self) -> dict[str, str]:
+        return with_roles(super().get_css_variables())
+
+    def get_key_display(self, binding: Binding) -> str:
+        if binding.key_display:
+            return binding.key_display
+        return KEY_NAMES.get(binding.key) or binding.key
+
+    def get_default_screen(self) -> Screen[Any]:
+        return Starting(self.profile.name)
+
+    def on_mount(self) -> None:
+        self.watch(self, "theme", self._colour_prose)
+        self.call_after_refresh(self._load)
+
+    async def on_unmount(self) -> None:
+        if self._started:
+            await self.store.close()
+
+    def _colour_prose(self) -> None:
+        self.console.push_theme(prose_theme(self.theme_variables), inherit=True)
+
+    @work(exit_on_error=False, description="load")
+    async def _load(self) -> None:
+        await asyncio.to_thread(_import_the_rest)
+        from carrel.store.loop import OwnerLoop
+        from carrel.store.store import Store
+        from carrel.store.watch import watch
+        from carrel.tui.screens.all import PLACE_SCREENS
+
+        self.store = Store(self.profile, OwnerLoop.running())
+        await self.store.start()
+        self._started = True
+        for name, place in PLACE_SCREENS.items():
+            self.add_mode(name, lambda place=place: place(self.store))  # type: ignore[misc]
+        await self.switch_mode("files")
+        watch(self.store.notifications.slice, self._tell, deliver=self.call_later)
+
+    # Moving about
+
+    @property
+    def place(self) -> "Place | None":
+        """The place that is shown, under whatever lies over it; None while starting."""
+        from carrel.tui.screens.place import Place
+
+        screen = self.screen_stack[0]
+        return screen if isinstance(screen, Place) else None
+
+    async def action_go(self, place: str) -> None:
+        if self._started:
+            await self.switch_mode(place)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        # A dialog is answered or closed before one goes elsewhere.
+        return not (action == "go" and len(self.screen_stack) > 1)
+
+    def action_interrupt(self) -> None:
+        place = self.place
+        if place is not None and place.can_stop():
+            place.stop()
+        elif place is not None:
+            place.notice("ctrl+q quits.")
+
+    def action_help(self) -> None:
+        from carrel.tui.dialogs.help import Help, keys_of
+
+        if isinstance(self.screen, Help):
+            self.pop_screen()
+            return
+        place = self.place
+        title = PLACES[place.PLACE] if place else "Help"
+        self.push_screen(Help(title, place.HELP if place else "", keys_of(self.screen)))
+
+    def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
+        for active in screen.active_bindings.values():
+            binding = active.binding
+            if binding.description and not binding.system and binding.id:
+                if binding.id.startswith(("table.", "picture.", "app.palette", "place.next")):
+                    continue
+                node, action = active.node, binding.action
+                yield SystemCommand(
+                    binding.description,
+                    f"Key {self.get_key_display(binding)}",
+                    lambda node=node, action=action: self.run_worker(
+                        self.run_action(action, node), exit_on_error=False
+                    ),
+                )
+        yield SystemCommand("Light or dark", "Change between our two themes", self._other_theme)
+        yield SystemCommand("Theme…", "Choose any theme", self.action_change_theme)
+
+    def _other_theme(self) -> None:
+        self.theme = LIGHT.name if self.theme == DARK.name else DARK.name
+
+    # Files from anywhere
+
+    def upload(self, files: Iterable[Path]) -> None:
+        """Uploads files and goes to where they show."""
+        place = self.place
+        if place is None:
+            return
+        for file in files:
+            place.do(self.store.files.upload(file))
+        if place.PLACE != "files":
+            self.switch_mode("files")
+
+    # What went wrong, and what is worth a line
+
+    def _tell(self, state: "NotificationsState") -> None:
+        place = self.place
+        if place is not None and state.items and state.items[-1].id != self._shown_notice:
+            newest = state.items[-1]
+            self._shown_notice = newest.id
+            place.notice(newest.text, failed=newest.level == "error")
+
+    def show_problem(self, problem: "Problem") -> None:
+        """A panel for a real error; a second one while it is open becomes a line."""
+        from carrel.tui.dialogs.problem import ProblemPanel
+
+        if isinstance(self.screen, ProblemPanel) and self.place is not None:
+            self.place.notice(str(problem), failed=True)
+        else:
+            self.push_screen(ProblemPanel(problem))
+
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        if event.state is WorkerState.ERROR and event.worker.error is not None:
+            self._handle_exception(event.worker.error)
+
+    def _handle_exception(self, error: Exception | BaseException) -> None:
+        # Textual would end the app here. A person's work is worth more than one wrong drawing.
+        from carrel.store.problem import Problem
+
+        self.failures.append(error)
+        problem = Problem.of(error)
+        if len(self.failures) >= MAX_FAILURES or not isinstance(error, Exception):
+            self.exit(return_code=1, message=str(problem))
+        elif self._started:
+            self.call_later(self.show_problem, problem)
+        else:
+            self.exit(return_code=1, message=str(problem))
+
+    async def on_event(self, event: events.Event) -> None:
+        # Restyling everything because the terminal window lost the focus can take seconds.
+        if not isinstance(event, events.AppFocus | events.AppBlur):
+            await super().on_event(event)
+
+
+def _import_the_rest() -> None:
+    for module in ("carrel.store.store", "carrel.tui.screens.all"):
+        importlib.import_module(module)
+
+
+def run(profile: Profile) -> int:
+    """Runs the terminal app on a profile until it is quit; gives the exit code."""
+    app = CarrelApp(profile)
+    app.run()
+    return app.return_code or 0

@@ -1,0 +1,56 @@
+"""Completing a path that is being typed."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+MAX_SHOWN = 200
+
+
+@dataclass(frozen=True)
+class Completion:
+    """What a typed path may become.
+
+    `text` is the typed text as far as it is certain; `matches` are the whole
+    paths in the order shown, folders first and ending in a slash.
+    """
+
+    text: str
+    matches: tuple[str, ...]
+
+
+def complete(typed: str) -> Completion:
+    """Reads the folder that the typed path stands in. Hidden names show once a dot is typed."""
+    folder, slash, start = typed.rpartition("/")
+    try:
+        place = Path(folder + slash or ".").expanduser()
+        with os.scandir(place) as entries:
+            names = sorted(
+                (not entry.is_dir(), entry.name)
+                for entry in entries
+                if entry.name.lower().startswith(start.lower())
+                and (start.startswith(".") or not entry.name.startswith("."))
+                and entry.name.isprintable()
+            )
+    except (OSError, RuntimeError, ValueError):
+        return Completion(typed, ())
+    matches = [folder + slash + name + ("" if is_file else "/") for is_file, name in names]
+    return Completion(_certain(typed, matches), tuple(matches[:MAX_SHOWN]))
+
+
+def _certain(typed: str, matches: list[str]) -> str:
+    common = _common_start(matches)
+    if len(common) >= len(typed):
+        return common
+    # The matches differ from what was typed only in case.
+    return matches[0] if len(matches) == 1 else typed
+
+
+def _common_start(texts: list[str]) -> str:
+    if not texts:
+        return ""
+    first, last = min(texts), max(texts)
+    for index, character in enumerate(first):
+        if not last.startswith(character, index):
+            return first[:index]
+    return first

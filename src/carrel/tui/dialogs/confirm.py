@@ -1,0 +1,39 @@
+"""Asking before something that cannot be taken back."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.widgets import Button, Static
+
+from carrel.tui.dialogs.dialog import Dialog, buttons
+
+
+class Confirm(Dialog[bool]):
+    """Says what would happen; True when it should."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("left,right,tab,shift+tab", "other", "Other", show=False, id="confirm.other"),
+    ]
+
+    def __init__(self, title: str, about: Sequence[Content], verb: str) -> None:
+        super().__init__(title)
+        self._about = about
+        self._verb = verb
+
+    def inside(self) -> ComposeResult:
+        with VerticalScroll(classes="words", can_focus=False):
+            yield Static(Content("\n").join(self._about))
+        yield buttons(("no", "Leave it"), ("yes", self._verb))
+
+    def on_mount(self) -> None:
+        self.query_one("#yes").focus()
+
+    def action_other(self) -> None:
+        self.query_one("#no" if self.focused is self.query_one("#yes") else "#yes").focus()
+
+    def on_button_pressed(self, event: Button.Pressed) -> None:
+        self.dismiss(event.button.id == "yes")

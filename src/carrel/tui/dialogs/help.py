@@ -1,0 +1,62 @@
+"""Help, made from the live bindings."""
+
+from textual.app import ComposeResult
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.screen import Screen
+from textual.widgets import Static
+
+from carrel.tui.dialogs.dialog import Dialog, hint
+
+
+class Help(Dialog[None]):
+    """What this place is for, and every key that does something in it now."""
+
+    DEFAULT_CSS = """
+    Help .dialog { width: 64; }
+    Help .words { max-height: 40; height: auto; }
+    """
+
+    def __init__(
+        self, title: str, about: str, groups: list[tuple[str, list[tuple[str, str]]]]
+    ) -> None:
+        super().__init__(title)
+        self._about = about
+        self._groups = groups
+
+    def inside(self) -> ComposeResult:
+        with VerticalScroll(classes="words"):
+            if self._about:
+                yield Static(Content(self._about))
+            for name, keys in self._groups:
+                rows = [Content(""), Content.styled(name, "bold $accent")]
+                for key, words in keys:
+                    rows.append(Content.assemble((f"{key:>22}", "bold"), "  ", (words, "$muted")))
+                yield Static(Content("\n").join(rows))
+        yield hint("esc closes")
+
+
+def keys_of(screen: Screen[object]) -> list[tuple[str, list[tuple[str, str]]]]:
+    """The keys that work in a screen now, grouped by where they come from; each action once."""
+    groups: dict[str, dict[tuple[str, str], list[str]]] = {}
+    for active in screen.active_bindings.values():
+        binding = active.binding
+        if binding.system or not binding.description or not active.enabled:
+            continue
+        if active.node is screen:
+            name = "Here"
+        elif active.node is screen.app:
+            name = "Everywhere"
+        else:
+            name = "In this pane"
+        keys = groups.setdefault(name, {}).setdefault((binding.action, binding.description), [])
+        keys.append(screen.app.get_key_display(binding))
+    order = ("Here", "In this pane", "Everywhere")
+    return [
+        (
+            name,
+            [(" ".join(dict.fromkeys(keys)), words) for (_, words), keys in groups[name].items()],
+        )
+        for name in order
+        if name in groups
+    ]

@@ -1,0 +1,99 @@
+"""Choosing files by their path: typed with completion, pasted, or dropped."""
+
+import asyncio
+from pathlib import Path
+from typing import ClassVar
+
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.widgets import Input, OptionList, Static
+from textual.widgets.option_list import Option
+
+from carrel.tui import labels
+from carrel.tui.completion import Completion, complete
+from carrel.tui.dialogs.dialog import Dialog, hint
+from carrel.tui.drops import parse_drop
+from carrel.tui.widgets.fields import Dropped, Field
+
+
+class PathDialog(Dialog[tuple[Path, ...]]):
+    """Gives existing files. Tab completes; the arrows choose among the matches."""
+
+    DEFAULT_CSS = """
+    PathDialog OptionList { height: 10; margin: 0 1; }
+    PathDialog .dialog { width: 90; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("tab", "complete", "Complete", priority=True, id="path.complete"),
+        Binding("down", "move('down')", "Down", show=False, priority=True, id="path.down"),
+        Binding("up", "move('up')", "Up", show=False, priority=True, id="path.up"),
+    ]
+
+    def __init__(self, title: str = "Upload") -> None:
+        super().__init__(title)
+        self._completion = Completion("", ())
+
+    def inside(self) -> ComposeResult:
+        yield Field(placeholder="Path of a file, such as ~/Documents/invoice.pdf")
+        matches = OptionList()
+        matches.can_focus = False
+        yield matches
+        yield hint("tab completes · ↑ ↓ choose · enter accepts · a file can be dropped here")
+
+    def on_mount(self) -> None:
+        self._look("")
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        self._look(event.value)
+
+    @work(exclusive=True, exit_on_error=False)
+    async def _look(self, typed: str) -> None:
+        self._completion = await asyncio.to_thread(complete, typed)
+        options = self.query_one(OptionList)
+        options.clear_options()
+        options.add_options(
+            Option(labels.line(match.rstrip("/").rpartition("/")[2] + "/" * match.endswith("/")))
+            for match in self._completion.matches
+        )
+
+    def action_move(self, direction: str) -> None:
+        options = self.query_one(OptionList)
+        if direction == "down":
+            options.action_cursor_down()
+        else:
+            options.action_cursor_up()
+
+    def action_complete(self) -> None:
+        chosen = self._chosen()
+        self._type(chosen if chosen is not None else self._completion.text)
+
+    def _chosen(self) -> str | None:
+        index = self.query_one(OptionList).highlighted
+        matches = self._completion.matches
+        return matches[index] if index is not None and index < len(matches) else None
+
+    def _type(self, text: str) -> None:
+        field = self.query_one(Field)
+        field.value = text
+        field.cursor_position = len(text)
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        self._accept(self._completion.matches[event.option_index])
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        self._accept(self._chosen() or event.value)
+
+    def _accept(self, text: str) -> None:
+        if files := parse_drop(text, relative=True):
+            self.dismiss(files)
+        elif text.endswith("/"):
+            self._type(text)
+        elif text.strip():
+            self.query_one(".hint", Static).update(
+                Content.styled("There is no file at this path.", "$failed")
+            )
+
+    def on_dropped(self, event: Dropped) -> None:
+        self.dismiss(event.files)

@@ -1,0 +1,46 @@
+"""Text that came from elsewhere, made safe to show in a line.
+
+Names go into `Content`, which Textual never reads as markup.
+"""
+
+from typing import TYPE_CHECKING
+
+from textual.content import Content
+
+if TYPE_CHECKING:
+    from carrel.store.selectors.words import Badge
+
+_BREAKS = str.maketrans({"\n": "↵", "\r": "", "\t": " "})
+
+
+def line(text: str, style: str = "") -> Content:
+    """The text on one line, in a style that may name the theme's roles (`$muted`)."""
+    return Content.styled(text.translate(_BREAKS), style)
+
+
+def title(text: str, *details: str) -> Content:
+    """A pane's title: the name, then what is worth knowing about it, muted."""
+    return Content("").join(
+        [line(text, "bold"), *(line(f" · {detail}", "$muted") for detail in details if detail)]
+    )
+
+
+def badge(shown: "Badge | None") -> Content:
+    """A mark and its word in the colour of its role."""
+    return Content("") if shown is None else line(str(shown), f"${shown.role}")
+
+
+def fields(*rows: tuple[str, Content]) -> Content:
+    """Names and values below one another, for a details pane."""
+    width = max((len(name) for name, _ in rows), default=0) + 2
+    lines = [Content.assemble((name.ljust(width), "$muted"), value) for name, value in rows]
+    return Content("\n").join(lines)
+
+
+def bar(fraction: float | None, width: int = 16) -> Content:
+    """How far something is, as a line that fills."""
+    if fraction is None:
+        return Content.styled("─" * width, "$line")
+    halves = round(max(0.0, min(fraction, 1.0)) * width * 2)
+    full = "━" * (halves // 2) + "╸" * (halves % 2)
+    return Content.assemble((full, "$accent"), ("─" * (width - len(full)), "$line"))

@@ -1,0 +1,127 @@
+"""6 Activity: everything that uploads, downloads, reads or processes."""
+
+import time
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.widgets import Static
+
+from carrel.store.activity import ActivityItem, ActivityState
+from carrel.store.selectors.activity import ActivityRow, activity_rows
+from carrel.tui import labels
+from carrel.tui.screens.place import Place, Way, empty
+from carrel.tui.widgets.table import Column, Row, VirtualTable
+
+NOTHING = empty(
+    "Nothing has run yet. Uploads, downloads, reading and processing show here.",
+    Way("1", "Upload or read a file"),
+    Way("2", "Fill a library"),
+)
+
+
+class ActivityPlace(Place):
+    """One table of all that takes a while; what failed stays on top until it is dismissed."""
+
+    PLACE: ClassVar[str] = "activity"
+    CSS_PATH = "activity.tcss"
+    HELP = "Everything that takes a while. What failed stays on top until you dismiss it."
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("x", "cancel", "Cancel", id="activity.cancel"),
+        Binding("d", "dismiss_item", "Dismiss", id="activity.dismiss"),
+    ]
+
+    def panes(self) -> ComposeResult:
+        table = VirtualTable(
+            Column("What", 11),
+            Column("Name"),
+            Column("Status", 13),
+            Column("Progress", 28, rank=1),
+            Column("Rate", 11, rank=2, right=True),
+            Column("Left", 8, rank=3, right=True),
+            id="activity",
+        )
+        table.border_title = labels.title("Activity")
+        table.add_class("-current")
+        yield table
+        with VerticalScroll(classes="pane details") as details:
+            details.border_title = labels.title("Details")
+            yield Static(id="item")
+
+    @property
+    def table(self) -> VirtualTable:
+        return self.query_one("#activity", VirtualTable)
+
+    def on_mount(self) -> None:
+        self.follow(self.store.activity.slice, self._show)
+        self.set_interval(1, self._tick)
+        self.table.focus()
+
+    def _tick(self) -> None:
+        state = self.store.activity.slice.value
+        if self.is_current and any(not item.ended for item in state.items):
+            self._show(state)
+
+    def _show(self, state: ActivityState) -> None:
+        rows = activity_rows(state, time.time())
+        self.table.show([_row(row) for row in rows])
+        self.table.say(*NOTHING)
+        running = sum(not item.ended for item in state.items)
+        self.table.border_title = labels.title("Activity", f"{running} running" if running else "")
+        self._show_details()
+
+    def _show_details(self) -> None:
+        item = self._item()
+        shown = self.query_one("#item", Static)
+        if item is None:
+            shown.update(Content(""))
+            return
+        parts = [labels.line(item.name, "bold"), Content("")]
+        parts.append(labels.fields(("What", Content(item.kind)), ("Status", Content(item.status))))
+        if item.error is not None:
+            parts += [Content(""), *self.explain(item.error)]
+        shown.update(Content("\n").join(parts))
+
+    def _item(self) -> ActivityItem | None:
+        items = self.store.activity.slice.value.items
+        return next((item for item in items if item.id == self.table.key), None)
+
+    def on_virtual_table_moved(self, event: VirtualTable.Moved) -> None:
+        self._show_details()
+
+    def on_virtual_table_opened(self, event: VirtualTable.Opened) -> None:
+        item = self._item()
+        if item is not None and item.error is not None:
+            self.workbench.show_problem(item.error)
+        elif item is not None:
+            places = {"ocr": "document", "processing": "libraries"}
+            self.app.switch_mode(places.get(item.kind, "files"))
+
+    def action_cancel(self) -> None:
+        item = self._item()
+        if item is not None and not item.ended:
+            self.store.activity.cancel(item.id)
+
+    def action_dismiss_item(self) -> None:
+        item = self._item()
+        if item is not None and item.ended:
+            self.store.activity.dismiss(item.id)
+
+
+def _row(row: ActivityRow) -> Row:
+    progress = Content(row.progress)
+    if row.fraction is not None:
+        progress = Content.assemble(labels.bar(row.fraction, 12), " ", (row.progress, "$muted"))
+    return Row(
+        row.id,
+        (
+            Content.styled(row.kind, "$muted"),
+            labels.line(row.name),
+            labels.badge(row.status),
+            progress,
+            Content.styled(row.rate, "$muted"),
+            Content.styled(row.left, "$muted"),
+        ),
+    )

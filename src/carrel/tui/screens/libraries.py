@@ -1,0 +1,408 @@
+"""2 Libraries: documents that are processed, searched, and given to agents."""
+
+import time
+from pathlib import Path
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.content import Content
+from textual.widgets import Input, Static
+
+from carrel.store.documents import Source
+from carrel.store.files import FilesState
+from carrel.store.libraries import LibrariesState
+from carrel.store.selectors.libraries import (
+    DocumentRow,
+    HitRow,
+    LibraryRow,
+    document_rows,
+    hit_rows,
+    library_rows,
+    shown,
+    title,
+)
+from carrel.store.selectors.words import count, size
+from carrel.tui import labels
+from carrel.tui.dialogs.ask import Ask, Choose, Thing
+from carrel.tui.dialogs.confirm import Confirm
+from carrel.tui.dialogs.path import PathDialog
+from carrel.tui.screens.place import Place, Way, empty
+from carrel.tui.widgets.filter import Filter
+from carrel.tui.widgets.paging import PagedRows
+from carrel.tui.widgets.table import Column, Row, VirtualTable
+from carrel.wire.documents import Document
+from carrel.wire.libraries import Library
+
+NO_LIBRARIES = empty("No libraries yet.", Way("n", "New library"))
+NO_DOCUMENTS = empty(
+    "This library is empty. Paste or drop a path.",
+    Way("u", "Upload a file"),
+    Way("a", "Add one of the files"),
+)
+TEXT_SHOWN = 20_000
+"""Characters of a document's text that the details show; the document itself has it all."""
+
+
+class LibrariesPlace(Place):
+    """The libraries, the documents of one, and what a search found in it."""
+
+    PLACE: ClassVar[str] = "libraries"
+    CSS_PATH = "libraries.tcss"
+    HELP = "A library holds documents that an agent can search before it answers."
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("n", "new", "New", id="libraries.new"),
+        Binding("u", "upload", "Upload", id="libraries.upload"),
+        Binding("a", "add", "Add file", show=False, id="libraries.add"),
+        Binding("slash", "search", "Search", key_display="/", id="libraries.search"),
+        Binding("t", "text", "Text", id="libraries.text"),
+        Binding("R", "reprocess", "Reprocess", id="libraries.reprocess"),
+        Binding("D", "delete", "Delete", id="libraries.delete"),
+        Binding("e", "rename", "Rename", show=False, id="libraries.rename"),
+        Binding("f5", "reload", "Load again", show=False, id="libraries.reload"),
+    ]
+
+    def panes(self) -> ComposeResult:
+        libraries = VirtualTable(
+            Column("Library"), Column("", 6, right=True), id="libraries", header=False
+        )
+        libraries.border_title = labels.title("Libraries")
+        yield libraries
+        with Vertical(id="middle", classes="column"):
+            yield VirtualTable(
+                Column("Document"),
+                Column("Status", 13),
+                Column("Pages", 5, rank=3, right=True),
+                Column("Added", 10, rank=2),
+                Column("Summary", 24, rank=4),
+                id="documents",
+            )
+            yield VirtualTable(
+                Column("Hit", 3, right=True),
+                Column("Document", 22, rank=1),
+                Column("Page", 4, right=True),
+                Column("Passage"),
+                id="hits",
+            )
+            yield Filter("what to look for in this library")
+        with VerticalScroll(id="details", classes="pane details") as details:
+            details.border_title = labels.title("Details")
+            yield Static(id="document")
+
+    @property
+    def libraries(self) -> VirtualTable:
+        return self.query_one("#libraries", VirtualTable)
+
+    @property
+    def documents(self) -> VirtualTable:
+        return self.query_one("#documents", VirtualTable)
+
+    @property
+    def hits(self) -> VirtualTable:
+        return self.query_one("#hits", VirtualTable)
+
+    def on_mount(self) -> None:
+        self._pages = PagedRows()
+        self._shown: str | None = None
+        self.libraries.add_class("-current")
+        self.hits.display = False
+        self.follow(self.store.libraries.slice, self._show)
+        self.store.libraries.load()
+        self.libraries.focus()
+
+    # Showing
+
+    def _show(self, state: LibrariesState) -> None:
+        self.libraries.show([_library_row(row) for row in library_rows(state)])
+        if state.error is not None:
+            self.libraries.say(*self.explain(state.error))
+        elif state.loaded:
+            self.libraries.say(*NO_LIBRARIES)
+        if state.selected is not None and state.selected != self.libraries.key:
+            self.libraries.point_at(state.selected)
+        self._show_documents(state)
+        self._show_hits(state)
+        self._show_details(state)
+
+    def _show_documents(self, state: LibrariesState) -> None:
+        if state.selected != self._shown:
+            self._pages.clear()
+            self._shown = state.selected
+        rows = document_rows(state, time.time())
+        self._pages.total = state.total if state.total is not None else len(rows)
+        self._pages.put(state.page * state.page_size, [_document_row(row) for row in rows])
+        library = self._library(state)
+        table = self.documents
+        table.border_title = labels.title(title(state) if library else "Documents")
+        table.border_subtitle = Content(shown(state)) if rows else None
+        table.show(self._pages)
+        if library is None:
+            table.say()
+        elif state.total is None:
+            table.say(Content.styled("Loading …", "$muted"))
+        else:
+            table.say(*NO_DOCUMENTS)
+
+    def _show_hits(self, state: LibrariesState) -> None:
+        searching = bool(state.query.strip())
+        if searching and not self.hits.display and self.documents.has_focus:
+            self.hits.focus()
+        self.hits.display = searching
+        self.documents.display = not searching
+        if not searching:
+            return
+        library = self._library(state)
+        self.hits.border_title = labels.title(
+            library.name if library else "", f"search: {state.query}", "esc clears"
+        )
+        self.hits.show([_hit_row(row) for row in hit_rows(state)])
+        words = "Searching …" if state.searching else "Nothing found."
+        self.hits.say(Content.styled(words, "$muted"))
+
+    def _show_details(self, state: LibrariesState) -> None:
+        shown = self.query_one("#document", Static)
+        document = self._document()
+        if document is None or state.selected is None:
+            shown.update(Content(""))
+            return
+        row = next(
+            (row for row in document_rows(state, time.time()) if row.id == document.id), None
+        )
+        rows = [
+            ("Status", labels.badge(row.status if row else None)),
+            (
+                "Service says",
+                labels.line(str(document.process_status or document.processing_status), "$muted"),
+            ),
+            ("Pages", Content(str(document.number_of_pages or "–"))),
+            ("Size", Content(size(document.size))),
+            ("Type", labels.line(document.mime_type or "–")),
+            ("Added", Content(row.added if row else "")),
+            ("Tokens", Content(count(document.tokens_processing_total))),
+        ]
+        parts = [
+            labels.line(document.name, "bold"),
+            labels.line(document.id, "$muted"),
+            Content(""),
+        ]
+        parts.append(labels.fields(*rows))
+        if document.error:
+            parts += [Content(""), Content.styled(document.error, "$failed")]
+        if document.summary:
+            parts += [Content(""), Content.styled("Summary", "$muted"), Content(document.summary)]
+        if state.text is not None and state.document == document.id:
+            parts += [
+                Content(""),
+                Content.styled("Text", "$muted"),
+                Content(state.text[:TEXT_SHOWN]),
+            ]
+            if len(state.text) > TEXT_SHOWN:
+                parts.append(Content.styled("… enter opens the whole document", "$muted"))
+        else:
+            parts += [Content(""), Content.styled("t shows the text, enter opens it", "$muted")]
+        shown.update(Content("\n").join(parts))
+
+    def _library(self, state: LibrariesState) -> Library | None:
+        return next((item for item in state.items if item.id == state.selected), None)
+
+    def _document(self) -> Document | None:
+        documents = self.store.libraries.slice.value.documents
+        return next((item for item in documents if item.id == self.documents.key), None)
+
+    def on_virtual_table_moved(self, event: VirtualTable.Moved) -> None:
+        if event.table is self.libraries:
+            self.store.libraries.select(event.key)
+        elif event.table is self.documents:
+            if event.key != self.store.libraries.slice.value.document:
+                self.store.libraries.select_document(event.key)
+            self._show_details(self.store.libraries.slice.value)
+
+    def on_virtual_table_wanted(self, event: VirtualTable.Wanted) -> None:
+        state = self.store.libraries.slice.value
+        if event.table is self.documents and not state.loading:
+            self.store.libraries.load_documents(event.index // state.page_size)
+
+    def on_virtual_table_opened(self, event: VirtualTable.Opened) -> None:
+        state = self.store.libraries.slice.value
+        if event.table is self.libraries:
+            self.focus_pane(1)
+        elif event.table is self.documents and (document := self._document()):
+            self._open(document.id, document.name, 0)
+        elif event.table is self.hits:
+            hit = state.hits[self.hits.cursor]
+            self._open(hit.document_id, hit.document_name, hit.page or 0)
+
+    def _open(self, document_id: str, name: str, page: int) -> None:
+        library_id = self.store.libraries.slice.value.selected
+        self.store.documents.open(Source("document", document_id, name, library_id), page)
+        self.app.switch_mode("document")
+
+    # Acting
+
+    def action_new(self) -> None:
+        def named(name: str | None) -> None:
+            if name:
+                self.do(self.store.libraries.create(name))
+
+        self.app.push_screen(Ask("New library", "Its name"), named)
+
+    def action_rename(self) -> None:
+        library = self._library(self.store.libraries.slice.value)
+        if library is None:
+            return
+
+        def named(name: str | None) -> None:
+            if name:
+                self.do(self.store.libraries.rename(library.id, name))
+
+        self.app.push_screen(Ask("Rename library", "Its name", library.name), named)
+
+    def action_upload(self) -> None:
+        def chosen(files: tuple[Path, ...] | None) -> None:
+            if files:
+                self.dropped(files)
+
+        if self.store.libraries.slice.value.selected is None:
+            self.notice("Make a library first: n New.", failed=True)
+        else:
+            self.app.push_screen(PathDialog("Upload into this library"), chosen)
+
+    def dropped(self, files: tuple[Path, ...]) -> None:
+        library_id = self.store.libraries.slice.value.selected
+        if library_id is None:
+            self.notice("Make a library first: n New.", failed=True)
+            return
+        for file in files:
+            self.do(self.store.libraries.upload(library_id, file))
+
+    def action_add(self) -> None:
+        library_id = self.store.libraries.slice.value.selected
+        if library_id is None:
+            self.notice("Make a library first: n New.", failed=True)
+            return
+
+        def chosen(file_id: str | None) -> None:
+            if file_id:
+                self.do(self.store.libraries.add_file(library_id, file_id))
+
+        def choose(state: FilesState) -> None:
+            things = [Thing(f.id, f.filename, size(f.bytes)) for f in state.items]
+            if things:
+                self.app.push_screen(Choose("Add a file", things), chosen)
+            else:
+                self.notice("There are no files yet: u Upload.", failed=True)
+
+        files = self.store.files
+        if files.slice.value.loaded:
+            choose(files.slice.value)
+        else:
+            self.do(files.load(), lambda _: choose(files.slice.value))
+
+    def action_search(self) -> None:
+        if self.store.libraries.slice.value.selected is not None:
+            self.query_one(Filter).begin(self.store.libraries.slice.value.query)
+
+    def on_filter_changed(self, event: Filter.Changed) -> None:
+        self.do(self.store.libraries.search(event.text))
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        if event.value.strip():
+            self.hits.display = True
+            self.hits.focus()
+
+    def back(self) -> None:
+        if isinstance(self.focused, Input):
+            self.focus_pane(1)
+        elif self.store.libraries.slice.value.query:
+            self.query_one(Filter).end()
+            self.store.libraries.search("")
+            self.documents.display = True
+            self.documents.focus()
+        else:
+            self.libraries.focus()
+
+    def action_text(self) -> None:
+        document = self._document()
+        if document is not None:
+            self.do(self.store.libraries.show_text(document.id))
+
+    def action_reprocess(self) -> None:
+        document = self._document()
+        if document is None:
+            return
+
+        def answered(yes: bool | None) -> None:
+            if yes:
+                self.do(self.store.libraries.reprocess(document.id))
+
+        about = [labels.line(document.name)]
+        self.app.push_screen(Confirm("Process this document again?", about, "Reprocess"), answered)
+
+    def action_delete(self) -> None:
+        state = self.store.libraries.slice.value
+        library, document = self._library(state), self._document()
+
+        def delete_library(yes: bool | None) -> None:
+            if yes and library:
+                self.do(self.store.libraries.delete([library.id]))
+
+        def delete_document(yes: bool | None) -> None:
+            if yes and document:
+                self.do(self.store.libraries.delete_documents([document.id]))
+
+        if self.libraries.has_focus and library is not None:
+            about = [
+                labels.line(library.name, "bold"),
+                Content(f"Its {count(library.nb_documents)} documents go with it."),
+            ]
+            self.app.push_screen(Confirm("Delete this library?", about, "Delete"), delete_library)
+        elif document is not None:
+            about = [labels.line(document.name, "bold")]
+            self.app.push_screen(Confirm("Delete this document?", about, "Delete"), delete_document)
+
+    def action_reload(self) -> None:
+        self._pages.clear()
+        self.store.libraries.load()
+
+
+def _library_row(row: LibraryRow) -> Row:
+    mark = Content.styled("◐", "$busy") if row.busy and not row.selected else None
+    return Row(row.id, (labels.line(row.name), Content.styled(row.documents, "$muted")), mark)
+
+
+def _document_row(row: DocumentRow) -> Row:
+    return Row(
+        row.id,
+        (
+            labels.line(row.name),
+            labels.badge(row.status),
+            Content(row.pages),
+            Content.styled(row.added, "$muted"),
+            labels.line(row.summary, "$muted"),
+        ),
+    )
+
+
+def _hit_row(row: HitRow) -> Row:
+    return Row(
+        f"{row.number}-{row.document_id}",
+        (
+            Content(str(row.number)),
+            labels.line(row.name),
+            Content(row.page),
+            highlighted(row.passage),
+        ),
+    )
+
+
+def highlighted(passage: str) -> Content:
+    """A passage with what stands between « and » marked."""
+    parts: list[Content] = []
+    for index, part in enumerate(passage.split("«")):
+        match, closed, rest = part.partition("»")
+        if index and closed:
+            parts += [labels.line(f"«{match}»", "bold $match"), labels.line(rest)]
+        else:
+            parts.append(labels.line(("«" if index else "") + part))
+    return Content("").join(parts)

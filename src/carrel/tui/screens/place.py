@@ -1,0 +1,246 @@
+"""What the six places have in common: their panes, and how they follow the state."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
+
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.timer import Timer
+from textual.widget import Widget
+from textual.widgets import Input, TextArea
+
+from carrel.store.activity import ActivityState
+from carrel.store.handle import Handle
+from carrel.store.problem import Problem
+from carrel.store.selectors.activity import activity_badge
+from carrel.store.selectors.session import connection
+from carrel.store.session import SessionState
+from carrel.store.slice import Slice
+from carrel.store.store import Store
+from carrel.store.watch import watch
+from carrel.tui import labels
+from carrel.tui.drops import parse_drop
+from carrel.tui.screens.frame import Frame
+from carrel.tui.widgets.fields import Dropped
+
+if TYPE_CHECKING:
+    from carrel.tui.app import CarrelApp
+
+T = TypeVar("T")
+S = TypeVar("S", bound=Any)
+
+ARMED = 1.5
+"""Seconds in which a second esc stops what is going on."""
+NOTICE = 6.0
+"""Seconds a short line stays."""
+
+
+class Place(Frame):
+    """One of the six places, over the store.
+
+    In a narrow window one pane is seen at a time: that which holds the focus.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "back", "Back", show=False, id="place.back"),
+        Binding("tab", "next_pane(1)", "Next pane", show=False, id="place.next_pane"),
+        Binding("shift+tab", "next_pane(-1)", "Pane before", show=False, id="place.previous_pane"),
+        Binding("i", "details", "Details", show=False, id="place.details"),
+    ]
+    HELP = ""
+
+    def __init__(self, store: Store) -> None:
+        super().__init__()
+        self.store = store
+        self._closers: list[Callable[[], None]] = []
+        self._armed = 0.0
+        self._notice_timer: Timer | None = None
+
+    @property
+    def workbench(self) -> "CarrelApp":
+        return cast("CarrelApp", self.app)
+
+    def on_mount(self) -> None:
+        self.follow(self.store.session.slice, self._show_session)
+        self.follow(self.store.activity.slice, self._show_activity)
+
+    def _show_session(self, state: SessionState) -> None:
+        self.top.header = header(state)
+
+    def _show_activity(self, state: ActivityState) -> None:
+        self.top.busy = activity_badge(state)
+
+    # Following the state
+
+    def follow(self, part: Slice[S], show: Callable[[S], object], *, hz: float = 30) -> None:
+        """Shows a part of the state now and whenever it changes, while the place is there."""
+        self._closers.append(watch(part, show, deliver=self.call_later, hz=hz))
+
+    def do(self, handle: Handle[T], then: Callable[[T], object] | None = None) -> None:
+        """Lets an action run; a failure is shown, a result goes to `then`."""
+
+        def ended(handle: Handle[T]) -> None:
+            if handle.error is not None:
+                self.call_later(self.workbench.show_problem, handle.error)
+            elif handle.outcome == "done" and then is not None:
+                self.call_later(then, handle.result(0))
+
+        handle.add_done_callback(ended)
+
+    def on_unmount(self) -> None:
+        for close in self._closers:
+            close()
+
+    def explain(self, error: Problem) -> tuple[Content, ...]:
+        """Why there is nothing to show, for the middle of a pane."""
+        parts = [labels.line(error.title, "$failed"), labels.line(error.detail)]
+        return (*parts, labels.line(error.advice, "$muted")) if error.advice else tuple(parts)
+
+    # The status line
+
+    def notice(self, text: str, *, failed: bool = False) -> None:
+        """A short line that goes by itself."""
+        mark = ("✕ ", "$failed") if failed else ("", "")
+        self.status.notice = Content.assemble(mark, labels.line(text))
+        if self._notice_timer is not None:
+            self._notice_timer.stop()
+        self._notice_timer = self.set_timer(NOTICE, self._forget_notice)
+
+    def _forget_notice(self) -> None:
+        self.status.notice = Content("")
+
+    # One step back, and stopping
+
+    def can_stop(self) -> bool:
+        """Whether something goes on here that esc esc stops."""
+        return False
+
+    def stop(self) -> None:
+        """Stops it."""
+
+    def action_back(self) -> None:
+        if self.can_stop():
+            if time.monotonic() - self._armed < ARMED:
+                self._armed = 0.0
+                self.stop()
+                return
+            self._armed = time.monotonic()
+            self.notice("esc again stops it.")
+            return
+        self.back()
+
+    def back(self) -> None:
+        """One step back: out of a text field, out of a filter."""
+        if isinstance(self.focused, Input | TextArea):
+            self.focus_pane(0)
+
+    # Panes
+
+    def _panes(self) -> list[Widget]:
+        return [pane for pane in self.query_one("#panes").children if not pane.has_class("-folded")]
+
+    def focus_pane(self, index: int) -> None:
+        """Moves the focus to a pane and, in a narrow window, shows it alone."""
+        panes = self._panes()
+        pane = panes[index % len(panes)]
+        self._show_alone(pane)
+        target = (
+            pane
+            if pane.can_focus
+            else next((child for child in pane.query("*") if child.focusable), None)
+        )
+        if target is not None:
+            target.focus()
+
+    def action_next_pane(self, step: int) -> None:
+        panes = self._panes()
+        reachable = [
+            index
+            for index, pane in enumerate(panes)
+            if pane.can_focus or any(child.can_focus for child in pane.query("*"))
+        ]
+        here = next((index for index, pane in enumerate(panes) if pane.has_class("-current")), 0)
+        inner = self._next_in_pane(panes[here], step)
+        if inner is not None:
+            inner.focus()
+        elif reachable:
+            at = reachable.index(here) if here in reachable else 0
+            self.focus_pane(reachable[(at + step) % len(reachable)])
+
+    def _next_in_pane(self, pane: Widget, step: int) -> Widget | None:
+        stops = [child for child in pane.query("*") if child.focusable]
+        if self.focused not in stops:
+            return None
+        index = stops.index(self.focused) + step
+        return stops[index] if 0 <= index < len(stops) else None
+
+    def _show_alone(self, pane: Widget) -> None:
+        for other in self.query_one("#panes").children:
+            other.set_class(other is pane, "-current")
+
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        for pane in self.query_one("#panes").children:
+            if event.widget in pane.walk_children(with_self=True):
+                self._show_alone(pane)
+
+    def action_details(self) -> None:
+        for pane in self.query(".details"):
+            pane.toggle_class("-folded")
+
+    # Dropped files
+
+    def on_paste(self, event: events.Paste) -> None:
+        event.stop()
+        if files := parse_drop(event.text, relative=True):
+            self.dropped(files)
+        elif event.text.strip():
+            self.notice("What was pasted is not the path of a file here.", failed=True)
+
+    def on_dropped(self, event: Dropped) -> None:
+        event.stop()
+        self.dropped(event.files)
+
+    def dropped(self, files: tuple[Path, ...]) -> None:
+        """Files were dropped on this place: they are uploaded, and Files shows them."""
+        self.workbench.upload(files)
+
+
+@dataclass(frozen=True)
+class Way:
+    """One thing that fills an empty place: its key and what it does."""
+
+    key: str
+    words: str
+
+
+def empty(sentence: str, *ways: Way) -> tuple[Content, ...]:
+    """What an empty pane says: what belongs there, and what fills it."""
+    rows = [
+        Content.assemble(("▸ ", "$accent"), way.words, "  ", (way.key, "bold $accent"))
+        for way in ways
+    ]
+    width = max((row.cell_length for row in rows), default=0)
+    return (
+        labels.line(sentence),
+        Content(""),
+        *(row.pad_right(width - row.cell_length) for row in rows),
+    )
+
+
+def header(state: SessionState) -> tuple[Content, ...]:
+    """Profile, connection and model, from the longest form to the shortest."""
+    badge = connection(state)
+    profile = labels.line(state.profile, f"bold {state.colour}" if state.colour else "bold")
+    short = Content.assemble(profile, " ", labels.badge(badge))
+    detail = state.detail if state.connection in ("lost", "failed") else ""
+    model = labels.line(f" · {state.model}", "$muted") if state.model else Content("")
+    forms = [short + model, short, Content.assemble(profile, " ", (badge.mark, f"${badge.role}"))]
+    if detail:
+        forms.insert(
+            0, Content.assemble(profile, " ", (f"{badge.mark} ", f"${badge.role}"), detail)
+        )
+    return tuple(forms)

@@ -1,0 +1,30 @@
+"""The frame before anything is loaded: what is painted first."""
+
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.content import Content
+from textual.widgets import Static
+
+from carrel.tui import labels
+from carrel.tui.screens.frame import Frame
+
+
+class Starting(Frame):
+    """The empty frame, for the moment in which the rest is imported."""
+
+    PLACE: ClassVar[str] = "files"
+
+    def __init__(self, profile: str) -> None:
+        super().__init__()
+        self._profile = profile
+
+    def panes(self) -> ComposeResult:
+        pane = Static(classes="pane")
+        pane.border_title = labels.title("Files")
+        yield pane
+
+    def on_mount(self) -> None:
+        self.top.header = (
+            Content.assemble(labels.line(self._profile, "bold"), (" ◐ starting", "$busy")),
+        )

@@ -1,0 +1,88 @@
+"""Text fields that know a dropped file from pasted text."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from textual import events
+from textual.actions import SkipAction
+from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.widget import Widget
+from textual.widgets import Input, TextArea
+
+from carrel.tui.drops import parse_drop
+
+
+@dataclass
+class Dropped(Message):
+    """Files were dropped on a text field, or their paths pasted into it."""
+
+    files: tuple[Path, ...]
+
+
+def _offer(field: Widget, event: events.Paste) -> None:
+    if files := parse_drop(event.text):
+        event.prevent_default()
+        event.stop()
+        field.post_message(Dropped(files))
+
+
+class Field(Input):
+    """One line of text."""
+
+    DEFAULT_CSS = """
+    Field { border: round $line; background: $background; padding: 0 1; height: 3; }
+    Field:focus { border: round $accent; background: $background; }
+    """
+
+    def on_paste(self, event: events.Paste) -> None:
+        _offer(self, event)
+
+
+class Area(TextArea):
+    """Several lines of text."""
+
+    DEFAULT_CSS = """
+    Area { border: round $line; background: $background; padding: 0 1; }
+    Area:focus { border: round $accent; background: $background; }
+    Area .text-area--cursor-line { background: $background; }
+    """
+
+    def on_paste(self, event: events.Paste) -> None:
+        _offer(self, event)
+
+    def action_copy(self) -> None:
+        # With nothing selected the key belongs to the place: it stops what is going on.
+        if self.selection.is_empty:
+            raise SkipAction
+        super().action_copy()
+
+
+class Prompt(Area):
+    """What is said to an agent: enter sends, alt+enter begins a new line."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "send", "Send", priority=True, id="prompt.send"),
+        Binding(
+            "alt+enter,shift+enter,ctrl+j",
+            "new_line",
+            "New line",
+            priority=True,
+            key_display="alt+enter",
+            id="prompt.new_line",
+        ),
+    ]
+
+    @dataclass
+    class Sent(Message):
+        """The text was sent; the field still holds it."""
+
+        prompt: "Prompt"
+
+    def action_send(self) -> None:
+        if self.text.strip():
+            self.post_message(self.Sent(self))
+
+    def action_new_line(self) -> None:
+        self.insert("\n")

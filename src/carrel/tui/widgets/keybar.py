@@ -1,0 +1,57 @@
+"""The footer: the keys that matter here, at most eight, made from the live bindings."""
+
+from textual import events
+from textual.app import RenderResult
+from textual.binding import Binding
+from textual.content import Content
+from textual.screen import Screen
+from textual.style import Style
+from textual.widget import Widget
+
+MAX_KEYS = 8
+HELP = "app.help"
+"""The id of the binding that always stands last."""
+
+
+class KeyBar(Widget):
+    """One line of keys and verbs; a click presses the key."""
+
+    DEFAULT_CSS = """
+    KeyBar { height: 1; padding: 0 1; color: $muted; }
+    """
+
+    def on_mount(self) -> None:
+        self.screen.bindings_updated_signal.subscribe(self, self._changed)
+
+    def _changed(self, _screen: Screen[object]) -> None:
+        self.refresh()
+
+    def render(self) -> RenderResult:
+        shown: list[Binding] = []
+        last: list[Binding] = []
+        for active in self.screen.active_bindings.values():
+            if active.binding.show and active.enabled:
+                (last if active.binding.id == HELP else shown).append(active.binding)
+        parts: list[Content] = []
+        width = 0
+        reserved = sum(self._part(binding).cell_length + 3 for binding in last)
+        for binding in [*shown[: MAX_KEYS - len(last)], *last]:
+            part = self._part(binding)
+            reserved -= part.cell_length + 3 if binding in last else 0
+            if width + part.cell_length + reserved > self.content_size.width:
+                continue
+            width += part.cell_length + 3
+            parts.append(part)
+        return Content("   ").join(parts)
+
+    def _part(self, binding: Binding) -> Content:
+        key = self.app.get_key_display(binding)
+        pressed = Style.from_meta({"key": binding.key})
+        return Content.assemble((key, "bold $foreground"), (f" {binding.description}", "")).stylize(
+            pressed
+        )
+
+    def on_click(self, event: events.Click) -> None:
+        key = event.style.meta.get("key")
+        if isinstance(key, str):
+            self.app.simulate_key(key)

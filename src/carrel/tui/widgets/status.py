@@ -1,0 +1,33 @@
+"""The status line: what is going on, and how to stop it."""
+
+from textual.app import RenderResult
+from textual.content import Content
+from textual.reactive import reactive
+from textual.widget import Widget
+
+
+class StatusLine(Widget):
+    """One line: what is happening on the left, the way to stop it on the right."""
+
+    DEFAULT_CSS = """
+    StatusLine { height: 1; padding: 0 1; }
+    """
+
+    doing: reactive[Content] = reactive(Content(""))
+    """What the place is doing now; stands before the notice."""
+    notice: reactive[Content] = reactive(Content(""))
+    """The last short word of the program, until it goes."""
+    stop: reactive[bool] = reactive(False)
+    """Whether what is going on can be stopped."""
+
+    def render(self) -> RenderResult:
+        right = Content.assemble(("■ Stop", "$failed"), ("  esc esc", "$muted"))
+        right = right if self.stop else Content("")
+        room = self.content_size.width - right.cell_length
+        left = self.doing or self.notice
+        return (
+            left.truncate(max(room - 1, 0), ellipsis=True).pad_right(
+                max(room - min(left.cell_length, max(room - 1, 0)), 0)
+            )
+            + right
+        )

@@ -1,0 +1,325 @@
+"""A table of any length: draws only the rows in view, and asks for those not here yet."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.geometry import Size
+from textual.message import Message
+from textual.reactive import var
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+from textual.style import Style
+
+from carrel.tui.steady import Steady
+
+GAP = 2
+"""Cells between two columns; as many hold the cursor's mark on the left."""
+
+_MAX_CACHED = 1000
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column. Width 0 takes what the others leave; when it gets narrow, high ranks go first."""
+
+    title: str
+    width: int = 0
+    rank: int = 0
+    right: bool = False
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row: its key, stable over updates, and a cell a column.
+
+    `mark` stands left of it instead of the cursor's; `rest` takes the place of the columns
+    that have no cell.
+    """
+
+    key: str
+    cells: tuple[Content, ...]
+    mark: Content | None = None
+    rest: Content | None = None
+
+
+class VirtualTable(Steady, ScrollView, can_focus=True):
+    """A table over a sequence of rows, in which None stands for a row that is not here yet.
+
+    The cursor stays on its row (by key) when rows come and go.
+    """
+
+    DEFAULT_CSS = """
+    VirtualTable {
+        overflow-x: hidden;
+        overflow-y: auto;
+        scrollbar-size-vertical: 1;
+    }
+    """
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"table--header", "table--cursor", "table--mark"}
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up,k", "move(-1)", "Up", show=False, id="table.up"),
+        Binding("down,j", "move(1)", "Down", show=False, id="table.down"),
+        Binding("home,g", "go(0)", "First", show=False, id="table.first"),
+        Binding("end,G", "go(-1)", "Last", show=False, id="table.last"),
+        Binding("pageup", "page(-1.0)", "Page up", show=False, id="table.page_up"),
+        Binding("pagedown", "page(1.0)", "Page down", show=False, id="table.page_down"),
+        Binding("ctrl+u", "page(-0.5)", "Half a page up", show=False, id="table.half_up"),
+        Binding("ctrl+d", "page(0.5)", "Half a page down", show=False, id="table.half_down"),
+        Binding("enter", "open", "Open", id="table.open"),
+    ]
+
+    cursor = var(0)
+
+    @dataclass
+    class Moved(Message):
+        """The cursor stands on another row; `key` is None while there is none."""
+
+        table: "VirtualTable"
+        key: str | None
+
+        @property
+        def control(self) -> "VirtualTable":
+            return self.table
+
+    @dataclass
+    class Opened(Message):
+        """A row was chosen with enter or a double click."""
+
+        table: "VirtualTable"
+        key: str
+
+        @property
+        def control(self) -> "VirtualTable":
+            return self.table
+
+    @dataclass
+    class Wanted(Message):
+        """A row came into view that is not here yet."""
+
+        table: "VirtualTable"
+        index: int
+
+        @property
+        def control(self) -> "VirtualTable":
+            return self.table
+
+    def __init__(
+        self, *columns: Column, id: str | None = None, header: bool = True, classes: str = "pane"
+    ) -> None:
+        super().__init__(id=id, classes=classes)
+        self.columns = columns
+        self._header = int(header)
+        self._rows: Sequence[Row | None] = ()
+        self._empty: tuple[Content, ...] = ()
+        self._key: str | None = None
+        self._strips: dict[tuple[int, bool, bool], Strip] = {}
+
+    @property
+    def rows(self) -> Sequence[Row | None]:
+        """What the table shows."""
+        return self._rows
+
+    @property
+    def key(self) -> str | None:
+        """The key of the row under the cursor."""
+        return self._key
+
+    def show(self, rows: Sequence[Row | None]) -> None:
+        """Shows these rows instead of those before."""
+        self._rows = rows
+        self._strips.clear()
+        self._resize_virtual()
+        self.cursor = self._find(self._key)
+        self._tell()
+        self._ask()
+        self.refresh()
+
+    def say(self, *words: Content) -> None:
+        """What stands in the middle while there are no rows."""
+        if words != self._empty:
+            self._empty = words
+            self.refresh()
+
+    def point_at(self, key: str) -> None:
+        """Puts the cursor on the row with this key, if it is here."""
+        index = self._find(key)
+        if index < len(self._rows) and (row := self._rows[index]) and row.key == key:
+            self.action_go(index)
+
+    def _find(self, key: str | None) -> int:
+        rows = self._rows
+        near = min(self.cursor, max(len(rows) - 1, 0))
+        if key is None or (near < len(rows) and (row := rows[near]) and row.key == key):
+            return near
+        return next((i for i, row in enumerate(rows) if row and row.key == key), near)
+
+    def _tell(self) -> None:
+        row = self._rows[self.cursor] if self.cursor < len(self._rows) else None
+        key = row.key if row else None
+        if key != self._key:
+            self._key = key
+            self.post_message(self.Moved(self, key))
+
+    def _ask(self) -> None:
+        first = int(self.scroll_offset.y)
+        last = min(first + self.size.height, len(self._rows)) - 1
+        for index in (last, first):
+            if 0 <= index < len(self._rows) and self._rows[index] is None:
+                self.post_message(self.Wanted(self, index))
+                return
+
+    # Moving
+
+    def action_move(self, rows: int) -> None:
+        self._put(self.cursor + rows)
+
+    def action_page(self, pages: float) -> None:
+        self._put(self.cursor + int(pages * max(self.size.height - self._header, 2)))
+
+    def action_go(self, index: int) -> None:
+        self._put(index if index >= 0 else len(self._rows) + index)
+
+    def action_open(self) -> None:
+        if self._key is not None:
+            self.post_message(self.Opened(self, self._key))
+
+    def _put(self, index: int) -> None:
+        self.cursor = max(0, min(index, len(self._rows) - 1))
+        height = self.size.height - self._header
+        top = self.scroll_offset.y
+        if self.cursor < top:
+            self.scroll_to(y=self.cursor, animate=False, force=True)
+        elif self.cursor >= top + height:
+            self.scroll_to(y=self.cursor - height + 1, animate=False, force=True)
+        self._tell()
+
+    def watch_cursor(self, old: int, new: int) -> None:
+        self.refresh_lines(old + self._header)
+        self.refresh_lines(new + self._header)
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        super().watch_scroll_y(old_value, new_value)
+        self._ask()
+
+    def on_click(self, event: events.Click) -> None:
+        index = event.get_content_offset_capture(self).y - self._header + self.scroll_offset.y
+        if event.get_content_offset_capture(self).y >= self._header and index < len(self._rows):
+            self._put(index)
+            if event.chain == 2:
+                self.action_open()
+
+    # Drawing
+
+    def on_resize(self) -> None:
+        self._strips.clear()
+        self._resize_virtual()
+        self._ask()
+
+    def notify_style_update(self) -> None:
+        super().notify_style_update()
+        self._strips.clear()
+
+    def _resize_virtual(self) -> None:
+        self.virtual_size = Size(
+            self.scrollable_content_region.width, len(self._rows) + self._header
+        )
+
+    def watch_has_focus(self, _has_focus: bool) -> None:
+        self._strips.clear()
+        super().watch_has_focus(_has_focus)
+
+    def render_line(self, y: int) -> Strip:
+        width = self.scrollable_content_region.width
+        if not self._rows:
+            return self._draw_empty(y, width)
+        if y < self._header:
+            return self._draw_header(width)
+        index = y - self._header + self.scroll_offset.y
+        if index >= len(self._rows):
+            return Strip.blank(width, self.visual_style.rich_style)
+        is_cursor = index == self.cursor
+        cached = (index, is_cursor, self.has_focus)
+        strip = self._strips.get(cached)
+        if strip is None:
+            if len(self._strips) >= _MAX_CACHED:
+                self._strips.clear()
+            strip = self._strips[cached] = self._draw_row(index, is_cursor, width)
+        return strip
+
+    def _draw_empty(self, y: int, width: int) -> Strip:
+        at = y - max((self.size.height - len(self._empty)) // 2, 0)
+        words = self._empty[at] if 0 <= at < len(self._empty) else Content("")
+        centred = words.truncate(width, ellipsis=True).center(width)
+        return Strip(centred.render_segments(self.visual_style), width)
+
+    def _draw_header(self, width: int) -> Strip:
+        style = self.get_visual_style("table--header")
+        cells = tuple(Content(column.title) for column in self.columns)
+        return self._draw(cells, Content(" " * GAP), style, width)
+
+    def _draw_row(self, index: int, is_cursor: bool, width: int) -> Strip:
+        row = self._rows[index]
+        style = self.get_visual_style("table--cursor") if is_cursor else self.visual_style
+        if row is None:
+            return self._draw((Content.styled("…", "$muted"),), Content(" " * GAP), style, width)
+        mark = row.mark
+        if mark is None:
+            mark = (
+                Content.styled("▸", "$accent" if self.has_focus else "$muted")
+                if is_cursor
+                else Content(" ")
+            )
+        return self._draw(row.cells, mark.truncate(GAP, pad=True), style, width, row.rest)
+
+    def _draw(
+        self,
+        cells: Sequence[Content],
+        mark: Content,
+        style: Style,
+        width: int,
+        rest: Content | None = None,
+    ) -> Strip:
+        widths = column_widths(self.columns, width - GAP)
+        parts = [mark]
+        for column, cell, cell_width in zip(self.columns, cells, widths, strict=False):
+            if not cell_width:
+                continue
+            fitted = cell.truncate(cell_width, ellipsis=True)
+            missing = cell_width - fitted.cell_length
+            parts.append(fitted.pad_left(missing) if column.right else fitted.pad_right(missing))
+            parts.append(Content(" " * GAP))
+        if rest is not None:
+            parts.append(rest)
+        content = Content("").join(parts).truncate(width, ellipsis=True, pad=True)
+        return Strip(content.render_segments(style), width)
+
+
+def column_widths(columns: Sequence[Column], width: int) -> list[int]:
+    """How wide each column is drawn: 0 for those that find no room."""
+    shown = list(columns)
+    least = 16  # of a column without a width of its own
+
+    def needed() -> int:
+        return sum((column.width or least) + GAP for column in shown) - GAP
+
+    while len(shown) > 1 and needed() > width:
+        last = max(reversed(shown), key=lambda column: column.rank)
+        if not last.rank:
+            break
+        shown.remove(last)
+    free = [column for column in shown if not column.width]
+    left = width - sum(column.width for column in shown) - GAP * (len(shown) - 1)
+    each, rest = divmod(max(left, 0), len(free)) if free else (0, 0)
+    widths = []
+    for column in columns:
+        if column not in shown:
+            widths.append(0)
+        elif column.width:
+            widths.append(column.width)
+        else:
+            widths.append(each + (rest if column is free[0] else 0))
+    return widths
