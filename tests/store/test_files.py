@@ -1,0 +1,173 @@
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from carrel.config import Profile
+from carrel.store.area import READ_ONLY
+from carrel.store.files import FilesState
+from carrel.store.loop import OwnerLoop
+from carrel.store.store import Store
+from support.process import RunningServer
+from support.slices import until
+
+HOSTILE = "invoice [/final] \x1b]0;x\x07.pdf"
+
+
+@pytest.fixture
+async def empty(store: Store) -> Store:
+    """The store, with no file in the service."""
+    await store.files.load()
+    while ids := [file.id for file in store.files.slice.value.items]:
+        await store.files.delete(ids)
+        await until(store.files.slice, lambda state: not state.loading)
+    return store
+
+
+def made(folder: Path, name: str, content: bytes = b"content") -> Path:
+    path = folder / name
+    path.write_bytes(content)
+    return path
+
+
+async def test_an_upload_is_in_the_list_and_in_the_activity(empty: Store, tmp_path: Path) -> None:
+    path = made(tmp_path, "letter.pdf", b"%PDF-1.4 " + b"x" * 500_000)
+    file = await empty.files.upload(path)
+    assert file is not None
+    state = await until(empty.files.slice, lambda state: bool(state.items))
+    assert [item.id for item in state.items] == [file.id]
+    assert (state.total, state.selected, state.loaded) == (1, file.id, True)
+    (item,) = empty.activity.slice.value.items
+    assert (item.kind, item.status, item.subject) == ("upload", "done", file.id)
+    assert item.done == item.total == path.stat().st_size
+    assert empty.notifications.slice.value.items[-1].text == "Uploaded letter.pdf."
+
+
+async def test_uploads_wait_for_each_other(empty: Store, tmp_path: Path) -> None:
+    handles = [
+        empty.files.upload(made(tmp_path, f"{number}.txt", bytes([number] * 1000)))
+        for number in range(4)
+    ]
+    await asyncio.sleep(0)
+    statuses = [item.status for item in empty.activity.slice.value.items]
+    assert statuses.count("queued") >= 3
+    assert [(await handle) is not None for handle in handles] == [True] * 4
+    await until(empty.files.slice, lambda state: state.total == 4)
+
+
+async def test_an_upload_can_be_cancelled_and_leaves_nothing(empty: Store) -> None:
+    async def endless() -> AsyncIterator[bytes]:
+        while True:
+            yield b"x" * 65536
+            await asyncio.sleep(0.001)
+
+    handle = empty.files.upload(("endless.bin", 10**9, endless()))
+    await until(
+        empty.activity.slice, lambda state: any((item.done or 0) > 0 for item in state.items)
+    )
+    empty.activity.cancel(empty.activity.slice.value.items[0].id)
+    await handle
+    assert handle.outcome == "cancelled"
+    assert empty.activity.slice.value.items[0].status == "cancelled"
+    await empty.files.load()
+    assert empty.files.slice.value.items == ()
+
+
+async def test_a_path_that_is_not_there_is_told_in_words(empty: Store, tmp_path: Path) -> None:
+    handle = empty.files.upload(tmp_path / "gone.pdf")
+    assert await handle is None
+    assert handle.error is not None
+    assert handle.error.title == "The file cannot be read"
+    assert "gone.pdf" in handle.error.detail
+    assert empty.activity.slice.value.items[0].error == handle.error
+
+
+async def test_a_hostile_name_arrives_clean(empty: Store) -> None:
+    async def content() -> AsyncIterator[bytes]:
+        yield b"%PDF-1.4"
+
+    file = await empty.files.upload((HOSTILE, 8, content()))
+    assert file is not None
+    assert "final]" in file.filename
+    names = [item.name for item in empty.activity.slice.value.items] + [file.filename]
+    assert not any(letter in name for name in names for letter in "\x1b\x07")
+
+
+async def test_search_shows_the_files_that_fit(empty: Store, tmp_path: Path) -> None:
+    for name in ("lease.txt", "rent.txt", "release.txt"):
+        await empty.files.upload(made(tmp_path, name, name.encode()))
+    await empty.files.search("lease")
+    state = empty.files.slice.value
+    assert {file.filename for file in state.items} == {"lease.txt", "release.txt"}
+    await empty.files.search("")
+    assert len(empty.files.slice.value.items) == 3
+
+
+async def test_deleting_takes_marks_and_selection_along(empty: Store, tmp_path: Path) -> None:
+    files = [await empty.files.upload(made(tmp_path, f"{n}.txt", b"%d" % n)) for n in range(3)]
+    first, second, third = (file.id for file in files if file)
+    await until(empty.files.slice, lambda state: state.total == 3)
+    for file_id in (first, second, third):
+        await empty.files.mark(file_id)
+    await empty.files.mark(third)
+    await empty.files.select(first)
+    assert await empty.files.delete([first, second]) == 2
+    state = await until(empty.files.slice, lambda state: state.total == 1 and not state.loading)
+    assert (state.marked, state.selected) == (frozenset(), third)
+
+
+async def test_deleting_what_is_gone_already_is_no_failure(empty: Store, tmp_path: Path) -> None:
+    file = await empty.files.upload(made(tmp_path, "a.txt"))
+    assert file is not None
+    await empty.files.delete([file.id])
+    handle = empty.files.delete([file.id])
+    assert await handle == 1
+    assert handle.outcome == "done"
+
+
+async def test_a_signed_address_works_without_a_key_and_is_not_in_the_repr(
+    empty: Store, tmp_path: Path
+) -> None:
+    file = await empty.files.upload(made(tmp_path, "a.txt", b"hello"))
+    assert file is not None
+    url = await empty.files.signed_url(file.id)
+    assert url is not None
+    async with httpx.AsyncClient() as http:
+        assert (await http.get(url)).content == b"hello"
+    assert empty.files.slice.value.signed_url == url
+    assert url not in repr(empty.files.slice.value)
+
+
+async def test_a_download_into_a_folder_keeps_to_the_folder(empty: Store, tmp_path: Path) -> None:
+    file = await empty.files.upload(made(tmp_path, "a.txt", b"hello"))
+    assert file is not None
+    folder = tmp_path / "down"
+    folder.mkdir()
+    await empty.files.load()
+    path = await empty.files.download(file.id, folder)
+    assert path == folder / "a.txt"
+    assert path.read_bytes() == b"hello"
+    items = tuple(
+        item.model_copy(update={"filename": "../../up.txt"})
+        for item in empty.files.slice.value.items
+    )
+    empty.files.slice.put(FilesState(items=items))
+    assert await empty.files.download(file.id, folder) == folder / "up.txt"
+
+
+async def test_a_read_only_profile_changes_nothing_until_it_is_allowed(
+    server: RunningServer, tmp_path: Path
+) -> None:
+    profile = Profile("careful", server.url, server.api_key, read_only=True)
+    store = Store(profile, OwnerLoop.running())
+    await store.start()
+    try:
+        handle = store.files.upload(made(tmp_path, "a.txt"))
+        await handle
+        assert handle.error == READ_ONLY
+        await store.session.allow_changes()
+        assert await store.files.upload(made(tmp_path, "a.txt")) is not None
+    finally:
+        await store.close()

@@ -1,0 +1,120 @@
+import asyncio
+import os
+import signal
+from pathlib import Path
+
+from carrel.config import Profile, folders
+from carrel.store.loop import OwnerLoop
+from carrel.store.session import SessionState
+from carrel.store.store import Store
+from support.process import RunningServer, serve
+from support.slices import until
+
+
+def connected(state: SessionState) -> bool:
+    return state.connection == "ready"
+
+
+async def test_it_becomes_ready_and_knows_the_models(store: Store, server: RunningServer) -> None:
+    assert store.session.slice.value.connection == "starting"
+    handle = store.session.ready()
+    await handle
+    state = store.session.slice.value
+    assert (handle.outcome, state.connection, state.url) == ("done", "ready", server.url)
+    assert "smollm2" in state.models
+
+
+async def test_the_key_is_in_no_repr(store: Store, server: RunningServer) -> None:
+    await store.session.ready()
+    assert server.api_key not in repr(store.session.slice.value)
+
+
+async def test_a_wrong_key_fails_in_words_and_lets_nobody_wait(server: RunningServer) -> None:
+    store = Store(Profile("test", server.url, "wrong"), OwnerLoop.running())
+    await store.start()
+    try:
+        state = await until(store.session.slice, lambda state: state.connection == "failed")
+        assert state.error is not None
+        assert state.error.title == "The key was refused"
+        await store.files.load()
+        assert store.files.slice.value.error == state.error
+        assert store.files.slice.value.loading is False
+    finally:
+        await store.close()
+
+
+async def test_an_address_where_nobody_answers_is_lost_and_tried_again() -> None:
+    store = Store(Profile("test", "http://127.0.0.1:9", "key"), OwnerLoop.running())
+    await store.start()
+    try:
+        state = await until(store.session.slice, lambda state: state.connection == "lost")
+        assert state.detail == "lost the server, retrying"
+        handle = store.files.load()
+        await handle
+        assert handle.error is not None
+        assert handle.error.title == "Lost the server"
+    finally:
+        await store.close()
+
+
+async def test_a_lost_server_is_found_again_and_the_lists_load_again(tmp_path: Path) -> None:
+    with serve(tmp_path / "data") as first:
+        port = int(first.url.rpartition(":")[2])
+        store = Store(Profile("test", first.url, first.api_key), OwnerLoop.running())
+        await store.start()
+        await store.files.load()
+        await until(store.session.slice, connected)
+    try:
+        await store.files.load()
+        await until(store.session.slice, lambda state: state.connection == "lost")
+        (tmp_path / "a.txt").write_text("hello")
+        with serve(tmp_path / "data", port=port):
+            store.session.retry()
+            await until(store.session.slice, connected)
+            await until(store.files.slice, lambda state: state.error is None and state.loaded)
+            assert await store.files.upload(tmp_path / "a.txt") is not None
+    finally:
+        await store.close()
+
+
+async def test_the_server_of_this_machine_is_started_and_started_again_when_killed(
+    home: Path,
+) -> None:
+    store = Store(Profile("local"), OwnerLoop.running())
+    await store.start()
+    try:
+        await until(store.session.slice, connected, 60)
+        assert store.session.slice.value.hosted is False
+        assert store.session.slice.value.model == "smollm2 (test model)"
+        pid = _pid()
+        os.kill(pid, signal.SIGKILL)
+        await until(store.session.slice, lambda state: state.connection == "lost")
+        assert store.session.slice.value.detail == "lost the server, retrying"
+        await until(store.session.slice, connected, 60)
+        assert _pid() != pid
+        handle = store.files.load()
+        await handle
+        assert handle.outcome == "done"
+    finally:
+        await store.close()
+        os.kill(_pid(), signal.SIGTERM)
+
+
+def _pid() -> int:
+    import json
+
+    return int(json.loads((folders().server / "server.json").read_text())["pid"])
+
+
+async def test_a_portal_serves_a_store_to_other_threads(server: RunningServer) -> None:
+    loop = OwnerLoop.in_thread()
+    store = Store(Profile("test", server.url, server.api_key), loop)
+    try:
+        await loop.run(store.start())
+        handle = store.files.load()
+        await asyncio.to_thread(handle.result, 30)
+        assert handle.outcome == "done"
+        assert store.files.slice.value.loaded
+        await loop.run(store.close())
+    finally:
+        await asyncio.to_thread(loop.close)
