@@ -6,7 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal
 
-Kind = Literal["heading", "paragraph", "list_item", "code", "table", "figure", "header", "footer"]
+Kind = Literal[
+    "heading", "paragraph", "list_item", "code", "table", "figure", "header", "footer", "aside"
+]
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,8 @@ class Line:
     box: Box
     size: float
     words: tuple[Word, ...]
+    bold: bool = False
+    mono: bool = False
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,12 @@ IDS_PER_PAGE = 1000
 Crop = Callable[[tuple[int, int, int, int]], Image.Image]
 """The part of the page's picture inside a rectangle of its pixels."""
 
-_TYPES: dict[str, BlockType] = {"heading": "title", "code": "code", "list_item": "list"}
+_TYPES: dict[str, BlockType] = {
+    "heading": "title",
+    "code": "code",
+    "list_item": "list",
+    "aside": "aside_text",
+}
 _CAPTION = re.compile(
     r"(fig(ure)?|table|tab|plate|chart|abb(ildung)?|tabelle|tableau)\.?\s*\d+", re.IGNORECASE
 )
@@ -171,7 +176,7 @@ class _Composer:
                 text.content(first.text, _scores_of(first))
                 text.syntax("\n```")
                 self._add_text(group, text)
-            case "paragraph":
+            case "paragraph" | "aside":
                 text = _Text()
                 text.content(first.text, _scores_of(first))
                 self._add_text(group, text)

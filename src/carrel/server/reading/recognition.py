@@ -112,5 +112,5 @@ def _line(found: dict[str, Any], frame: Frame, scale: float) -> Line:
     xs, ys = zip(*corners, strict=True)
     box = Box(min(xs), min(ys), max(xs), max(ys))
     words = tuple(Word(text, confidence) for text, confidence in found["words"])
-    text = found["text"]
+    text = " ".join(found["text"].split())
     return Line(text, box, box.height, words or (Word(text, found["confidence"]),))

@@ -1,0 +1,155 @@
+"""Reading order: the parts of a page into the sequence in which a person reads them.
+
+The page is cut into strips by the white space that runs across it. Neighbouring strips that share
+a gutter are columns, read one after the other; everything else is read from top to bottom.
+"""
+
+import statistics
+from collections.abc import Sequence
+from typing import Protocol, TypeVar
+
+from carrel.server.reading.layout import Box
+
+
+class Boxed(Protocol):
+    """Anything with a place on the page."""
+
+    @property
+    def box(self) -> Box: ...
+
+
+T = TypeVar("T", bound=Boxed)
+
+_GUTTER = 0.5
+"""The least white space between columns, as a part of a line's height."""
+_OVERLAP = 0.4
+"""How much of their height lines that are set tightly may share."""
+_COLUMN_LINES = 3
+"""Fewer parts than this side by side are a row, not a column."""
+_BESIDE = 5
+"""A caption or note may be shorter if so many lines stand beside it."""
+_COLUMN_WIDTH = 0.12
+"""The least width of a column, as a part of the text's width."""
+
+
+def columns(parts: Sequence[T]) -> list[list[T]]:
+    """Parts in reading order, grouped into the columns (or full widths) they stand in."""
+    if not parts:
+        return []
+    gutter = _GUTTER * statistics.median(part.box.height for part in parts)
+    return _cut(list(parts), gutter)
+
+
+def _cut(parts: list[T], gutter: float) -> list[list[T]]:
+    groups: list[list[T]] = []
+    strips = _strips(parts)
+    start, was_columns = 0, True
+    while start < len(strips):
+        end = _shared_gutter(strips, start, gutter)
+        if end == start:
+            if not was_columns:
+                groups[-1] += strips[start]
+            else:
+                groups.append(strips[start])
+            was_columns = False
+            start += 1
+            continue
+        run = [part for strip in strips[start:end] for part in strip]
+        for column in _split(run, gutter):
+            groups += _cut(column, gutter) if len(column) < len(run) else [column]
+        was_columns = True
+        start = end
+    return groups
+
+
+def _strips(parts: list[T]) -> list[list[T]]:
+    """The parts between the white spaces that run all the way across."""
+    strips: list[list[T]] = []
+    bottom = float("-inf")
+    for part in sorted(parts, key=lambda part: part.box.top):
+        if part.box.top >= bottom - _OVERLAP * part.box.height:
+            strips.append([])
+        strips[-1].append(part)
+        bottom = max(bottom, part.box.bottom)
+    return strips
+
+
+def _shared_gutter(strips: list[list[T]], start: int, gutter: float) -> int:
+    """Where the columns that begin at a strip end; the strip itself if none begin there."""
+    end, best = start, start
+    run: list[T] = []
+    while end < len(strips):
+        run = [*run, *strips[end]]
+        sides = _split(run, gutter)
+        if len(sides) < 2 and not _one_sided(run, strips[end + 1 : end + 2]):
+            break
+        end += 1
+        if _are_columns(sides):
+            best = end
+    return _without_tail(strips, start, best, gutter)
+
+
+def _one_sided(run: list[T], following: list[list[T]]) -> bool:
+    """Whether a run may still become columns: the next strip stands (partly) beside it."""
+    if not following:
+        return False
+    left = min(part.box.left for part in run)
+    right = max(part.box.right for part in run)
+    return any(part.box.left >= right or part.box.right <= left for part in following[0])
+
+
+def _without_tail(strips: list[list[T]], start: int, end: int, gutter: float) -> int:
+    """Leaves a heading of what comes next out of the columns above it."""
+    while end - start > 1 and end < len(strips):
+        last, above, below = strips[end - 1], strips[end - 2], strips[end]
+        if len(_split(last, gutter)) > 1:
+            break
+        box = Box.around(part.box for part in last)
+        before = box.top - max(part.box.bottom for part in above)
+        after = min(part.box.top for part in below) - box.bottom
+        if before <= 1.3 * max(after, 0.0) + 1:
+            break
+        end -= 1
+    return end
+
+
+def _split(parts: list[T], gutter: float) -> list[list[T]]:
+    """The parts left and right of every gutter that runs all the way down."""
+    sides: list[list[T]] = []
+    right = float("-inf")
+    for part in sorted(parts, key=lambda part: part.box.left):
+        if part.box.left >= right + gutter or not sides:
+            sides.append([])
+        sides[-1].append(part)
+        right = max(right, part.box.right)
+    return sides
+
+
+def _are_columns(sides: list[list[T]]) -> bool:
+    if len(sides) < 2:
+        return False
+    whole = Box.around(part.box for side in sides for part in side)
+    if any(
+        Box.around(part.box for part in side).width < _COLUMN_WIDTH * whole.width for side in sides
+    ):
+        return False
+    least, most = min(map(len, sides)), max(map(len, sides))
+    return least >= _COLUMN_LINES or (most >= _BESIDE and least * 3 <= most)
+
+
+def rows(parts: Sequence[T]) -> list[list[T]]:
+    """Parts of one column as rows from top to bottom, each from left to right."""
+    found: list[list[T]] = []
+    for part in sorted(parts, key=lambda part: part.box.centre[1]):
+        if found and all(_beside(part.box, other.box) for other in found[-1]):
+            found[-1].append(part)
+        else:
+            found.append([part])
+    return [sorted(row, key=lambda part: part.box.left) for row in found]
+
+
+def _beside(one: Box, other: Box) -> bool:
+    """Whether two boxes stand on one line, next to each other."""
+    shift = abs(one.centre[1] - other.centre[1])
+    shared = min(one.right, other.right) - max(one.left, other.left)
+    return shift < min(one.height, other.height) / 2 and shared < min(one.width, other.width) / 2

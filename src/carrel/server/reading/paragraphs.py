@@ -1,0 +1,246 @@
+"""Lines of a column to headings, paragraphs, lists and code."""
+
+import re
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from carrel.server.reading.layout import Box, Line, Region, join_lines
+
+_BULLET = re.compile(r"[•◦▪‣●○■□·∙*–—-]\s+(?=\S)")
+_GLUED_BULLET = re.compile(r"[•◦▪‣●■](?=\w)")
+_NUMBER = re.compile(r"\(?(\d{1,3})[.)]\s+(?=\S)")
+_BARE_NUMBER = re.compile(r"(\d{1,2})\s+(?=\S)")
+_LETTER = re.compile(r"\(?([a-z])[.)]\s+(?=\S)")
+_SENTENCE_END = re.compile(r"[.!?:;\"”»)\]]$")
+_HEADING_LETTERS = 200
+_LEVELS = ((1.7, 1), (1.35, 2), (1.12, 3))
+"""How much larger than the text a heading of each level is at least."""
+
+
+@dataclass(frozen=True)
+class Style:
+    """What is usual on a page: the size of its text and the space between its lines."""
+
+    size: float
+    gap: float
+
+    @classmethod
+    def of(cls, lines: Sequence[Line]) -> "Style":
+        """The size most letters have, and the usual gap between lines of that size."""
+        letters = sorted((line.size, len(line.text)) for line in lines)
+        half, size = sum(count for _, count in letters) / 2, 1.0
+        for line_size, count in letters:
+            size = line_size
+            half -= count
+            if half <= 0:
+                break
+        text = [line for line in lines if abs(line.size - size) <= 0.1 * size]
+        gaps = [
+            below.box.top - above.box.bottom
+            for above, below in pairwise(text)
+            if 0 <= below.box.top - above.box.top <= 3 * size
+        ]
+        return cls(size, statistics.median_low(gaps) if gaps else 0.2 * size)
+
+    def level(self, line: Line) -> int:
+        """The level of a heading of this size; 0 for text."""
+        ratio = line.size / self.size
+        for least, level in _LEVELS:
+            if ratio >= least:
+                return level
+        return 4 if line.bold and len(line.text) <= _HEADING_LETTERS / 2 else 0
+
+
+def regions(lines: Sequence[Line], style: Style) -> list[Region]:
+    """The blocks that the lines of one column form, from top to bottom."""
+    markers = _list_markers(lines)
+    right = max((line.box.right for line in lines), default=0.0)
+    left = _usual_left(lines)
+    found: list[Region] = []
+    block: list[int] = []
+    for number in range(len(lines)):
+        if block and _begins(lines, block, number, markers, style, left, right):
+            found.append(_region([lines[n] for n in block], markers.get(block[0]), style))
+            block = []
+        block.append(number)
+    if block:
+        found.append(_region([lines[n] for n in block], markers.get(block[0]), style))
+    return _levelled(_rejoined(found, style), style)
+
+
+def _rejoined(found: list[Region], style: Style) -> list[Region]:
+    """Gives a first line in large letters back to its paragraph."""
+    rejoined: list[Region] = []
+    for region in found:
+        above = rejoined[-1] if rejoined else None
+        if (
+            above is not None
+            and above.kind == "heading"
+            and region.kind == "paragraph"
+            and region.text[:1].islower()
+            and region.box.top - above.box.bottom < style.gap + style.size / 2
+        ):
+            rejoined[-1] = _paragraph([*above.lines, *region.lines])
+        else:
+            rejoined.append(region)
+    return rejoined
+
+
+def _begins(
+    lines: Sequence[Line],
+    block: list[int],
+    number: int,
+    markers: dict[int, str],
+    style: Style,
+    left: float,
+    right: float,
+) -> bool:
+    """Whether a line begins a new block."""
+    line, above, first = lines[number], lines[number - 1], lines[block[0]]
+    if number in markers:
+        return True
+    gap = line.box.top - above.box.bottom
+    if line.mono != above.mono:
+        return True
+    if line.mono:
+        return gap > style.gap + 1.5 * line.size
+    level = style.level(line)
+    if level != style.level(above) or abs(line.size - above.size) > 0.12 * above.size:
+        return True
+    if level:
+        return gap > style.gap + 0.8 * line.size or len(block) >= 3
+    if gap > style.gap + 0.45 * style.size and not _goes_on(above, line, gap):
+        return True
+    if block[0] in markers:
+        # Text under a list that returns to the margin is no longer the list.
+        return line.box.left <= first.box.left + 0.3 * style.size and _ended(above, line, right)
+    following = lines[number + 1] if number + 1 < len(lines) else None
+    if (
+        _ended(above, line, right)
+        and not line.text[:1].islower()
+        and following is not None
+        and not _ended(line, following, right)
+    ):
+        # A short line above full ones: a heading, or the end of a paragraph.
+        return True
+    indented = line.box.left > left + 0.7 * style.size
+    aligned = len(block) > 1 and abs(line.box.left - above.box.left) < 0.5 * style.size
+    return indented and not aligned and above.box.left <= left + 0.7 * style.size
+
+
+def _goes_on(above: Line, line: Line, gap: float) -> bool:
+    """Whether a sentence plainly continues across a wide gap."""
+    return (
+        gap < 1.5 * line.size
+        and line.text[:1].islower()
+        and not _SENTENCE_END.search(above.text)
+        and abs(above.box.left - line.box.left) < 2 * line.size
+    )
+
+
+def _ended(above: Line, line: Line, right: float) -> bool:
+    """Whether the line above was broken on purpose: the next word would have fitted."""
+    word = line.text.split(" ", 1)[0]
+    letter = line.box.width / max(1, len(line.text))
+    return right - above.box.right > letter * (len(word) + 2)
+
+
+def _usual_left(lines: Sequence[Line]) -> float:
+    """Where most lines begin."""
+    return statistics.mode([round(line.box.left / 3) for line in lines]) * 3 + 1.5 if lines else 0
+
+
+def _list_markers(lines: Sequence[Line]) -> dict[int, str]:
+    """The lines that begin an item of a list, with their markers."""
+    markers = {}
+    for number, line in enumerate(lines):
+        match = _BULLET.match(line.text) or _GLUED_BULLET.match(line.text)
+        if match and not line.mono:
+            markers[number] = match[0]
+    for pattern in (_NUMBER, _LETTER, _BARE_NUMBER):
+        matches = [
+            (number, match)
+            for number, line in enumerate(lines)
+            if number not in markers and not line.mono and (match := pattern.match(line.text))
+        ]
+        values = [int(m[1]) if m[1].isdigit() else ord(m[1]) for _, m in matches]
+        for place, ((number, match), value) in enumerate(zip(matches, values, strict=True)):
+            rising = place + 1 < len(values) and values[place + 1] == value + 1
+            risen = place > 0 and values[place - 1] == value - 1
+            # Bare numbers begin many lines that are no list: these must count from one.
+            counted = pattern is not _BARE_NUMBER or _counts_from_one(values, place)
+            if (rising or risen) and counted and not lines[number].bold:
+                markers[number] = match[0]
+    return markers
+
+
+def _counts_from_one(values: list[int], place: int) -> bool:
+    while place > 0 and values[place] > 1:
+        if values[place - 1] != values[place] - 1:
+            return False
+        place -= 1
+    return values[place] == 1
+
+
+def _region(lines: list[Line], marker: str | None, style: Style) -> Region:
+    box = Box.around(line.box for line in lines)
+    kept = tuple(lines)
+    if marker is not None:
+        text = join_lines(lines)[len(marker) :].strip()
+        return Region("list_item", box, text, marker=marker.strip(), lines=kept)
+    if lines[0].mono:
+        return Region("code", box, _verbatim(lines), lines=kept)
+    level = style.level(lines[0])
+    text = join_lines(lines)
+    if level and len(text) <= _HEADING_LETTERS and any(letter.isalnum() for letter in text):
+        return Region("heading", box, text, level=level, lines=kept)
+    return _paragraph(lines)
+
+
+def _paragraph(lines: list[Line]) -> Region:
+    box = Box.around(line.box for line in lines)
+    return Region("paragraph", box, _with_breaks(lines), lines=tuple(lines))
+
+
+def _with_breaks(lines: list[Line]) -> str:
+    """The paragraph's text; lines that were broken on purpose stay apart."""
+    right = max(line.box.right for line in lines)
+    parts: list[list[Line]] = [[lines[0]]]
+    for above, line in pairwise(lines):
+        if _ended(above, line, right) and not line.text[:1].islower():
+            parts.append([])
+        parts[-1].append(line)
+    return "\n".join(join_lines(part) for part in parts)
+
+
+def _verbatim(lines: list[Line]) -> str:
+    """Code with its indentation."""
+    left = min(line.box.left for line in lines)
+    letter = statistics.median(line.box.width / max(1, len(line.text)) for line in lines) or 1
+    text = []
+    for above, line in pairwise([lines[0], *lines]):
+        skipped = (line.box.top - above.box.top) / max(1.0, line.size)
+        if line is not above and skipped > 2:
+            text.append("")
+        text.append(" " * round((line.box.left - left) / letter) + line.text)
+    return "\n".join(text)
+
+
+def _levelled(found: list[Region], style: Style) -> list[Region]:
+    """List items with their depth, by how far they are indented in their list."""
+    levelled: list[Region] = []
+    edges: list[float] = []
+    for region in found:
+        if region.kind != "list_item":
+            edges = []
+            levelled.append(region)
+            continue
+        edge = region.lines[0].box.left
+        while edges and edge < edges[-1] - style.size / 2:
+            edges.pop()
+        if not edges or edge > edges[-1] + style.size / 2:
+            edges.append(edge)
+        levelled.append(replace(region, level=len(edges) - 1))
+    return levelled
