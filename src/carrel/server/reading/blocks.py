@@ -24,8 +24,10 @@ _PORTRAIT = 1.2
 """Only pages this much higher than wide have running heads: maps and slides do not."""
 _UPRIGHT = 20.0
 """Degrees. Text turned further is not part of the flow."""
-_WHOLE_PAGE = 0.9
 _LEAST_FIGURE = 8.0
+"""Points. Anything thinner is a rule or an ornament."""
+_FIGURE_LINES = 5
+"""Lines of text that may stand in a picture."""
 _CELL_LETTERS = 120
 """What liteparse takes for a table with longer cells on average is columns of text."""
 _BOLD = re.compile(r"bold|black|heavy|semibold|demi", re.IGNORECASE)
@@ -47,7 +49,8 @@ def page_layout(parsed: Any, frame: Frame, recognised: Sequence[Line] = ()) -> P
     """
     links = [note.uri for note in parsed.annotations or [] if note.uri]
     flowing, turned = _lines(parsed.text_items, recognised)
-    solids = [*_tables(parsed.blocks or []), *_figures(parsed.blocks or [], frame)]
+    blocks = parsed.blocks or []
+    solids = [*_tables(blocks), *_figures(blocks, frame, flowing)]
     loose, solids = _taken(flowing, solids)
     parts = [_Part(line.box, line) for line in loose]
     parts += [_Part(solid.box, solid) for solid in solids]
@@ -101,16 +104,18 @@ def _tables(blocks: Iterable[Any]) -> list[Region]:
     return tables
 
 
-def _figures(blocks: Iterable[Any], frame: Frame) -> list[Region]:
-    """Pictures on the page; the scan of the whole page is none of them."""
+def _figures(blocks: Iterable[Any], frame: Frame, lines: Sequence[Line]) -> list[Region]:
+    """Pictures on the page; one that is all page, or that text stands on, is its background."""
     page = frame.width * frame.height
     figures = []
     for block in blocks:
-        if block.kind == "figure" and block.bbox is not None:
-            box = _box(block.bbox)
-            small = min(box.width, box.height) < _LEAST_FIGURE
-            if not small and box.width * box.height < _WHOLE_PAGE * page:
-                figures.append(Region("figure", box))
+        if block.kind != "figure" or block.bbox is None:
+            continue
+        box = _box(block.bbox)
+        if min(box.width, box.height) < _LEAST_FIGURE or box.width * box.height > 0.9 * page:
+            continue
+        if sum(box.holds(*line.box.centre) for line in lines) <= _FIGURE_LINES:
+            figures.append(Region("figure", box))
     return figures
 
 
