@@ -86,6 +86,8 @@ class Renderer:
                 raise
 
     async def _started(self) -> asyncio.subprocess.Process:
+        if self._worker is not None and self._worker.returncode is not None:
+            await self._end()
         if self._worker is None:
             self._worker = await asyncio.create_subprocess_exec(
                 *(sys.executable, "-m", "carrel.pages.worker"),
