@@ -144,7 +144,7 @@ class Transport:
             request = self._http.build_request("GET", url)
         except httpx.InvalidURL:
             request = None
-        if request is None or request.url.scheme not in ("http", "https"):
+        if request is None or request.url.scheme not in ("http", "https") or not request.url.host:
             raise UnexpectedAnswer(f"{self.host} gave an address that cannot be opened.")
         async with self._send(request, "(signed address)", follow_redirects=True) as response:
             yield response
