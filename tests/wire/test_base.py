@@ -34,6 +34,18 @@ def test_nul_is_refused_in_text(value: str) -> None:
         AgentCreate(model="m", name=value)
 
 
+@pytest.mark.parametrize("value", ["\ud800", "a\udfff"])
+def test_half_a_surrogate_pair_is_refused_in_text(value: str) -> None:
+    with pytest.raises(ValidationError):
+        AgentCreate(model="m", name=value)
+
+
+@pytest.mark.parametrize("value", ["\ud800", float("nan"), [float("inf")], {"\udfff": 1}])
+def test_what_no_answer_could_carry_back_is_refused_in_metadata(value: object) -> None:
+    with pytest.raises(ValidationError):
+        AgentCreate(model="m", name="n", metadata={"key": value})
+
+
 @pytest.mark.parametrize("page", [-1, 2**31, 10**30])
 def test_integers_stay_within_what_a_database_holds(page: int) -> None:
     with pytest.raises(ValidationError):

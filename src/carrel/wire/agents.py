@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from carrel.wire.base import MAX_INT, Answer, Count, Request, Text, Timestamp
+from carrel.wire.base import MAX_INT, Answer, Count, JSONObject, Request, Text, Timestamp
 from carrel.wire.completions import Prediction
 from carrel.wire.formats import ResponseFormat
 from carrel.wire.tools import Tool, ToolChoice
@@ -41,9 +41,9 @@ class AgentCreate(Request):
     instructions: Text | None = None
     tools: list[Tool] | None = None
     handoffs: Annotated[list[Text], Field(min_length=1)] | None = None
-    metadata: dict[str, Any] | None = None
+    metadata: JSONObject | None = None
     completion_args: CompletionArgs | None = None
-    guardrails: list[dict[str, Any]] | None = None
+    guardrails: list[JSONObject] | None = None
     version_message: Annotated[Text, Field(max_length=500)] | None = None
 
 
@@ -56,9 +56,9 @@ class AgentUpdate(Request):
     instructions: Text | None = None
     tools: list[Tool] | None = None
     handoffs: Annotated[list[Text], Field(min_length=1)] | None = None
-    metadata: dict[str, Any] | None = None
+    metadata: JSONObject | None = None
     completion_args: CompletionArgs | None = None
-    guardrails: list[dict[str, Any]] | None = None
+    guardrails: list[JSONObject] | None = None
     deployment_chat: bool | None = None
     version_message: Annotated[Text, Field(max_length=500)] | None = None
 
@@ -121,7 +121,7 @@ class AgentFilter(Request):
     name: Text | None = None
     search: Text | None = None
     id: Text | None = None
-    metadata: dict[str, Any] | None = None
+    metadata: JSONObject | None = None
 
 
 class AgentQuery(AgentFilter):

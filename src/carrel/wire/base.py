@@ -1,5 +1,6 @@
 """The two base models: what a caller sends, and what a service answers."""
 
+import json
 from datetime import UTC, datetime
 from typing import Annotated, Any, Self
 
@@ -28,14 +29,32 @@ def omitted_when_none(description: str | None = None) -> Any:
     return Field(default=None, exclude_if=_is_none, description=description)
 
 
-def _refuse_nul(value: str) -> str:
+def _storable_text(value: str) -> str:
     if "\x00" in value:
         raise ValueError("must not contain a NUL character")
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise ValueError("must not contain half a surrogate pair") from None
     return value
 
 
-Text = Annotated[str, AfterValidator(_refuse_nul)]
+def _storable_json(value: dict[str, Any]) -> dict[str, Any]:
+    # JSON text can spell what no answer could carry back: NaN, and halves of surrogate pairs.
+    try:
+        json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise ValueError("must not contain half a surrogate pair") from None
+    except ValueError:
+        raise ValueError("must not contain numbers that are not finite") from None
+    return value
+
+
+Text = Annotated[str, AfterValidator(_storable_text)]
 """Any text a caller sends: everything but NUL, which no database column stores."""
+
+JSONObject = Annotated[dict[str, Any], AfterValidator(_storable_json)]
+"""A JSON object of any shape that a caller sends."""
 
 Count = Annotated[int, Field(ge=0, le=MAX_INT)]
 """A whole number from 0 that fits a database column."""

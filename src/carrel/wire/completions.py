@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
-from carrel.wire.base import Answer, Count, Request, Text, omitted_when_none
+from carrel.wire.base import Answer, Count, JSONObject, Request, Text, omitted_when_none
 from carrel.wire.content import Content
 from carrel.wire.formats import ResponseFormat
 from carrel.wire.tools import FunctionTool, NamedToolChoice, ToolCall, ToolChoice
@@ -77,13 +77,13 @@ class CompletionRequest(Request):
     reasoning_effort: Text | None = None
     tools: list[FunctionTool] | None = None
     tool_choice: ToolChoice | NamedToolChoice | None = None
-    metadata: dict[str, Any] | None = None
+    metadata: JSONObject | None = None
     prompt_cache_key: Text | None = None
     logprobs: bool | None = None
     top_logprobs: Count | None = None
     prompt_logprobs: bool | None = None
     top_prompt_logprobs: Count | None = None
-    guardrails: list[dict[str, Any]] | None = None
+    guardrails: list[JSONObject] | None = None
     service_tier: Literal["auto", "standard_only"] | None = None
 
 

@@ -1,10 +1,10 @@
 """Content chunks: the parts a message may be made of."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
-from carrel.wire.base import Request, Text
+from carrel.wire.base import JSONObject, Request, Text
 
 
 class ImageURL(Request):
@@ -47,14 +47,14 @@ class ReferenceChunk(Request):
 
 class ThinkingChunk(Request):
     type: Literal["thinking"] = "thinking"
-    thinking: list[dict[str, Any]] | Text
+    thinking: list[JSONObject] | Text
     signature: Text | None = None
     closed: bool | None = None
 
 
 class InputAudioChunk(Request):
     type: Literal["input_audio"] = "input_audio"
-    input_audio: Text | dict[str, Any]
+    input_audio: Text | JSONObject
 
 
 ContentChunk = Annotated[

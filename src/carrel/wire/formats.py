@@ -1,10 +1,10 @@
 """The response format object, shared by OCR annotations and completions."""
 
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import ConfigDict, Field, model_validator
 
-from carrel.wire.base import Request, Text
+from carrel.wire.base import JSONObject, Request, Text
 
 
 class JSONSchema(Request):
@@ -13,7 +13,7 @@ class JSONSchema(Request):
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
 
     name: Text
-    schema_definition: dict[str, Any] = Field(alias="schema")
+    schema_definition: JSONObject = Field(alias="schema")
     description: Text | None = None
     strict: bool = False
 

@@ -1,18 +1,18 @@
 """Tools that an agent may have, and the calls a model makes of them."""
 
 import json
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, field_validator
 
-from carrel.wire.base import Answer, Request, Text
+from carrel.wire.base import Answer, JSONObject, Request, Text
 
 
 class Function(Request):
     """A function's name, and its parameters as a JSON schema object."""
 
     name: Annotated[Text, Field(min_length=1, max_length=256)]
-    parameters: dict[str, Any] = Field(default_factory=dict)
+    parameters: JSONObject = Field(default_factory=dict)
     description: Text | None = None
     strict: bool = False
 
