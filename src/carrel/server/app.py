@@ -6,9 +6,18 @@ from contextlib import asynccontextmanager
 from fastapi import FastAPI
 
 from carrel.server.errors import install_error_handlers
-from carrel.server.middleware import RequestLog
+from carrel.server.middleware import Authenticate, BodyGuard, RequestLog
 from carrel.server.parts import Server
-from carrel.server.routes import files, health, leases, signed
+from carrel.server.routes import (
+    agents,
+    documents,
+    files,
+    health,
+    leases,
+    libraries,
+    ocr,
+    signed,
+)
 
 
 def create_app(server: Server) -> FastAPI:
@@ -25,8 +34,11 @@ def create_app(server: Server) -> FastAPI:
     # No documentation pages: they would load their scripts from elsewhere.
     app = FastAPI(title="Carrel", lifespan=lifespan, docs_url=None, redoc_url=None)
     app.state.server = server
-    for area in (files, signed, leases, health):
+    for area in (files, agents, ocr, libraries, documents, signed, leases, health):
         app.include_router(area.router)
     install_error_handlers(app)
+    # The last one added is the outermost.
+    app.add_middleware(Authenticate, access=server.access)
+    app.add_middleware(BodyGuard, limit=server.settings.limits.body_bytes)
     app.add_middleware(RequestLog)
     return app

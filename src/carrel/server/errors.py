@@ -4,6 +4,7 @@ from typing import Any
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
@@ -73,7 +74,7 @@ def not_found(kind: str, id: str | int) -> ApiError:
 def install_error_handlers(app: FastAPI) -> None:
     """Answers every error in the interface's shapes."""
     app.add_exception_handler(ApiError, _answer_error)
-    app.add_exception_handler(Unauthorized, _answer_unauthorized)
+    app.add_exception_handler(HTTPException, _answer_http)
     app.add_exception_handler(InvalidRequest, _answer_invalid)
     app.add_exception_handler(RequestValidationError, _answer_validation)
 
@@ -84,7 +85,15 @@ async def _answer_error(request: Request, error: Exception) -> Response:
     return JSONResponse(body, error.status, headers=error.headers)
 
 
-async def _answer_unauthorized(request: Request, error: Exception) -> Response:
+async def _answer_http(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    if error.status_code in (404, 405):
+        return JSONResponse({"detail": error.detail}, error.status_code, headers=error.headers)
+    return await _answer_error(request, ApiError(error.status_code, error.detail))
+
+
+def unauthorized() -> Response:
+    """The answer to a request without a good key."""
     return JSONResponse({"detail": "Unauthorized"}, 401, headers={"www-authenticate": "Bearer"})
 
 

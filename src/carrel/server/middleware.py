@@ -1,20 +1,26 @@
-"""Around every request: its id, a line in the log, and an answer even when a route fails."""
+"""Around every request: its id and its line in the log, its size, its key."""
 
+import asyncio
+import contextlib
 import logging
+import math
 import re
 import time
 import uuid
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from carrel.server.errors import ApiError
+from carrel.server.access import Access
+from carrel.server.errors import ApiError, Unauthorized, unauthorized
 from carrel.server.signing import PREFIX
 
 log = logging.getLogger(__name__)
 
+_DRAIN_SECONDS = 5
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 
@@ -66,6 +72,72 @@ class RequestLog:
                 "%s: %s %s %s %d bytes %.0f ms",
                 *(id, scope["method"], _shown(scope["path"]), status or "-", size, milliseconds),
             )
+
+
+class BodyGuard:
+    """Bounds the body of a request, and lets its sender finish before an early answer."""
+
+    def __init__(self, app: ASGIApp, limit: int) -> None:
+        self._app = app
+        self._limit = limit
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        # An upload counts the bytes of its file itself.
+        headers = Headers(scope=scope)
+        is_upload = headers.get("content-type", "").startswith("multipart/form-data")
+        has_body = "content-length" in headers or "transfer-encoding" in headers
+        limit = math.inf if is_upload else self._limit
+        size, whole, began = 0, False, False
+
+        async def receive_on() -> Message:
+            nonlocal size, whole
+            message = await receive()
+            size += len(message.get("body", b""))
+            whole = message["type"] != "http.request" or not message.get("more_body", False)
+            if size > limit and not began:
+                raise HTTPException(413, "The request is larger than this server takes.")
+            return message
+
+        async def drain() -> None:
+            while not whole:
+                await receive_on()
+
+        async def send_on(message: Message) -> None:
+            nonlocal began
+            asked_first = size == 0 and "expect" in headers
+            if not began and has_body and not asked_first:
+                # A sender that is cut off never sees the answer.
+                began = True
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(drain(), _DRAIN_SECONDS)
+            await send(message)
+
+        await self._app(scope, receive_on, send_on)
+
+
+class Authenticate:
+    """Lets only good keys through, to every path but the open ones."""
+
+    def __init__(self, app: ASGIApp, access: Access) -> None:
+        self._app = app
+        self._access = access
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and not _is_open(scope["path"]):
+            try:
+                authorization = Headers(scope=scope).get("authorization")
+                scope.setdefault("state", {})["caller"] = await self._access.caller(authorization)
+            except Unauthorized:
+                await unauthorized()(scope, receive, send)
+                return
+        await self._app(scope, receive, send)
+
+
+def _is_open(path: str) -> bool:
+    return path in ("/healthz", "/readyz") or path.startswith(PREFIX)
 
 
 def _shown(path: str) -> str:

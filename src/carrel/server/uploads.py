@@ -19,7 +19,6 @@ _MAX_PARTS = 32
 _OVERHEAD_BYTES = 1024 * 1024
 """What a body may be larger than its file: the other parts, and the headers of all."""
 _IDLE_SECONDS = 60
-_DRAIN_SECONDS = 5
 
 
 @dataclass(frozen=True)
@@ -42,19 +41,14 @@ async def receive_upload(request: Request, blobs: LocalBlobs, *, limit: int) -> 
             is too large, 507 when the disk is full.
         InvalidRequest: there is no part named `file`.
     """
-    body = request.stream()
     try:
         _refuse_announced(request, limit)
         async with blobs.writer() as writer:
             receiver = _Receiver(_boundary(request), limit)
-            async for batch in _batches(body, receiver):
+            async for batch in _batches(request.stream(), receiver):
                 await writer.write(batch)
             return await receiver.finish(writer)
-    except (ApiError, InvalidRequest):
-        await _drain(body)
-        raise
     except FormParserError as error:
-        await _drain(body)
         raise ApiError(400, f"The upload is not a well-formed multipart body: {error}") from None
     except ClientDisconnect:
         raise _truncated() from None
@@ -94,16 +88,6 @@ async def _batches(body: AsyncIterator[bytes], receiver: "_Receiver") -> AsyncIt
             yield bytes(pending)
             pending.clear()
     yield bytes(pending)
-
-
-async def _drain(body: AsyncIterator[bytes]) -> None:
-    """Reads what still comes, for a while: a sender that is cut off never sees the answer."""
-    try:
-        async with asyncio.timeout(_DRAIN_SECONDS):
-            async for _ in body:
-                pass
-    except (TimeoutError, ClientDisconnect):
-        pass
 
 
 def _truncated() -> ApiError:

@@ -1,7 +1,8 @@
 """What routes ask for: the server, the caller, query parameters as a model."""
 
+import json
 from collections.abc import Callable
-from typing import Annotated, Any, TypeVar, get_origin
+from typing import Annotated, Any, TypeVar, get_args, get_origin
 
 from fastapi import Depends
 from fastapi.exceptions import RequestValidationError
@@ -23,12 +24,13 @@ def _server(request: Request) -> Server:
 CurrentServer = Annotated[Server, Depends(_server)]
 
 
-async def _caller(request: Request, server: CurrentServer) -> Caller:
-    return await server.access.caller(request.headers.get("authorization"))
+def _caller(request: Request) -> Caller:
+    caller: Caller = request.state.caller
+    return caller
 
 
 CurrentCaller = Annotated[Caller, Depends(_caller)]
-"""The authenticated caller; a request without a good key is answered 401."""
+"""Who is calling; requests without a good key come no further than the middleware."""
 
 
 def base_url(request: Request, server: Server) -> str:
@@ -36,26 +38,27 @@ def base_url(request: Request, server: Server) -> str:
     return server.settings.public_url or str(request.base_url)
 
 
-def query(model: type[M]) -> Callable[[Request], M]:
+def query_of(model: type[M]) -> Callable[[Request], M]:
     """A dependency that reads a model from the query.
 
-    A list is a repeated key. Unknown and empty parameters are ignored: newer clients send
-    some that this server does not know.
+    A list is a repeated key, an object is JSON in one value. Unknown and empty parameters
+    are ignored: newer clients send some that this server does not know.
     """
 
     def read(request: Request) -> M:
-        return _validated(model, _values(model, request.query_params), "query")
+        return validated(model, _values(model, request.query_params), "query")
 
     return read
 
 
-def fields(model: type[M], given: dict[str, str]) -> M:
+def fields_of(model: type[M], given: dict[str, str]) -> M:
     """A model of the text parts of an upload. Unknown and empty parts are ignored."""
     known = {name: value for name, value in given.items() if value and name in model.model_fields}
-    return _validated(model, known, "body")
+    return validated(model, known, "body")
 
 
-def _validated(model: type[M], values: dict[str, Any], where: str) -> M:
+def validated(model: type[M], values: Any, where: str) -> M:
+    """A model of values that FastAPI did not read itself; what is wrong is answered 422."""
     try:
         return model.model_validate(values)
     except ValidationError as error:
@@ -69,10 +72,21 @@ def _values(model: type[BaseModel], parameters: QueryParams) -> dict[str, Any]:
     for name, info in model.model_fields.items():
         given = [value for value in parameters.getlist(name) if value]
         if given:
-            values[name] = given if _is_list(info.annotation) else given[-1]
+            values[name] = _value(info.annotation, given)
     return values
 
 
-def _is_list(annotation: Any) -> bool:
-    members = getattr(annotation, "__args__", ())
-    return get_origin(annotation) is list or any(get_origin(item) is list for item in members)
+def _value(annotation: Any, given: list[str]) -> Any:
+    kinds = {get_origin(kind) or kind for kind in (annotation, *get_args(annotation))}
+    if list in kinds:
+        return given
+    return _json_object(given[-1]) if dict in kinds else given[-1]
+
+
+def _json_object(text: str) -> dict[str, Any] | None:
+    # One official client sends a JSON string where it means "not given".
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) else None

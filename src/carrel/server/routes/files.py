@@ -12,8 +12,8 @@ from carrel.server.routes.dependencies import (
     CurrentCaller,
     CurrentServer,
     base_url,
-    fields,
-    query,
+    fields_of,
+    query_of,
 )
 from carrel.server.uploads import receive_upload
 from carrel.wire.files import (
@@ -34,7 +34,7 @@ router = APIRouter(prefix="/v1/files")
 async def list_files(
     server: CurrentServer,
     caller: CurrentCaller,
-    query: Annotated[FileQuery, Depends(query(FileQuery))],
+    query: Annotated[FileQuery, Depends(query_of(FileQuery))],
 ) -> FileList:
     return await server.database.read(partial(files.page, caller=caller, query=query))
 
@@ -42,7 +42,7 @@ async def list_files(
 @router.post("")
 async def upload_file(request: Request, server: CurrentServer, caller: CurrentCaller) -> File:
     upload = await receive_upload(request, server.blobs, limit=server.settings.limits.file_bytes)
-    options = fields(FileUpload, upload.fields)
+    options = fields_of(FileUpload, upload.fields)
     values = await describe(upload, options, server.blobs.path(upload.blob.hash))
     return await server.database.write(partial(files.insert, caller=caller, values=values))
 
@@ -73,7 +73,7 @@ async def sign_file_url(
     request: Request,
     server: CurrentServer,
     caller: CurrentCaller,
-    query: Annotated[SignedURLQuery, Depends(query(SignedURLQuery))],
+    query: Annotated[SignedURLQuery, Depends(query_of(SignedURLQuery))],
 ) -> SignedURL:
     await server.database.read(partial(files.get, caller=caller, id=file_id))
     seconds = query.expiry * 3600

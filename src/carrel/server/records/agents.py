@@ -1,0 +1,301 @@
+"""Agents: immutable numbered versions, and a pointer to the active one."""
+
+import secrets
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+import sqlalchemy as sa
+
+from carrel.server.access import Caller
+from carrel.server.errors import not_found
+from carrel.server.records.tables import agent_aliases, agent_versions, agents
+from carrel.server.records.text import contains
+from carrel.wire.agents import (
+    Agent,
+    AgentCreate,
+    AgentFilter,
+    AgentUpdate,
+    CompletionArgs,
+    VersionsQuery,
+)
+
+_NO_ARGUMENTS = CompletionArgs().model_dump(mode="json")
+
+# The labels keep apart what both tables call by the same name.
+_COLUMNS = (
+    *agents.c,
+    agent_versions.c.number,
+    agent_versions.c.name,
+    agent_versions.c.model,
+    agent_versions.c.settings,
+    agent_versions.c.message,
+    agent_versions.c.created_at.label("version_created_at"),
+)
+_VERSION = agent_versions.c.agent_id == agents.c.id
+_ACTIVE = sa.and_(_VERSION, agent_versions.c.number == agents.c.active_version)
+
+
+class Position(NamedTuple):
+    """Where an agent stands in the list, newest first."""
+
+    created_at: datetime
+    id: str
+
+
+def create(connection: sa.Connection, caller: Caller, request: AgentCreate) -> Agent:
+    """Adds an agent with its version 0."""
+    now = datetime.now(UTC)
+    id = f"ag_{secrets.token_hex(16)}"
+    connection.execute(
+        agents.insert().values(
+            id=id,
+            organisation_id=caller.organisation_id,
+            owner_id=caller.user_id,
+            active_version=0,
+            deployment_chat=False,
+            source="api",
+            created_at=now,
+            updated_at=now,
+        )
+    )
+    settings = request.body()
+    name, model = settings.pop("name"), settings.pop("model")
+    _add_version(connection, id, 0, name, model, settings, now)
+    return get(connection, caller, id)
+
+
+def get(
+    connection: sa.Connection, caller: Caller, id: str, version: str | int | None = None
+) -> Agent:
+    """An agent as its active version has it, or the version of a number or an alias.
+
+    Raises:
+        ApiError: 404.
+    """
+    row = _find(connection, caller, id)
+    if version is not None:
+        row = _find(connection, caller, id, _number(connection, id, version))
+    return _agents(connection, [row])[0]
+
+
+def update(connection: sa.Connection, caller: Caller, id: str, request: AgentUpdate) -> Agent:
+    """Adds a version that differs from the active one as asked, and makes it the active one.
+
+    Raises:
+        ApiError: 404.
+    """
+    row = _find(connection, caller, id)
+    now = datetime.now(UTC)
+    last = sa.select(sa.func.max(agent_versions.c.number)).where(agent_versions.c.agent_id == id)
+    number = connection.scalars(last).one() + 1
+    changes = request.body()
+    deployment_chat = changes.pop("deployment_chat", row.deployment_chat)
+    name, model = changes.pop("name", row.name), changes.pop("model", row.model)
+    _add_version(connection, id, number, name, model, {**row.settings, **changes}, now)
+    _point(connection, id, number, now, deployment_chat=deployment_chat)
+    return get(connection, caller, id)
+
+
+def switch(connection: sa.Connection, caller: Caller, id: str, version: int) -> Agent:
+    """Makes another version the active one.
+
+    Raises:
+        ApiError: 404.
+    """
+    _find(connection, caller, id, version)
+    _point(connection, id, version, datetime.now(UTC))
+    return get(connection, caller, id)
+
+
+def delete(connection: sa.Connection, caller: Caller, id: str) -> None:
+    """Deletes an agent with its versions and aliases.
+
+    Raises:
+        ApiError: 404.
+    """
+    _find(connection, caller, id)
+    connection.execute(agents.delete().where(agents.c.id == id))
+
+
+def versions(
+    connection: sa.Connection, caller: Caller, id: str, query: VersionsQuery
+) -> list[Agent]:
+    """A page of an agent's versions, newest first.
+
+    Raises:
+        ApiError: 404.
+    """
+    _find(connection, caller, id)
+    rows = connection.execute(
+        sa.select(*_COLUMNS)
+        .join(agent_versions, _VERSION)
+        .where(agents.c.id == id)
+        .order_by(agent_versions.c.number.desc())
+        .limit(query.page_size)
+        .offset(query.page * query.page_size)
+    )
+    return _agents(connection, rows.all())
+
+
+def select(
+    connection: sa.Connection,
+    caller: Caller,
+    wanted: AgentFilter,
+    *,
+    limit: int,
+    offset: int = 0,
+    after: Position | None = None,
+) -> list[Agent]:
+    """Agents of the caller's organisation, newest first, after a position if one is given."""
+    query = (
+        sa.select(*_COLUMNS)
+        .join(agent_versions, _ACTIVE)
+        .where(agents.c.organisation_id == caller.organisation_id, *_filters(wanted))
+        .order_by(agents.c.created_at.desc(), agents.c.id.desc())
+    )
+    if after is not None:
+        query = query.where(_is_after(after))
+    if not wanted.metadata:
+        return _agents(connection, connection.execute(query.limit(limit).offset(offset)).all())
+    # Metadata values may be of any shape: compared here, alike on every database.
+    expected = wanted.metadata.items()
+    rows = [
+        row
+        for row in connection.execute(query)
+        if expected <= (row.settings.get("metadata") or {}).items()
+    ]
+    return _agents(connection, rows[offset : offset + limit])
+
+
+def _filters(wanted: AgentFilter) -> list[sa.ColumnElement[bool]]:
+    filters: list[sa.ColumnElement[bool]] = []
+    if wanted.deployment_chat is not None:
+        filters.append(agents.c.deployment_chat == wanted.deployment_chat)
+    if wanted.sources:
+        filters.append(agents.c.source.in_(wanted.sources))
+    if wanted.name:
+        filters.append(agent_versions.c.name == wanted.name)
+    if wanted.id:
+        filters.append(agents.c.id == wanted.id)
+    if wanted.search:
+        filters.append(
+            sa.or_(
+                contains(agent_versions.c.name, wanted.search),
+                contains(agents.c.id, wanted.search),
+            )
+        )
+    return filters
+
+
+def _is_after(position: Position) -> sa.ColumnElement[bool]:
+    created_at = agents.c.created_at
+    return sa.or_(
+        created_at < position.created_at,
+        sa.and_(created_at == position.created_at, agents.c.id < position.id),
+    )
+
+
+def _find(
+    connection: sa.Connection, caller: Caller, id: str, version: int | None = None
+) -> sa.Row[Any]:
+    """The joined row of an agent and one of its versions; the active one without a number."""
+    on = _ACTIVE if version is None else sa.and_(_VERSION, agent_versions.c.number == version)
+    query = (
+        sa.select(*_COLUMNS)
+        .join(agent_versions, on)
+        .where(agents.c.id == id, agents.c.organisation_id == caller.organisation_id)
+    )
+    row = connection.execute(query).one_or_none()
+    if row is None:
+        raise not_found("agent" if version is None else f"version {version} of the agent", id)
+    return row
+
+
+def _number(connection: sa.Connection, id: str, version: str | int) -> int:
+    text = str(version)
+    if text.isascii() and text.isdecimal() and len(text) < 10:
+        return int(text)
+    query = sa.select(agent_aliases.c.version).where(
+        agent_aliases.c.agent_id == id, agent_aliases.c.alias == text
+    )
+    number: int | None = connection.scalar(query)
+    if number is None:
+        raise not_found("version or alias", text)
+    return number
+
+
+def _add_version(
+    connection: sa.Connection,
+    id: str,
+    number: int,
+    name: str,
+    model: str,
+    settings: dict[str, Any],
+    now: datetime,
+) -> None:
+    message = settings.pop("version_message", None)
+    connection.execute(
+        agent_versions.insert().values(
+            agent_id=id,
+            number=number,
+            name=name,
+            model=model,
+            settings=settings,
+            message=message,
+            created_at=now,
+        )
+    )
+
+
+def _point(
+    connection: sa.Connection, id: str, version: int, now: datetime, **columns: object
+) -> None:
+    connection.execute(
+        agents.update()
+        .where(agents.c.id == id)
+        .values(active_version=version, updated_at=now, **columns)
+    )
+
+
+def _agents(connection: sa.Connection, rows: Sequence[sa.Row[Any]]) -> list[Agent]:
+    numbers = _version_numbers(connection, {row.id for row in rows})
+    return [_agent(row, numbers[row.id]) for row in rows]
+
+
+def _version_numbers(connection: sa.Connection, ids: Collection[str]) -> dict[str, list[int]]:
+    query = (
+        sa.select(agent_versions.c.agent_id, agent_versions.c.number)
+        .where(agent_versions.c.agent_id.in_(ids))
+        .order_by(agent_versions.c.number)
+    )
+    numbers: dict[str, list[int]] = defaultdict(list)
+    for row in connection.execute(query):
+        numbers[row.agent_id].append(row.number)
+    return numbers
+
+
+def _agent(row: sa.Row[Any], numbers: list[int]) -> Agent:
+    settings = row.settings
+    active = row.number == row.active_version
+    return Agent(
+        id=row.id,
+        name=row.name,
+        model=row.model,
+        description=settings.get("description"),
+        instructions=settings.get("instructions"),
+        tools=settings.get("tools") or [],
+        handoffs=settings.get("handoffs"),
+        metadata=settings.get("metadata"),
+        completion_args={**_NO_ARGUMENTS, **settings.get("completion_args", {})},
+        guardrails=settings.get("guardrails"),
+        deployment_chat=row.deployment_chat,
+        source=row.source,
+        version=row.number,
+        versions=numbers,
+        version_message=row.message,
+        owner_id=row.owner_id,
+        created_at=row.created_at,
+        updated_at=row.updated_at if active else row.version_created_at,
+    )
