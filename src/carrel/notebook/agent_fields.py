@@ -32,7 +32,12 @@ class AgentFields(BaseModel):
         )
 
     def create(self) -> AgentCreate:
-        """The request for a new agent with these fields."""
+        """The request for a new agent with these fields.
+
+        Raises:
+            ProblemError: it lacks a name or a model.
+        """
+        self._check()
         return AgentCreate.model_validate(
             {
                 "name": self.name,
@@ -48,8 +53,9 @@ class AgentFields(BaseModel):
         """The request for the agent's next version: only what differs from it.
 
         Raises:
-            ProblemError: nothing differs.
+            ProblemError: nothing differs, or the name or the model is empty.
         """
+        self._check()
         old = AgentFields.of(agent)
         changes: dict[str, Any] = {
             name: getattr(self, name) or None
@@ -69,6 +75,11 @@ class AgentFields(BaseModel):
                 Problem("Nothing changed", "The agent is as it was.", "Change a field, then save.")
             )
         return AgentUpdate.model_validate(changes)
+
+    def _check(self) -> None:
+        for name in ("name", "model"):
+            if not getattr(self, name).strip():
+                raise ProblemError(Problem(f"An agent needs a {name}", "This one has none."))
 
     def _library_tools(self) -> list[dict[str, Any]]:
         if not self.libraries:

@@ -101,11 +101,11 @@ class Panel(anywidget.AnyWidget):
         cls._intents = {**cls._intents, **found}
 
     def __init__(self, store: Store, **options: Any) -> None:
+        self._watches: list[Callable[[], None]] = []
+        self._views: set[str] = set()
         for name in options.keys() - set(_OPTIONS):
             raise TypeError(no_option(type(self).__name__, name, _OPTIONS))
         self._store = store
-        self._watches: list[Callable[[], None]] = []
-        self._views: set[str] = set()
         self._files = BrowserFiles(self._post)
         super().__init__(state=self._view(), **options)
         self.on_msg(self._receive)

@@ -22,9 +22,10 @@ class AgentView extends View {
     this.versions = h("div", { class: "carrel-panes" },
       h("div", { class: "carrel-pane versions" }, this.grid.element),
       h("div", { class: "carrel-pane" }, h("div", { class: "carrel-scroll" }, this.diffTitle, this.diff)));
+    this.empty = h("div", { class: "carrel-empty" });
     this.body.append(h("div", { class: "carrel-panes" }, this.side, h("div", { class: "carrel-pane" },
       h("div", { class: "carrel-tools" }, this.title, h("span", { class: "carrel-gap" }), this.editButton, this.activeButton, this.deleteButton),
-      this.versions, this.form)));
+      this.empty, this.versions, this.form)));
     this.key("n", () => this.edit(null));
     this.key("e", () => this.edit(this.state.selected));
     this.key("A", () => this.makeActive());
@@ -59,8 +60,13 @@ class AgentView extends View {
     this.side.hidden = state.single;
     this.list.draw(state.agents, state.selected);
     const none = state.selected === null;
-    if (this.form.hidden) say(this.title, none ? state.empty : state.title);
-    this.grid.draw(state.versions, null, none ? "" : "Loading the versions …");
+    if (this.form.hidden) {
+      say(this.title, state.title);
+      say(this.empty, state.empty);
+      this.empty.hidden = !none;
+      this.versions.hidden = none;
+    }
+    this.grid.draw(state.versions, null, "Loading the versions …");
     say(this.diffTitle, state.diff_title);
     this.drawDiff(state.diff);
     this.editButton.disabled = this.activeButton.disabled = this.deleteButton.disabled = none || state.read_only;
@@ -95,13 +101,12 @@ class AgentView extends View {
     this.libraryBoxes.replaceChildren(...(boxes.length ? boxes : ["none yet"]));
     say(this.title, id === null ? "New agent" : `Edit ${this.state.title}`);
     this.form.hidden = false;
-    this.versions.hidden = true;
+    this.versions.hidden = this.empty.hidden = true;
     this.form.elements.name.focus();
   }
 
   closeForm() {
     this.form.hidden = true;
-    this.versions.hidden = false;
     this.draw(this.state);
     this.root.focus();
   }

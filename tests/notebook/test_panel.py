@@ -1,0 +1,192 @@
+import gc
+import json
+import threading
+import weakref
+from pathlib import Path
+
+import pytest
+
+import carrel.notebook
+from carrel.notebook.activity import ActivityPanel
+from carrel.notebook.agent import AgentPanel
+from carrel.notebook.chat import ChatPanel
+from carrel.notebook.document import DocumentPanel
+from carrel.notebook.files import FilesPanel
+from carrel.notebook.library import LibraryPanel
+from carrel.notebook.panel import Panel
+from carrel.notebook.workbench import Workbench
+from carrel.store.store import Store
+from carrel.wire.files import File
+from support.panels import Wire
+
+PANELS = [FilesPanel, LibraryPanel, DocumentPanel, AgentPanel, ChatPanel, ActivityPanel]
+
+
+def file(name: str, number: int = 1) -> File:
+    return File(
+        id=f"f{number}",
+        bytes=310_000,
+        created_at=0,
+        filename=name,
+        purpose="ocr",
+        sample_type="ocr_input",
+        source="upload",
+    )
+
+
+def show(store: Store, *files: File) -> None:
+    """Puts files into the state, on the loop that owns it."""
+    state = store.files.slice
+
+    async def put() -> None:
+        state.set(items=files, total=len(files), loaded=True)
+
+    store.loop.run(put()).result(10)
+
+
+def test_hello_is_answered_to_the_view_that_said_it(store: Store) -> None:
+    wire = Wire(FilesPanel(store))
+    wire.send({"kind": "hello", "view": "v7", "rid": "v7-1"})
+    answer = wire.wait(lambda content: content.get("rid") == "v7-1")
+    assert answer == {"kind": "done", "rid": "v7-1", "result": None, "to": "v7"}
+
+
+def test_an_intent_is_acknowledged_before_it_is_done(store: Store) -> None:
+    wire = Wire(FilesPanel(store))
+    wire.ask("mark", id="f1")
+    assert [content["kind"] for content in wire.contents] == ["ack", "done"]
+    assert store.files.slice.value.marked == {"f1"}
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("format_disk", {}),
+        ("mark", {}),
+        ("mark", {"id": ["f1"]}),
+        ("mark", {"id": "f1", "more": 1}),
+        ("refresh", {}),
+        ("close", {}),
+    ],
+)
+def test_what_is_not_an_intent_is_refused_in_words(
+    store: Store, name: str, arguments: dict[str, object]
+) -> None:
+    wire = Wire(FilesPanel(store))
+    answer = wire.ask(name, **arguments)
+    assert answer["kind"] == "error"
+    assert answer["problem"]["advice"] == "Run the cell again."
+
+
+@pytest.mark.parametrize("content", ["hello", None, [], {}, {"kind": "intent"}, {"kind": "chunk"}])
+def test_a_message_without_meaning_does_no_harm(store: Store, content: object) -> None:
+    wire = Wire(FilesPanel(store))
+    wire.send(content)
+    assert wire.ask("mark", id="f1")["kind"] == "done"
+
+
+def test_a_failed_action_answers_with_the_store_s_words(store: Store) -> None:
+    async def lock() -> None:
+        store.session.slice.set(read_only=True)
+
+    wire = Wire(FilesPanel(store))
+    store.loop.run(lock()).result(10)
+    answer = wire.ask("delete", ids=["f1"])
+    assert answer["kind"] == "error"
+    assert answer["problem"]["title"] == "Read-only profile"
+
+
+def test_only_the_store_s_thread_sends(store: Store) -> None:
+    wire = Wire(FilesPanel(store))
+    caller = threading.Thread(target=lambda: wire.ask("mark", id="f1"), name="a-subshell")
+    caller.start()
+    caller.join()
+    show(store, file("report.pdf"))
+    wire.wait_state(lambda state: state["rows"])
+    assert wire.threads == {"carrel-store"}
+
+
+def test_the_state_follows_the_store(store: Store) -> None:
+    wire = Wire(FilesPanel(store))
+    show(store, file("report.pdf"))
+    state = wire.wait_state(lambda state: state["rows"])
+    assert state["rows"][0]["cells"][:3] == ["report.pdf", "ocr", "310 kB"]
+    assert json.loads(json.dumps(state)) == state
+
+
+def test_a_state_that_is_the_same_is_not_sent_again(store: Store) -> None:
+    panel = FilesPanel(store)
+    wire = Wire(panel)
+    show(store, file("report.pdf"))
+    wire.wait_state(lambda state: state["rows"])
+    before = len(wire.states)
+
+    async def refresh() -> None:
+        panel.refresh()
+
+    store.loop.run(refresh()).result(10)
+    assert len(wire.states) == before
+
+
+def test_an_unknown_option_names_the_right_one(store: Store) -> None:
+    with pytest.raises(TypeError, match="did you mean height"):
+        FilesPanel(store, heigth=300)
+
+
+@pytest.mark.parametrize("kind", PANELS)
+def test_a_panel_says_what_it_is_in_one_line(store: Store, kind: type[Panel]) -> None:
+    panel = kind(store)
+    assert repr(panel) == f"<{kind.__name__} of profile test>"
+
+
+def test_without_a_kernel_a_table_stands_in(store: Store) -> None:
+    panel = FilesPanel(store)
+    wire = Wire(panel)
+    show(store, file("<script>alert(1)</script>.pdf"))
+    wire.wait_state(lambda state: state["rows"])
+    bundle = panel._repr_mimebundle_()
+    assert bundle is not None
+    assert "&lt;script&gt;" in bundle[0]["text/html"]
+    assert "<script>" not in bundle[0]["text/html"]
+    assert "application/vnd.jupyter.widget-view+json" in bundle[0]
+
+
+def test_a_closed_panel_hears_nothing_more_and_is_collected(store: Store) -> None:
+    panel = FilesPanel(store)
+    wire = Wire(panel)
+    show(store, file("one.pdf"))
+    wire.wait_state(lambda state: state["rows"])
+    with panel:
+        pass
+    sent = len(wire.messages)
+    show(store, file("two.pdf"))
+    assert len(wire.messages) == sent
+    gone = weakref.ref(panel)
+    del panel, wire
+    gc.collect()
+    assert gone() is None
+
+
+def test_a_closed_workbench_closes_its_panels(store: Store) -> None:
+    files = FilesPanel(store)
+    workbench = Workbench(store, {"Files": files})
+    assert workbench.state["tabs"][0]["panel"] == f"anywidget:{files.model_id}"
+    workbench.close()
+    assert files.comm is None
+
+
+@pytest.mark.parametrize("kind", [*PANELS, Workbench])
+def test_a_panel_s_module_is_small_and_asks_no_network(kind: type[Panel]) -> None:
+    module = str(kind._esm)
+    assert len(module.encode()) < 40_000
+    for text in (module, str(kind._css)):
+        assert "//cdn" not in text
+        assert "http" not in text
+        assert "import(" not in text
+        assert "@import" not in text
+
+
+def test_every_static_text_belongs_to_a_panel() -> None:
+    folder = Path(carrel.notebook.__path__[0]) / "static"
+    named = {"_shared", "workbench"} | {kind.__name__[: -len("Panel")].lower() for kind in PANELS}
+    assert {path.stem for path in folder.iterdir()} == named

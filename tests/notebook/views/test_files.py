@@ -1,0 +1,146 @@
+import pytest
+from playwright.sync_api import Page, expect
+
+from support.views import EVIL, file_row, files_state, kernel, mount, sent
+
+pytestmark = pytest.mark.xdist_group("browser")
+
+
+def test_a_view_says_hello(page: Page) -> None:
+    mount(page, "files", files_state())
+    assert page.evaluate("model.sent")[0]["kind"] == "hello"
+
+
+def test_nothing_that_arrives_is_read_as_markup(page: Page) -> None:
+    problem = {"title": EVIL, "detail": EVIL, "advice": EVIL}
+    mount(page, "files", files_state(file_row(1, EVIL), problem=problem))
+    expect(page.get_by_role("row", name="invoice")).to_contain_text(EVIL)
+    expect(page.get_by_role("alert").filter(has_text="invoice")).to_contain_text(EVIL)
+    assert page.evaluate("window.hacked") is None
+    assert page.locator("img").count() == 0
+
+
+def test_rows_are_walked_with_the_arrows_and_marked_with_space(page: Page) -> None:
+    mount(page, "files", files_state(*(file_row(number) for number in range(30))))
+    grid = page.get_by_role("grid", name="Files")
+    assert grid.locator("tbody tr[tabindex='0']").count() == 1
+    grid.locator("tbody tr[tabindex='0']").focus()
+    for key in ("ArrowDown", "ArrowDown", "ArrowUp", "End", "Home", "ArrowDown"):
+        page.keyboard.press(key)
+    expect(grid.locator("tr:focus")).to_contain_text("file-1.pdf")
+    page.keyboard.press("Space")
+    page.keyboard.press("Enter")
+    selected = [one["args"]["id"] for one in sent(page, "select")]
+    assert selected == ["f1", "f2", "f1", "f29", "f0", "f1"]
+    assert sent(page, "mark")[0]["args"] == {"id": "f1"}
+    assert sent(page, "open")[0]["args"] == {"id": "f1"}
+
+
+def test_a_new_state_keeps_the_focus_on_its_row(page: Page) -> None:
+    rows = [file_row(number) for number in range(3)]
+    mount(page, "files", files_state(*rows))
+    page.locator("tbody tr").nth(1).click()
+    kernel(page, "state", {"rows": [file_row(9), *rows], "selected": "f1"})
+    expect(page.locator("tr:focus")).to_contain_text("file-1.pdf")
+    expect(page.locator("tbody tr").first).to_contain_text("file-9.pdf")
+
+
+def test_keys_stay_in_the_panel(page: Page) -> None:
+    mount(page, "files", files_state(file_row(1)))
+    assert page.locator(".carrel[data-lm-suppress-shortcuts=true]").count() == 1
+
+
+def test_deleting_asks_first_and_escape_means_no(page: Page) -> None:
+    mount(page, "files", files_state(file_row(1), file_row(2)))
+    page.locator("tbody tr").first.click()
+    page.keyboard.press("Shift+D")
+    question = page.get_by_role("alertdialog")
+    expect(question).to_contain_text("Delete “file-1.pdf”?")
+    expect(question.get_by_role("button", name="Cancel")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(question).to_be_hidden()
+    assert sent(page, "delete") == []
+    page.keyboard.press("Shift+D")
+    question.get_by_role("button", name="Delete").click()
+    assert sent(page, "delete")[0]["args"] == {"ids": ["f1"]}
+
+
+def test_a_letter_typed_in_a_field_is_only_a_letter(page: Page) -> None:
+    mount(page, "files", files_state(file_row(1)))
+    page.locator("tbody tr").first.focus()
+    page.keyboard.press("/")
+    page.keyboard.type("D lease")
+    expect(page.get_by_role("searchbox")).to_have_value("D lease")
+    expect(page.get_by_role("alertdialog")).to_be_hidden()
+    page.wait_for_function("model.sent.some((one) => one.name === 'search')")
+    assert sent(page, "search")[-1]["args"] == {"text": "D lease"}
+
+
+def test_a_refusal_is_shown_until_the_next_success(page: Page) -> None:
+    mount(page, "files", files_state(file_row(1)))
+    page.get_by_role("button", name="Copy link").click()
+    problem = {"title": "Not there any more", "detail": "f1", "advice": "Load the list again."}
+    kernel(page, "answer", "link", {"kind": "error", "problem": problem})
+    expect(page.locator(".carrel-problem")).to_have_text(
+        "Not there any more f1 Load the list again."
+    )
+    kernel(page, "state", {"loading": True})
+    expect(page.locator(".carrel-problem")).to_be_visible()
+    page.locator("tbody tr").first.click()
+    kernel(page, "answer", "select", {})
+    expect(page.locator(".carrel-problem")).to_be_hidden()
+
+
+def test_a_silent_kernel_is_told_and_forgiven(page: Page) -> None:
+    page.clock.install()
+    mount(page, "files", files_state(file_row(1)))
+    page.clock.run_for(4000)
+    expect(page.locator(".carrel-banner")).to_be_hidden()
+    page.clock.run_for(2000)
+    expect(page.locator(".carrel-banner")).to_contain_text("run the cell again")
+    rid = page.evaluate("model.sent[0].rid")
+    kernel(page, "message", {"kind": "done", "rid": rid, "result": None})
+    expect(page.locator(".carrel-banner")).to_be_hidden()
+
+
+def test_a_file_is_offered_and_its_ranges_are_sent_when_asked_for(page: Page) -> None:
+    mount(page, "files", files_state())
+    content = bytes(range(256)) * 8
+    for _ in range(2):  # the same file twice is two uploads
+        page.locator("input[type=file]").set_input_files(
+            {"name": "a.bin", "mimeType": "application/octet-stream", "buffer": content}
+        )
+    offers = [one["args"]["files"][0] for one in sent(page, "upload")]
+    assert [(offer["name"], offer["size"]) for offer in offers] == [("a.bin", 2048)] * 2
+    assert offers[0]["key"] != offers[1]["key"]
+    wanted = {"kind": "read", "key": offers[0]["key"], "offset": 2000, "length": 1024}
+    kernel(page, "message", {**wanted, "to": offers[0]["view"]})
+    page.wait_for_function("model.sent.some((one) => one.kind === 'chunk')")
+    chunk = page.evaluate("model.sent.find((one) => one.kind === 'chunk')")
+    assert (chunk["offset"], chunk["bytes"]) == (2000, 48)
+    kernel(page, "message", {"kind": "forget", "key": offers[0]["key"], "to": offers[0]["view"]})
+    kernel(page, "message", {**wanted, "to": offers[0]["view"]})
+    page.wait_for_function("model.sent.some((one) => one.error)")
+
+
+def test_a_dropped_file_is_offered(page: Page) -> None:
+    mount(page, "files", files_state())
+    page.evaluate("""() => {
+      const data = new DataTransfer();
+      data.items.add(new File(['abc'], 'dropped.txt'));
+      const zone = document.querySelector('.carrel');
+      const how = { dataTransfer: data, bubbles: true, cancelable: true };
+      for (const type of ['dragover', 'drop']) zone.dispatchEvent(new DragEvent(type, how));
+    }""")
+    assert sent(page, "upload")[0]["args"]["files"][0]["name"] == "dropped.txt"
+
+
+def test_a_view_that_ends_leaves_no_listener(page: Page) -> None:
+    before = page.evaluate("window.live")
+    mount(page, "files", files_state(file_row(1)))
+    assert page.evaluate("model.listeners.length") > 0
+    page.evaluate("controller.abort()")
+    assert page.evaluate("model.listeners.length") == 0
+    assert page.evaluate("window.live") == before
+    assert page.locator(".carrel").count() == 0
+    assert page.evaluate("model.sent.at(-1).kind") == "goodbye"

@@ -1,0 +1,160 @@
+"""A panel's JavaScript in a page, with a model instead of a kernel, and states to draw."""
+
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Page
+
+from carrel.notebook import assets
+
+EVIL = "invoice [/final] <img src=x onerror=window.hacked=1>.pdf"
+FAKE_MODEL = Path(__file__).with_name("fake_model.js")
+
+
+def mount(page: Page, panel: str, state: dict[str, Any]) -> None:
+    texts = [assets.module(panel), assets.style(panel), state]
+    page.evaluate("([module, style, state]) => mount(module, style, state)", texts)
+
+
+def sent(page: Page, name: str) -> list[dict[str, Any]]:
+    """The intents of that name so far."""
+    return [one for one in page.evaluate("model.sent") if one.get("name") == name]
+
+
+def kernel(page: Page, call: str, *values: Any) -> None:
+    page.evaluate(f"values => kernel.{call}(...values)", list(values))
+
+
+def file_row(number: int, name: str = "") -> dict[str, Any]:
+    cells = [name or f"file-{number}.pdf", "ocr", "1.2 MB", "3", None, "now"]
+    return {"id": f"f{number}", "cells": cells, "marked": False}
+
+
+def files_state(*rows: dict[str, Any], **fields: Any) -> dict[str, Any]:
+    state = {
+        "rows": list(rows),
+        "selected": rows[0]["id"] if rows else None,
+        "range": f"1–{len(rows)} of {len(rows)}",
+        "page": 0,
+        "last_page": 0,
+        "search": "",
+        "empty": "No files yet.",
+        "progress": [],
+        "loading": False,
+        "read_only": False,
+        "problem": None,
+    }
+    return {**state, **fields}
+
+
+def document_state(blocks: int, **fields: Any) -> dict[str, Any]:
+    state = {
+        "source": "f1",
+        "empty": "No document is open.",
+        "title": "lease.pdf · page 1 of 3",
+        "page": 0,
+        "page_count": 3,
+        "pages": [{"page": n, "text": str(n + 1), "state": "read"} for n in range(3)],
+        "markdown": "# Lease",
+        "blocks": [
+            {
+                "type": "text",
+                "html": f"<p>block {n}</p>",
+                "box": [10, 90 * n / blocks, 80, 90 / blocks],
+            }
+            for n in range(blocks)
+        ],
+        "waiting": "",
+        "confidence": "98 % sure",
+        "progress": "",
+        "reading": False,
+        "has_picture": True,
+        "no_picture": None,
+        "loading": False,
+        "problem": None,
+    }
+    return {**state, **fields}
+
+
+def turn(number: int, role: str, blocks: list[str] | None, **fields: Any) -> dict[str, Any]:
+    row = {"id": number, "role": role, "speaker": role, "figures": "", "note": "", "sources": []}
+    return {**row, "blocks": blocks, **fields}
+
+
+def chat_state(*turns: dict[str, Any], **fields: Any) -> dict[str, Any]:
+    state = {
+        "single": False,
+        "session": "s1",
+        "sessions": [],
+        "agents": [{"id": "a1", "name": "support"}],
+        "title": "support v1",
+        "tokens": "",
+        "turns": list(turns),
+        "busy": False,
+        "phase": "",
+        "empty": "Ask something.",
+        "problem": None,
+    }
+    return {**state, **fields}
+
+
+def agent_state(**fields: Any) -> dict[str, Any]:
+    values = {"name": "support", "model": "smollm2", "description": "", "instructions": "Be kind."}
+    agent = {**values, "temperature": 0.3, "libraries": ["l2"]}
+    active = {"text": "● active", "role": "ready"}
+    state = {
+        "single": False,
+        "agents": [{"id": "a1", "name": "support", "note": "v1"}],
+        "selected": "a1",
+        "title": "support",
+        "empty": "No agents yet.",
+        "versions": [
+            {"id": "1", "cells": ["v1", active, "", "now", ""], "marked": False},
+            {"id": "0", "cells": ["v0", None, "", "1 h ago", "first"], "marked": False},
+        ],
+        "diff_title": "Mark two versions to compare them.",
+        "diff": [],
+        "agent": agent,
+        "blank": {**agent, "name": "", "instructions": "", "temperature": None, "libraries": []},
+        "models": ["smollm2"],
+        "libraries": [{"id": "l1", "name": "handbook"}, {"id": "l2", "name": "contracts"}],
+        "loading": False,
+        "read_only": False,
+        "problem": None,
+    }
+    return {**state, **fields}
+
+
+def library_state(**fields: Any) -> dict[str, Any]:
+    ready = {"text": "● Ready", "role": "ready"}
+    state = {
+        "single": False,
+        "libraries": [
+            {"id": "l1", "name": "contracts", "note": "1"},
+            {"id": "l2", "name": "b", "note": "0"},
+        ],
+        "selected": "l1",
+        "title": "contracts · 1 document",
+        "rows": [{"id": "d1", "cells": ["lease.pdf", ready, "12", "now", ""]}],
+        "document": "d1",
+        "empty": "No documents yet.",
+        "query": "",
+        "hits": [],
+        "searching": False,
+        "progress": [],
+        "loading": False,
+        "read_only": False,
+        "problem": None,
+    }
+    return {**state, **fields}
+
+
+def workbench_state(**fields: Any) -> dict[str, Any]:
+    names = ["Files", "Libraries", "Document", "Agents", "Chat", "Activity"]
+    state = {
+        "tabs": [{"id": name, "label": name, "panel": f"anywidget:{name}"} for name in names],
+        "badge": {"text": "local ● ready", "role": "ready"},
+        "status": "",
+        "problem": None,
+    }
+    return {**state, **fields}
