@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events, work
-from textual.app import App, SystemCommand
+from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
 from textual.worker import Worker, WorkerState
@@ -56,7 +56,7 @@ class CarrelApp(Steady, App[None]):
 
     TITLE = "Carrel"
     CSS_PATH = "app.tcss"
-    ENABLE_COMMAND_PALETTE = True
+    ENABLE_COMMAND_PALETTE = False
     BINDINGS: ClassVar[list[BindingType]] = [
         *(
             Binding(f"{n},alt+{n}", f"go('{place}')", words, show=False, id=f"app.go_{place}")
@@ -64,10 +64,8 @@ class CarrelApp(Steady, App[None]):
         ),
         Binding("ctrl+q", "quit", "Quit", show=False, priority=True, id="app.quit"),
         Binding("ctrl+c", "interrupt", "Stop", show=False, system=True, id="app.interrupt"),
-        Binding(
-            "ctrl+p", "command_palette", "Actions", show=False, priority=True, id="app.palette"
-        ),
-        Binding("colon", "command_palette", "Actions", show=False, id="app.palette_colon"),
+        Binding("ctrl+p", "palette", "Actions", show=False, priority=True, id="app.palette"),
+        Binding("colon", "palette", "Actions", show=False, id="app.palette_colon"),
         Binding("f1", "help", "Help", priority=True, id="app.help"),
         Binding("question_mark", "help", "Help", show=False, id="app.help_outside_text"),
     ]
@@ -157,22 +155,36 @@ class CarrelApp(Steady, App[None]):
         title = PLACES[place.PLACE] if place else "Help"
         self.push_screen(Help(title, place.HELP if place else "", keys_of(self.screen)))
 
-    def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
-        for active in screen.active_bindings.values():
-            binding = active.binding
-            if binding.description and not binding.system and binding.id:
-                if binding.id.startswith(("table.", "picture.", "app.palette", "place.next")):
-                    continue
-                node, action = active.node, binding.action
-                yield SystemCommand(
-                    binding.description,
-                    f"Key {self.get_key_display(binding)}",
-                    lambda node=node, action=action: self.run_worker(
-                        self.run_action(action, node), exit_on_error=False
-                    ),
-                )
-        yield SystemCommand("Light or dark", "Change between our two themes", self._other_theme)
-        yield SystemCommand("Theme…", "Choose any theme", self.action_change_theme)
+    def action_palette(self) -> None:
+        from carrel.tui.dialogs.palette import Command, Palette, commands_of
+
+        def chosen(command: Command | None) -> None:
+            if command is not None:
+                self.call_later(command.run)
+
+        if not self._started or len(self.screen_stack) > 1:
+            return
+        commands = [
+            *commands_of(self.screen),
+            Command("Light or dark", "", self._other_theme),
+            Command("Theme…", "", self._choose_theme),
+            Command("Connect again", "", self.store.session.retry),
+        ]
+        if self.store.session.slice.value.read_only:
+            commands.append(Command("Allow changes", "", self.store.session.allow_changes))
+        self.push_screen(Palette(commands), chosen)
+
+    def _choose_theme(self) -> None:
+        from carrel.tui.dialogs.ask import Choose, Thing
+
+        def chosen(name: str | None) -> None:
+            if name is not None:
+                self.theme = name
+
+        names = sorted(
+            self.available_themes, key=lambda name: (not name.startswith("carrel"), name)
+        )
+        self.push_screen(Choose("Theme", [Thing(name, name) for name in names]), chosen)
 
     def _other_theme(self) -> None:
         self.theme = LIGHT.name if self.theme == DARK.name else DARK.name

@@ -25,6 +25,13 @@ def title(text: str, *details: str) -> Content:
     )
 
 
+def short_id(identifier: str) -> Content:
+    """An id as a person tells it from others."""
+    if len(identifier) > 16:
+        identifier = f"{identifier[:8]}…{identifier[-4:]}"
+    return line(identifier, "$muted")
+
+
 def badge(shown: "Badge | None") -> Content:
     """A mark and its word in the colour of its role."""
     return Content("") if shown is None else line(str(shown), f"${shown.role}")

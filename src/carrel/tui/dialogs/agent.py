@@ -126,6 +126,8 @@ class AgentForm(Dialog[Draft]):
 
     def on_mount(self) -> None:
         self.query_one("#name").focus()
+        instructions = self.query_one("#instructions", Area)
+        instructions.move_cursor(instructions.document.end)
 
     def on_button_pressed(self, event: Button.Pressed) -> None:
         if event.button.id == "save":

@@ -44,6 +44,9 @@ class Thing:
 class Choose(Dialog[str]):
     """One of several things, by its id."""
 
+    DEFAULT_CSS = """
+    Choose OptionList { height: auto; max-height: 16; margin-bottom: 1; }
+    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("j", "move('down')", "Down", show=False, id="choose.down"),
         Binding("k", "move('up')", "Up", show=False, id="choose.up"),

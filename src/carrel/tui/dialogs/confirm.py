@@ -16,7 +16,7 @@ class Confirm(Dialog[bool]):
     """Says what would happen; True when it should."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("left,right,tab,shift+tab", "other", "Other", show=False, id="confirm.other"),
+        Binding("left,right", "other", "Other", show=False, id="confirm.other"),
     ]
 
     def __init__(self, title: str, about: Sequence[Content], verb: str) -> None:
@@ -33,7 +33,7 @@ class Confirm(Dialog[bool]):
         self.query_one("#yes").focus()
 
     def action_other(self) -> None:
-        self.query_one("#no" if self.focused is self.query_one("#yes") else "#yes").focus()
+        self.query_one("#no" if self.query_one("#yes").has_focus else "#yes").focus()
 
     def on_button_pressed(self, event: Button.Pressed) -> None:
         self.dismiss(event.button.id == "yes")

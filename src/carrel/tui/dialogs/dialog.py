@@ -18,8 +18,34 @@ T = TypeVar("T")
 class Dialog(Steady, ModalScreen[T | None]):
     """A box over the place. Escape closes it with None."""
 
+    DEFAULT_CSS = """
+    Dialog { align: center middle; background: $background 60%; }
+    Dialog .dialog {
+        width: 72;
+        max-width: 94%;
+        height: auto;
+        max-height: 92%;
+        border: round $accent;
+        border-title-color: $accent;
+        background: $background;
+        padding: 1 2;
+    }
+    Dialog .words { height: auto; max-height: 14; }
+    Dialog .buttons { height: 1; margin-top: 1; align-horizontal: right; }
+    Dialog .hint { color: $muted; height: auto; }
+    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "dismiss(None)", "Close", show=False, id="dialog.close"),
+        # With priority, what is typed right after the key goes to the next field.
+        Binding("tab", "app.focus_next", "Next field", show=False, priority=True, id="dialog.next"),
+        Binding(
+            "shift+tab",
+            "app.focus_previous",
+            "Field before",
+            show=False,
+            priority=True,
+            id="dialog.previous",
+        ),
     ]
 
     def __init__(self, title: str) -> None:

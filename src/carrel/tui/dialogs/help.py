@@ -14,7 +14,8 @@ class Help(Dialog[None]):
 
     DEFAULT_CSS = """
     Help .dialog { width: 64; }
-    Help .words { max-height: 40; height: auto; }
+    Help .dialog { height: 90%; }
+    Help .words { height: 1fr; max-height: 100%; }
     """
 
     def __init__(
@@ -41,9 +42,11 @@ def keys_of(screen: Screen[object]) -> list[tuple[str, list[tuple[str, str]]]]:
     groups: dict[str, dict[tuple[str, str], list[str]]] = {}
     for active in screen.active_bindings.values():
         binding = active.binding
-        if binding.system or not binding.description or not active.enabled:
+        if binding.id is None or binding.system or not active.enabled:
             continue
-        if active.node is screen:
+        if binding.id.startswith("place."):
+            name = "Everywhere"
+        elif active.node is screen:
             name = "Here"
         elif active.node is screen.app:
             name = "Everywhere"

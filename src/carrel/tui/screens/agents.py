@@ -140,7 +140,7 @@ class AgentsPlace(Place):
         return Content("\n").join(
             [
                 labels.line(agent.name, "bold"),
-                labels.line(agent.id, "$muted"),
+                labels.short_id(agent.id),
                 Content(""),
                 labels.fields(*rows),
                 Content(""),

@@ -76,7 +76,7 @@ class ChatPlace(Place):
         yield sessions
         with Vertical(id="middle", classes="column -current"):
             yield Transcript(id="transcript")
-            yield Prompt(id="prompt", show_line_numbers=False, compact=True)
+            yield Prompt(id="prompt")
         with VerticalScroll(id="source", classes="pane details -folded"):
             yield Static(id="passage")
 
@@ -101,18 +101,13 @@ class ChatPlace(Place):
 
     # Showing
 
-    async def _show(self, state: ChatState) -> None:
+    def _show(self, state: ChatState) -> None:
         self.sessions.show([_session_row(row) for row in session_rows(state, time.time())])
         self.sessions.say(Content.styled("None yet.", "$muted"))
         self.transcript.border_title = labels.title(title(state), tokens(state))
         self.prompt.disabled = state.agent_id is None
-        if state.agent_id is None:
-            await self.transcript.say(Content("\n").join(NO_SESSION))
-        elif not state.turns:
-            await self.transcript.say(NOTHING_SAID)
-        else:
-            writing = state.turns[-1].status == "writing"
-            await self.transcript.show(state.session_id, turn_rows(state), writing=writing)
+        # Awaited in this place's own turn, so that one change is drawn after the other.
+        self.call_later(self._show_turns, state)
         self._show_phase()
         self._show_source()
         if state.phase != "idle" and self._ticker is None:
@@ -120,6 +115,15 @@ class ChatPlace(Place):
         elif state.phase == "idle" and self._ticker is not None:
             self._ticker.stop()
             self._ticker = None
+
+    async def _show_turns(self, state: ChatState) -> None:
+        if state.agent_id is None:
+            await self.transcript.say(Content("\n").join(NO_SESSION))
+        elif not state.turns:
+            await self.transcript.say(NOTHING_SAID)
+        else:
+            writing = state.turns[-1].status == "writing"
+            await self.transcript.show(state.session_id, turn_rows(state), writing=writing)
 
     def _show_phase(self) -> None:
         state = self.store.chat.slice.value

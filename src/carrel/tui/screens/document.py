@@ -128,6 +128,11 @@ class DocumentPlace(Place):
     @work(exclusive=True, group="picture", exit_on_error=False)
     async def _draw_picture(self, state: DocumentState) -> None:
         picture = self.picture
+        picture.zoom = ZOOMS[self._zoom]
+        wanted = (state.picture_path, state.current, picture.wanted_width())
+        if wanted == self._drawn:
+            return None
+        self._drawn = ()
         if state.source is None:
             return await picture.explain(Content("\n").join(NOTHING_OPEN))
         if state.no_picture is not None:
@@ -135,10 +140,6 @@ class DocumentPlace(Place):
         if state.picture_path is None or state.page_count is None:
             words = "Loading …" if state.loading else ""
             return await picture.explain(Content.styled(words, "$muted"))
-        picture.zoom = ZOOMS[self._zoom]
-        wanted = (state.picture_path, state.current, picture.wanted_width())
-        if wanted == self._drawn:
-            return None
         handle = self.store.documents.picture(state.current, picture.wanted_width())
         png = await handle
         if png is not None:

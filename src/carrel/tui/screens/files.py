@@ -151,7 +151,7 @@ class FilesPlace(Place):
             Content("\n").join(
                 [
                     labels.line(file.filename, "bold"),
-                    labels.line(file.id, "$muted"),
+                    labels.short_id(file.id),
                     Content(""),
                     labels.fields(*rows),
                     Content(""),

@@ -183,7 +183,7 @@ class LibrariesPlace(Place):
         ]
         parts = [
             labels.line(document.name, "bold"),
-            labels.line(document.id, "$muted"),
+            labels.short_id(document.id),
             Content(""),
         ]
         parts.append(labels.fields(*rows))

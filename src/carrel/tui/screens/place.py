@@ -47,8 +47,17 @@ class Place(Frame):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "back", "Back", show=False, id="place.back"),
-        Binding("tab", "next_pane(1)", "Next pane", show=False, id="place.next_pane"),
-        Binding("shift+tab", "next_pane(-1)", "Pane before", show=False, id="place.previous_pane"),
+        Binding(
+            "tab", "next_pane(1)", "Next pane", show=False, priority=True, id="place.next_pane"
+        ),
+        Binding(
+            "shift+tab",
+            "next_pane(-1)",
+            "Pane before",
+            show=False,
+            priority=True,
+            id="place.previous_pane",
+        ),
         Binding("i", "details", "Details", show=False, id="place.details"),
     ]
     HELP = ""

@@ -33,7 +33,7 @@ class Field(Input):
 
     DEFAULT_CSS = """
     Field { border: round $line; background: $background; padding: 0 1; height: 3; }
-    Field:focus { border: round $accent; background: $background; }
+    Field:focus { border: round $accent; background-tint: $foreground 0%; }
     """
 
     def on_paste(self, event: events.Paste) -> None:
@@ -45,7 +45,7 @@ class Area(TextArea):
 
     DEFAULT_CSS = """
     Area { border: round $line; background: $background; padding: 0 1; }
-    Area:focus { border: round $accent; background: $background; }
+    Area:focus { border: round $accent; background-tint: $foreground 0%; }
     Area .text-area--cursor-line { background: $background; }
     """
 

@@ -29,9 +29,12 @@ class KeyBar(Widget):
     def render(self) -> RenderResult:
         shown: list[Binding] = []
         last: list[Binding] = []
+        seen: set[str | None] = set()
         for active in self.screen.active_bindings.values():
-            if active.binding.show and active.enabled:
-                (last if active.binding.id == HELP else shown).append(active.binding)
+            binding = active.binding
+            if binding.show and active.enabled and binding.id not in seen:
+                seen.add(binding.id)
+                (last if binding.id == HELP else shown).append(binding)
         parts: list[Content] = []
         width = 0
         reserved = sum(self._part(binding).cell_length + 3 for binding in last)

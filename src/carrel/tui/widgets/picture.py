@@ -91,7 +91,7 @@ class PagePicture(Steady, ScrollableContainer, can_focus=True):
     """A pane that shows a PNG as wide as itself, larger with zoom, and scrolls over it."""
 
     DEFAULT_CSS = """
-    PagePicture { align-horizontal: center; }
+    PagePicture { align-horizontal: center; scrollbar-gutter: stable; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("j", "scroll_down", "Down", show=False, id="picture.down"),
@@ -114,7 +114,7 @@ class PagePicture(Steady, ScrollableContainer, can_focus=True):
 
     def wanted_width(self) -> int:
         """How many pixels wide the page should be drawn for this pane."""
-        cells = max(int((self.size.width or 60) * self.zoom), 10)
+        cells = max(int((self.scrollable_content_region.width or 60) * self.zoom), 10)
         return cells * (DETAIL if self._protocol == "halfblock" else _cell_pixels()[0])
 
     async def show(self, png: bytes) -> None:
@@ -145,7 +145,7 @@ class PagePicture(Steady, ScrollableContainer, can_focus=True):
         kitty, sixel = _image_widgets()
         picture = io.BytesIO(png)
         widget: Widget = (kitty if self._protocol == "kitty" else sixel)(picture)
-        widget.styles.width = max(int(self.size.width * self.zoom), 10)
+        widget.styles.width = max(int(self.scrollable_content_region.width * self.zoom), 10)
         widget.styles.height = "auto"
         return widget
 

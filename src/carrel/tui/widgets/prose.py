@@ -65,8 +65,8 @@ def prose_theme(variables: dict[str, str]) -> Theme:
     accent, muted, line = colour("accent"), colour("muted"), colour("line")
     return Theme(
         {
-            "markdown.h1": f"bold underline {accent}",
-            "markdown.h2": f"bold {accent}",
+            "markdown.h1": f"bold {accent}",
+            "markdown.h2": "bold underline",
             "markdown.h3": "bold",
             "markdown.h4": "bold italic",
             "markdown.h5": "italic",

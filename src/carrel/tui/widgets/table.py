@@ -253,7 +253,8 @@ class VirtualTable(Steady, ScrollView, can_focus=True):
     def _draw_empty(self, y: int, width: int) -> Strip:
         at = y - max((self.size.height - len(self._empty)) // 2, 0)
         words = self._empty[at] if 0 <= at < len(self._empty) else Content("")
-        centred = words.truncate(width, ellipsis=True).center(width)
+        words = words.truncate(width, ellipsis=True)
+        centred = words.pad_left((width - words.cell_length) // 2).truncate(width, pad=True)
         return Strip(centred.render_segments(self.visual_style), width)
 
     def _draw_header(self, width: int) -> Strip:
@@ -284,17 +285,17 @@ class VirtualTable(Steady, ScrollView, can_focus=True):
         rest: Content | None = None,
     ) -> Strip:
         widths = column_widths(self.columns, width - GAP)
-        parts = [mark]
+        parts: list[Content] = []
         for column, cell, cell_width in zip(self.columns, cells, widths, strict=False):
             if not cell_width:
                 continue
             fitted = cell.truncate(cell_width, ellipsis=True)
             missing = cell_width - fitted.cell_length
             parts.append(fitted.pad_left(missing) if column.right else fitted.pad_right(missing))
-            parts.append(Content(" " * GAP))
         if rest is not None:
             parts.append(rest)
-        content = Content("").join(parts).truncate(width, ellipsis=True, pad=True)
+        content = mark + Content(" " * GAP).join(parts)
+        content = content.truncate(width, ellipsis=True, pad=True)
         return Strip(content.render_segments(style), width)
 
 
