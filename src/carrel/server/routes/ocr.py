@@ -19,8 +19,7 @@ from carrel.server.mimetypes import sniff
 from carrel.server.parts import Server
 from carrel.server.reading.options import NoSuchPage, ReadOptions, UnreadableDocument
 from carrel.server.reading.recogniser import OCRUnavailable
-from carrel.server.records import files
-from carrel.server.records.files import StoredFile
+from carrel.server.records import documents, files
 from carrel.server.routes.dependencies import CurrentCaller, CurrentServer
 from carrel.server.signing import PREFIX, BadSignature
 from carrel.wire.content import DocumentURLChunk, FileChunk
@@ -77,7 +76,7 @@ async def _source(body: OCRRequest, server: Server, caller: Caller) -> AsyncIter
     document = body.document
     if isinstance(document, FileChunk):
         stored = await server.database.read(partial(files.get, caller=caller, id=document.file_id))
-        yield _stored(server, stored)
+        yield _stored(server, stored.blob, stored.file.filename, stored.file.bytes)
         return
     url = document.document_url if isinstance(document, DocumentURLChunk) else document.url
     own = await _own(url, server)
@@ -90,7 +89,7 @@ async def _source(body: OCRRequest, server: Server, caller: Caller) -> AsyncIter
 
 
 async def _own(url: str, server: Server) -> Source | None:
-    """The file behind one of this server's own signed addresses, found without a connection."""
+    """What is behind one of this server's own signed addresses, found without a connection."""
     _, separator, token = url.partition(PREFIX)
     if not separator or url[:5].lower() == "data:":
         return None
@@ -98,19 +97,24 @@ async def _own(url: str, server: Server) -> Source | None:
         signed = server.signer.verify(token)
     except BadSignature:
         return None
-    stored = await server.database.read(partial(files.get_signed, id=signed.id))
-    return None if stored is None else _stored(server, stored)
+    if signed.kind == "file":
+        file = await server.database.read(partial(files.get_signed, id=signed.id))
+        return file and _stored(server, file.blob, file.file.filename, file.file.bytes)
+    if signed.kind == "document":
+        found = await server.database.read(partial(documents.get_signed, id=signed.id))
+        return found and _stored(server, found.blob, found.document.name, found.document.size)
+    return None
 
 
-def _stored(server: Server, stored: StoredFile) -> Source:
+def _stored(server: Server, blob: str, name: str, size: int | None) -> Source:
     limit = server.settings.limits.ocr_bytes
-    if (stored.file.bytes or 0) > limit:
+    if (size or 0) > limit:
         raise ApiError(
             413,
             f"This file is larger than the {limit // 2**20} MiB that are read."
             " Split it, or raise the limit in the server's settings.",
         )
-    return Source(server.blobs.path(stored.blob), stored.file.filename)
+    return Source(server.blobs.path(blob), name)
 
 
 def _last_part(url: str) -> str:

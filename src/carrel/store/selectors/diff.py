@@ -136,15 +136,14 @@ def _values(old: dict[str, Any], new: dict[str, Any]) -> Iterator[FieldChange]:
 
 
 def _tools(old: list[dict[str, Any]], new: list[dict[str, Any]]) -> Iterator[FieldChange]:
-    before, after = list(map(_shown, old)), list(map(_shown, new))
-    for tool in before:
-        if tool in after:
+    added = [_shown(tool) for tool in new]
+    for tool in map(_shown, old):
+        if tool in added:
+            added.remove(tool)
             yield FieldChange("tools", "same", tool, tool)
         else:
             yield FieldChange("tools", "removed", old=tool)
-    for tool in after:
-        if tool not in before:
-            yield FieldChange("tools", "added", new=tool)
+    yield from (FieldChange("tools", "added", new=tool) for tool in added)
 
 
 def _structures(old: Agent, new: Agent) -> Iterator[FieldChange]:

@@ -1,0 +1,164 @@
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from carrel.store.selectors.libraries import document_phase
+from carrel.store.store import Store
+from support.documents import digital_pdf
+from support.slices import until
+
+TEXT = "The notice period is three months to the end of a quarter."
+
+
+@pytest.fixture
+async def libraries(store: Store) -> AsyncIterator[Store]:
+    """The store, with no library in the service."""
+    await store.libraries.load()
+    await store.libraries.delete([each.id for each in store.libraries.slice.value.items])
+    yield store
+
+
+async def made(store: Store, name: str = "contracts") -> str:
+    library = await store.libraries.create(name)
+    assert library is not None
+    return library.id
+
+
+async def test_the_status_of_a_document_moves_by_itself(libraries: Store, tmp_path: Path) -> None:
+    library_id = await made(libraries)
+    phases: list[str] = []
+
+    def note(new: object, old: object) -> None:
+        for document in libraries.libraries.slice.value.documents:
+            if phases[-1:] != [document_phase(document)]:
+                phases.append(document_phase(document))
+
+    libraries.libraries.slice.changed.connect(note)
+    document = await libraries.libraries.upload(
+        library_id, digital_pdf(tmp_path / "lease.pdf", pages=2, text=TEXT)
+    )
+    assert document is not None
+    state = await until(
+        libraries.libraries.slice,
+        lambda state: any(document_phase(each) == "ready" for each in state.documents),
+        60,
+    )
+    libraries.libraries.slice.changed.disconnect(note)
+    assert (state.documents[0].id, state.documents[0].number_of_pages) == (document.id, 2)
+    assert phases[-1] == "ready" and phases[0] in ("queued", "processing")
+    shown = await until(
+        libraries.activity.slice,
+        lambda state: any(i.kind == "processing" and i.status == "done" for i in state.items),
+    )
+    assert {item.kind for item in shown.items} == {"upload", "processing"}
+    await until(libraries.libraries.slice, lambda state: state.items[0].nb_documents == 1)
+
+
+async def test_nothing_is_asked_while_every_document_is_final(
+    libraries: Store, tmp_path: Path
+) -> None:
+    library_id = await made(libraries)
+    await libraries.libraries.upload(library_id, digital_pdf(tmp_path / "a.pdf", pages=1))
+    await until(
+        libraries.libraries.slice,
+        lambda state: [document_phase(each) for each in state.documents] == ["ready"],
+        60,
+    )
+    lane = libraries.libraries._lane("_poll")
+    async with asyncio.timeout(10):
+        while lane._running:  # noqa: ASYNC110 - the end of the polling is no change of state
+            await asyncio.sleep(0.01)
+
+
+async def test_a_search_finds_the_passage_and_ends_with_an_empty_query(
+    libraries: Store, tmp_path: Path
+) -> None:
+    library_id = await made(libraries)
+    await libraries.libraries.upload(
+        library_id, digital_pdf(tmp_path / "lease.pdf", pages=1, text=TEXT)
+    )
+    await until(
+        libraries.libraries.slice,
+        lambda state: [document_phase(each) for each in state.documents] == ["ready"],
+        60,
+    )
+    await libraries.libraries.search("notice period")
+    state = libraries.libraries.slice.value
+    assert state.hits[0].document_name == "lease.pdf"
+    assert "«" in state.hits[0].snippet
+    await libraries.libraries.search("")
+    assert (libraries.libraries.slice.value.query, libraries.libraries.slice.value.hits) == ("", ())
+
+
+async def test_the_text_of_a_document(libraries: Store, tmp_path: Path) -> None:
+    library_id = await made(libraries)
+    document = await libraries.libraries.upload(
+        library_id, digital_pdf(tmp_path / "lease.pdf", pages=1, text=TEXT)
+    )
+    assert document is not None
+    await until(
+        libraries.libraries.slice,
+        lambda state: [document_phase(each) for each in state.documents] == ["ready"],
+        60,
+    )
+    text = await libraries.libraries.show_text(document.id)
+    assert text is not None and "three months" in text
+    assert libraries.libraries.slice.value.text == text
+    await libraries.libraries.select_document(None)
+    assert libraries.libraries.slice.value.text is None
+
+
+async def test_a_file_of_the_service_goes_into_a_library(libraries: Store, tmp_path: Path) -> None:
+    library_id = await made(libraries)
+    file = await libraries.files.upload(digital_pdf(tmp_path / "lease.pdf", pages=1))
+    assert file is not None
+    document = await libraries.libraries.add_file(library_id, file.id)
+    assert document is not None
+    assert (document.name, document.size) == ("lease.pdf", file.bytes)
+    names = [item.name for item in libraries.activity.slice.value.items if item.kind == "upload"]
+    assert names == ["lease.pdf", "lease.pdf"]
+
+
+async def test_a_document_that_cannot_be_read_says_why(libraries: Store, tmp_path: Path) -> None:
+    path = tmp_path / "broken.pdf"
+    path.write_bytes(b"%PDF-1.7 and then nothing")
+    await libraries.libraries.upload(await made(libraries), path)
+    await until(
+        libraries.libraries.slice,
+        lambda state: [document_phase(each) for each in state.documents] == ["failed"],
+        60,
+    )
+    shown = await until(
+        libraries.activity.slice,
+        lambda state: any(i.kind == "processing" and i.status == "failed" for i in state.items),
+    )
+    (item,) = (item for item in shown.items if item.kind == "processing" and item.ended)
+    assert item.error is not None and item.error.title == "Processing failed"
+
+
+async def test_another_library_shows_its_own_documents(libraries: Store, tmp_path: Path) -> None:
+    one = await made(libraries, "one")
+    await libraries.libraries.upload(one, digital_pdf(tmp_path / "a.pdf", pages=1))
+    await until(libraries.libraries.slice, lambda state: len(state.documents) == 1)
+    await made(libraries, "two")
+    await until(libraries.libraries.slice, lambda state: state.total == 0)
+    await libraries.libraries.select(one)
+    state = libraries.libraries.slice.value
+    assert (state.total, len(state.documents)) == (1, 1)
+    await libraries.libraries.rename(one, "first")
+    assert {each.name for each in libraries.libraries.slice.value.items} == {"first", "two"}
+
+
+async def test_deleting_documents_and_libraries(libraries: Store, tmp_path: Path) -> None:
+    library_id = await made(libraries)
+    document = await libraries.libraries.upload(
+        library_id, digital_pdf(tmp_path / "a.pdf", pages=1)
+    )
+    assert document is not None
+    assert await libraries.libraries.delete_documents([document.id]) == 1
+    await until(libraries.libraries.slice, lambda state: state.total == 0)
+    assert await libraries.libraries.delete([library_id]) == 1
+    state = libraries.libraries.slice.value
+    assert (state.items, state.selected, state.documents) == ((), None, ())
