@@ -52,7 +52,7 @@ def test_cuts_between_paragraphs_before_it_cuts_between_sentences() -> None:
 def test_a_heading_stays_with_its_text() -> None:
     filler, heading, body = "word " * 30, "## Terms\n\n", "Pay within ten days. " * 12
     pieces = split(f"{filler}\n\n{heading}{body}", 200)
-    assert [piece for piece in pieces if "## Terms" in piece][0].count("Pay within") >= 1
+    assert next(piece for piece in pieces if "## Terms" in piece).count("Pay within") >= 1
 
 
 def test_pieces_are_of_about_equal_length() -> None:

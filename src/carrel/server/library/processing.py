@@ -135,6 +135,9 @@ class Processing:
     @_step
     async def publish(self, job: Job, read: Read, tokens: int) -> None:
         """Makes the new text the searchable one."""
+        if read.ocr_blob is not None and not self._blobs.path(read.ocr_blob).exists():
+            # Collected, because hours passed between the steps: only a new attempt brings it back.
+            raise InterruptedError("the OCR result is gone")
         outcome = Outcome(pages=read.pages, tokens=tokens, ocr_blob=read.ocr_blob)
         await self._database.write(partial(processing.publish, job=job, outcome=outcome))
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     Vectors = NDArray[np.float32]
     Ids = NDArray[np.int64]
 
-MIN_SIMILARITY = 0.25
+MIN_SIMILARITY = 0.2
 """Cosine below which two texts have nothing to do with each other."""
 
 

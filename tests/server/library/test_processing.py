@@ -1,0 +1,302 @@
+"""Processing when things go wrong, with a reader that does as it is told."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+from typing import cast
+
+import pytest
+import sqlalchemy as sa
+
+from carrel.server.access import Access, Caller
+from carrel.server.blobs.local import LocalBlobs
+from carrel.server.errors import ApiError
+from carrel.server.folder import DataFolder
+from carrel.server.library import jobs, processing
+from carrel.server.library.service import LibraryService
+from carrel.server.reading.options import Reading, ReadOptions, UnreadableDocument
+from carrel.server.reading.reader import Reader
+from carrel.server.records import documents, libraries
+from carrel.server.records.database import Database
+from carrel.server.records.documents import NewDocument
+from carrel.server.records.migrate import migrate
+from carrel.server.records.tables import chunks, document_pages
+from carrel.server.records.tables import documents as documents_table
+from carrel.wire.documents import Document
+from carrel.wire.libraries import LibraryCreate
+from carrel.wire.ocr import Page
+
+pytestmark = pytest.mark.xdist_group("processing")
+
+Read = Callable[[], Awaitable[str]]
+
+
+class ScriptedReader:
+    """Reads every document as the Markdown that the test's function returns."""
+
+    def __init__(self) -> None:
+        self.reads = 0
+        self.script: Read = self._text
+
+    async def read(self, path: Path, *, mimetype: str | None, options: ReadOptions) -> Reading:
+        """One page, or whatever the script raises."""
+        self.reads += 1
+        page = Page(index=0, markdown=await self.script(), dimensions=None)
+        return Reading([page], page_count=1, size=1, ocr_used=False)
+
+    async def _text(self) -> str:
+        return "a heron at dawn"
+
+
+class Lab:
+    """A library service on a data folder, without the server around it."""
+
+    def __init__(self, folder: DataFolder, reader: ScriptedReader) -> None:
+        self.reader = reader
+        self.database = Database(folder.database_url)
+        self.blobs = LocalBlobs(folder.blob_folder)
+        self.access = Access(self.database, folder.secret)
+        self.service = LibraryService(self.database, self.blobs, cast(Reader, reader))
+        self.api_key = folder.api_key
+
+    async def open(self) -> None:
+        """Starts the service as the server does."""
+        await self.access.admit(self.api_key)
+        self.caller: Caller = await self.access.caller(f"Bearer {self.api_key}")
+        await self.service.start()
+
+    async def close(self) -> None:
+        """Stops it."""
+        await self.service.stop()
+        self.database.close()
+
+    async def new_library(self) -> str:
+        """The id of a fresh library."""
+        library = await self.database.write(
+            lambda connection: libraries.create(connection, self.caller, LibraryCreate(name="L"))
+        )
+        return library.id
+
+    async def add(self, library_id: str, data: bytes = b"bytes") -> Document:
+        """Adds a document."""
+        blob = await self.blobs.put(data)
+        new = NewDocument("a.txt", blob.hash, blob.size, "text/plain", "txt")
+        return (await self.service.add(self.caller, library_id, new))[0]
+
+    async def get(self, document: Document) -> Document:
+        """The document as it is now."""
+        stored = await self.database.read(
+            lambda connection: documents.get(
+                connection, self.caller, document.library_id, document.id
+            )
+        )
+        return stored.document
+
+    async def until(self, document: Document, *statuses: str) -> Document:
+        """The document once it has one of these statuses."""
+        async with asyncio.timeout(30):
+            while True:
+                now = await self.get(document)
+                if now.process_status in statuses:
+                    return now
+                await asyncio.sleep(0.01)
+
+    async def idle(self) -> None:
+        """Waits until nothing is being processed."""
+        async with asyncio.timeout(30):
+            while self.service.active:  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+
+    async def count(self, table: sa.Table) -> int:
+        """How many rows a table has."""
+        query = sa.select(sa.func.count()).select_from(table)
+        return await self.database.read(lambda connection: connection.scalar(query) or 0)
+
+
+@pytest.fixture
+async def folder(tmp_path: Path) -> AsyncIterator[DataFolder]:
+    """A fresh data folder."""
+    with DataFolder(tmp_path / "data") as folder:
+        await asyncio.to_thread(migrate, folder)
+        yield folder
+
+
+@pytest.fixture
+async def lab(folder: DataFolder) -> AsyncIterator[Lab]:
+    """A running library service."""
+    lab = Lab(folder, ScriptedReader())
+    await lab.open()
+    try:
+        yield lab
+    finally:
+        await lab.close()
+
+
+async def test_a_failure_is_tried_again(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processing, "RETRY_SECONDS", (0.1, 0.1))
+
+    async def fail_once() -> str:
+        if lab.reader.reads == 1:
+            raise RuntimeError("a hiccup")
+        return "a heron at dawn"
+
+    lab.reader.script = fail_once
+    document = await lab.until(await lab.add(await lab.new_library()), "done", "error")
+    assert (document.process_status, document.error, lab.reader.reads) == ("done", None, 2)
+
+
+async def test_after_the_last_attempt_the_document_says_why(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(processing, "RETRY_SECONDS", (0.1, 0.1))
+
+    async def fail() -> str:
+        raise RuntimeError("secret detail")
+
+    lab.reader.script = fail
+    document = await lab.until(await lab.add(await lab.new_library()), "done", "error")
+    assert (document.process_status, lab.reader.reads) == ("error", 3)
+    assert document.error is not None
+    assert "log" in document.error
+    assert "secret" not in document.error
+
+
+async def test_an_unreadable_document_is_not_tried_again(lab: Lab) -> None:
+    async def refuse() -> str:
+        raise UnreadableDocument("This PDF is protected by a password.")
+
+    lab.reader.script = refuse
+    document = await lab.until(await lab.add(await lab.new_library()), "done", "error")
+    assert (document.process_status, lab.reader.reads) == ("error", 1)
+    assert document.error == "This PDF is protected by a password."
+
+
+async def test_a_failed_reprocessing_keeps_the_old_text(lab: Lab) -> None:
+    library_id = await lab.new_library()
+    document = await lab.until(await lab.add(library_id), "done")
+
+    async def refuse() -> str:
+        raise UnreadableDocument("No.")
+
+    lab.reader.script = refuse
+    await lab.service.reprocess(lab.caller, library_id, document.id)
+    await lab.until(document, "error")
+    hits = await lab.service.search([library_id], "heron", 10, lab.caller)
+    assert [hit.document_id for hit in hits] == [document.id]
+
+
+async def test_the_new_text_replaces_the_old(lab: Lab) -> None:
+    library_id = await lab.new_library()
+    document = await lab.until(await lab.add(library_id), "done")
+
+    async def other_text() -> str:
+        return "an owl at dusk"
+
+    lab.reader.script = other_text
+    await lab.service.reprocess(lab.caller, library_id, document.id)
+    await lab.until(document, "done")
+    assert await lab.service.search([library_id], "heron", 10, lab.caller) == []
+    owls = await lab.service.search([library_id], "owl", 10, lab.caller)
+    assert [hit.text for hit in owls] == ["an owl at dusk"]
+    assert (await lab.count(chunks), await lab.count(document_pages)) == (1, 1)
+
+
+async def test_a_document_deleted_while_it_is_read_leaves_nothing(lab: Lab) -> None:
+    library_id = await lab.new_library()
+    reading, go_on = asyncio.Event(), asyncio.Event()
+
+    async def wait() -> str:
+        reading.set()
+        await go_on.wait()
+        return "a heron at dawn"
+
+    lab.reader.script = wait
+    document = await lab.add(library_id)
+    await reading.wait()
+    await lab.database.write(
+        lambda connection: documents.delete(connection, lab.caller, library_id, document.id)
+    )
+    go_on.set()
+    await lab.idle()
+    assert (await lab.count(chunks), await lab.count(document_pages)) == (0, 0)
+    with pytest.raises(ApiError, match="no document"):
+        await lab.get(document)
+
+
+async def test_search_can_be_restricted_to_documents(lab: Lab) -> None:
+    library_id = await lab.new_library()
+    first = await lab.until(await lab.add(library_id, b"1"), "done")
+    second = await lab.until(await lab.add(library_id, b"2"), "done")
+    both = await lab.service.search([library_id], "heron", 10, lab.caller)
+    assert {hit.document_id for hit in both} == {first.id, second.id}
+    one = await lab.service.search([library_id], "heron", 10, lab.caller, [second.id])
+    assert [hit.document_id for hit in one] == [second.id]
+
+
+async def test_the_queue_has_an_order(lab: Lab) -> None:
+    library_id = await lab.new_library()
+    go_on = asyncio.Event()
+
+    async def wait() -> str:
+        await go_on.wait()
+        return "text"
+
+    lab.reader.script = wait
+    added = [await lab.add(library_id, str(number).encode()) for number in range(12)]
+    for document in added[:2]:
+        await lab.until(document, "in_progress")
+    now = [await lab.get(document) for document in added]
+    waiting = [d.queue_position for d in now if d.process_status == "todo"]
+    assert waiting == list(range(1, len(waiting) + 1))
+    assert waiting
+    go_on.set()
+    for document in added:
+        assert (await lab.until(document, "done", "error")).queue_position is None
+
+
+async def test_a_stop_interrupts_and_the_next_start_resumes(
+    folder: DataFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs, "STOP_SECONDS", 0.1)
+    reader = ScriptedReader()
+    reading = asyncio.Event()
+
+    async def never() -> str:
+        reading.set()
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    reader.script = never
+    lab = Lab(folder, reader)
+    await lab.open()
+    library_id = await lab.new_library()
+    document = await lab.add(library_id)
+    async with asyncio.timeout(10):
+        await reading.wait()
+    await lab.close()
+
+    lab = Lab(folder, ScriptedReader())
+    await lab.open()
+    try:
+        done = await lab.until(document, "done", "error")
+        assert (done.process_status, done.error) == ("done", None)
+    finally:
+        await lab.close()
+
+
+@pytest.mark.parametrize("status", ["todo", "in_progress", "waiting_for_capacity"])
+async def test_a_document_without_a_job_gets_one(folder: DataFolder, status: str) -> None:
+    lab = Lab(folder, ScriptedReader())
+    await lab.open()
+    document = await lab.until(await lab.add(await lab.new_library()), "done")
+    await lab.close()
+
+    lab = Lab(folder, ScriptedReader())
+    forgotten = documents_table.update().values(process_status=status, generation=2)
+    await lab.database.write(lambda connection: connection.execute(forgotten))
+    await lab.open()
+    try:
+        await lab.until(document, "done")
+        assert lab.reader.reads == 1
+    finally:
+        await lab.close()
