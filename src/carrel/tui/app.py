@@ -4,9 +4,10 @@ import asyncio
 import importlib
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from textual import events, work
+from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
 from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
@@ -44,6 +45,10 @@ KEY_NAMES = {
     "right": "→",
 }
 """How keys are called on screen, where that differs from their names in the bindings."""
+# Textual reads alt with a digit as the character that option types on a Mac.
+for _digit in range(1, len(PLACES) + 1):
+    cast("dict[str, object]", ANSI_SEQUENCES_KEYS).pop(f"\x1b{_digit}", None)
+
 MAX_FAILURES = 10
 """The app gives up after so many unexpected errors: one may come back at every drawing."""
 
@@ -59,7 +64,19 @@ class CarrelApp(Steady, App[None]):
     ENABLE_COMMAND_PALETTE = False
     BINDINGS: ClassVar[list[BindingType]] = [
         *(
-            Binding(f"{n},alt+{n}", f"go('{place}')", words, show=False, id=f"app.go_{place}")
+            Binding(f"{n}", f"go('{place}')", words, show=False, id=f"app.go_{place}")
+            for n, (place, words) in enumerate(PLACES.items(), 1)
+        ),
+        # With priority, because to a text field alt with a digit is a digit.
+        *(
+            Binding(
+                f"alt+{n}",
+                f"go('{place}')",
+                words,
+                show=False,
+                priority=True,
+                id=f"app.go_{place}_from_text",
+            )
             for n, (place, words) in enumerate(PLACES.items(), 1)
         ),
         Binding("ctrl+q", "quit", "Quit", show=False, priority=True, id="app.quit"),

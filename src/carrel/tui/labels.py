@@ -1,21 +1,29 @@
-"""Text that came from elsewhere, made safe to show in a line.
+"""Text that came from elsewhere, made safe to show.
 
-Names go into `Content`, which Textual never reads as markup.
+It goes into `Content`, which Textual never reads as markup, and control characters go:
+a name on this machine's own disk may hold them too.
 """
 
 from typing import TYPE_CHECKING
 
 from textual.content import Content
 
+from carrel.text import clean_text
+
 if TYPE_CHECKING:
     from carrel.store.selectors.words import Badge
 
-_BREAKS = str.maketrans({"\n": "↵", "\r": "", "\t": " "})
+_BREAKS = str.maketrans({"\n": "↵", "\t": " "})
 
 
 def line(text: str, style: str = "") -> Content:
     """The text on one line, in a style that may name the theme's roles (`$muted`)."""
-    return Content.styled(text.translate(_BREAKS), style)
+    return Content.styled(clean_text(text).translate(_BREAKS), style)
+
+
+def block(text: str, style: str = "") -> Content:
+    """The text with its line breaks."""
+    return Content.styled(clean_text(text), style)
 
 
 def title(text: str, *details: str) -> Content:

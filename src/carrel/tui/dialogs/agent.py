@@ -81,7 +81,7 @@ class AgentForm(Dialog[Draft]):
     AgentForm .dialog { width: 84; height: 94%; max-height: 38; padding: 0 1; }
     AgentForm VerticalScroll { height: 1fr; }
     AgentForm Label { color: $muted; padding: 0 1; }
-    AgentForm #instructions { height: 8; min-height: 4; }
+    AgentForm #instructions { height: 7; }
     AgentForm SelectionList { height: auto; max-height: 6; padding: 0 2; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -128,6 +128,8 @@ class AgentForm(Dialog[Draft]):
         self.query_one("#name").focus()
         instructions = self.query_one("#instructions", Area)
         instructions.move_cursor(instructions.document.end)
+        scroll = self.query_one(VerticalScroll)
+        self.call_after_refresh(scroll.scroll_home, animate=False)
 
     def on_button_pressed(self, event: Button.Pressed) -> None:
         if event.button.id == "save":

@@ -8,6 +8,7 @@ from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import Button, Static
 
+from carrel.tui import labels
 from carrel.tui.clipboard import copy
 from carrel.tui.dialogs.dialog import Dialog, buttons
 
@@ -31,10 +32,10 @@ class ProblemPanel(Dialog[None]):
 
     def inside(self) -> ComposeResult:
         with VerticalScroll(classes="words"):
-            yield Static(Content(self._problem.detail))
+            yield Static(labels.block(self._problem.detail))
             if self._problem.advice:
                 yield Static(Content(""))
-                yield Static(Content.styled(self._problem.advice, "$muted"))
+                yield Static(labels.block(self._problem.advice, "$muted"))
         yield buttons(("copy", "y Copy"), ("close", "Close"))
 
     def on_mount(self) -> None:

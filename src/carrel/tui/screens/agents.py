@@ -162,7 +162,7 @@ class AgentsPlace(Place):
 
     def on_virtual_table_moved(self, event: VirtualTable.Moved) -> None:
         if event.table is self.agents:
-            if event.key != self.store.agents.slice.value.selected:
+            if event.key is not None and event.key != self.store.agents.slice.value.selected:
                 self.store.agents.select(event.key)
         else:
             self._show_right()

@@ -166,7 +166,8 @@ class FilesPlace(Place):
         return file_rows(state, self.store.activity.slice.value, time.time())
 
     def on_virtual_table_moved(self, event: VirtualTable.Moved) -> None:
-        self.store.files.select(event.key)
+        if event.key != self.store.files.slice.value.selected:
+            self.store.files.select(event.key)
         self._show_details()
 
     def on_virtual_table_wanted(self, event: VirtualTable.Wanted) -> None:

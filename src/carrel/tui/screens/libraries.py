@@ -212,7 +212,9 @@ class LibrariesPlace(Place):
 
     def on_virtual_table_moved(self, event: VirtualTable.Moved) -> None:
         if event.table is self.libraries:
-            self.store.libraries.select(event.key)
+            # Selecting loads anew: not what is loading already.
+            if event.key is not None and event.key != self.store.libraries.slice.value.selected:
+                self.store.libraries.select(event.key)
         elif event.table is self.documents:
             if event.key != self.store.libraries.slice.value.document:
                 self.store.libraries.select_document(event.key)

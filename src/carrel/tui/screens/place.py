@@ -17,7 +17,7 @@ from carrel.store.activity import ActivityState
 from carrel.store.handle import Handle
 from carrel.store.problem import Problem
 from carrel.store.selectors.activity import activity_badge
-from carrel.store.selectors.session import connection
+from carrel.store.selectors.session import connection, status
 from carrel.store.session import SessionState
 from carrel.store.slice import Slice
 from carrel.store.store import Store
@@ -79,6 +79,8 @@ class Place(Frame):
 
     def _show_session(self, state: SessionState) -> None:
         self.top.header = header(state)
+        words = status(state)
+        self.status.connection = labels.line(words, f"${connection(state).role}")
 
     def _show_activity(self, state: ActivityState) -> None:
         self.top.busy = activity_badge(state)

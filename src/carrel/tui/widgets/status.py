@@ -13,6 +13,8 @@ class StatusLine(Widget):
     StatusLine { height: 1; padding: 0 1; }
     """
 
+    connection: reactive[Content] = reactive(Content(""))
+    """What is wrong with the connection; stands before everything else."""
     doing: reactive[Content] = reactive(Content(""))
     """What the place is doing now; stands before the notice."""
     notice: reactive[Content] = reactive(Content(""))
@@ -24,10 +26,7 @@ class StatusLine(Widget):
         right = Content.assemble(("■ Stop", "$failed"), ("  esc esc", "$muted"))
         right = right if self.stop else Content("")
         room = self.content_size.width - right.cell_length
-        left = self.doing or self.notice
-        return (
-            left.truncate(max(room - 1, 0), ellipsis=True).pad_right(
-                max(room - min(left.cell_length, max(room - 1, 0)), 0)
-            )
-            + right
+        left = (self.connection or self.doing or self.notice).truncate(
+            max(room - 1, 0), ellipsis=True
         )
+        return left.pad_right(max(room - left.cell_length, 0)) + right

@@ -1,0 +1,71 @@
+"""The terminal app driven by a pilot: what it shows, and waiting until it does."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from textual.pilot import Pilot
+
+from carrel.config import Profile
+from carrel.store.store import Store
+from carrel.tui.app import CarrelApp
+from support.process import RunningServer
+
+
+@dataclass(frozen=True)
+class Workbench:
+    """A running app."""
+
+    app: CarrelApp
+    pilot: Pilot[None]
+
+    @property
+    def store(self) -> Store:
+        return self.app.store
+
+    def text(self) -> str:
+        """What is on the screen, with what lies over it."""
+        strips = self.app.screen._compositor.render_strips(self.app.size)
+        return "\n".join("".join(segment.text for segment in strip) for strip in strips)
+
+    async def until(self, condition: Callable[[], object], wait: float = 30) -> None:
+        """Waits until something is so."""
+        deadline = time.monotonic() + wait
+        while not condition():
+            assert time.monotonic() < deadline, self.text()
+            await asyncio.sleep(0.02)
+        await self.pilot.pause()
+
+    async def shows(self, *words: str, wait: float = 30) -> None:
+        """Waits until all the words are on the screen."""
+        await self.until(lambda: all(word in self.text() for word in words), wait)
+
+    async def press(self, *keys: str) -> None:
+        """Presses keys one after the other, as a person does."""
+        for key in keys:
+            await self.pilot.press(key)
+        await self.pilot.pause()
+
+    async def type(self, text: str) -> None:
+        """Types into the focused field."""
+        await self.press(*("space" if letter == " " else letter for letter in text))
+
+
+@asynccontextmanager
+async def workbench(
+    profile: Profile, size: tuple[int, int] = (120, 36)
+) -> AsyncIterator[Workbench]:
+    """The app on a profile, once it shows Files. No handler may fail in it."""
+    app = CarrelApp(profile)
+    async with app.run_test(size=size) as pilot:
+        running = Workbench(app, pilot)
+        await running.until(lambda: app.place is not None)
+        yield running
+        assert not app.failures, app.failures
+
+
+def profile_of(server: RunningServer) -> Profile:
+    """A profile that speaks to a running server."""
+    return Profile("test", server.url, server.api_key)

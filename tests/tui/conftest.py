@@ -1,0 +1,19 @@
+"""Terminal tests are the same at every run: nothing blinks, and time zones do not differ."""
+
+import time
+from collections.abc import Iterator
+
+import pytest
+from textual.widgets import Input, TextArea
+
+
+@pytest.fixture(autouse=True)
+def still(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A cursor that does not blink, and a clock in UTC."""
+    monkeypatch.setattr(Input, "_toggle_cursor", lambda self: None)
+    monkeypatch.setattr(TextArea, "_toggle_cursor_blink_visible", lambda self: None)
+    monkeypatch.setenv("TZ", "UTC")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
