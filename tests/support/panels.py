@@ -57,24 +57,20 @@ class Wire:
         updates = [message for message in self.messages if message["method"] == "update"]
         return [update["state"]["state"] for update in updates if "state" in update["state"]]
 
-    def wait(
-        self, holds: Callable[[dict[str, Any]], object], timeout: float = 10
-    ) -> dict[str, Any]:
+    def wait(self, holds: Condition) -> dict[str, Any]:
         """The first custom message for which `holds`, as soon as it is there."""
         with self._arrived:
             found = self._arrived.wait_for(
-                lambda: next((one for one in self.contents if holds(one)), None), seconds
+                lambda: next((one for one in self.contents if holds(one)), None), 10
             )
         assert found, f"no such message among {self.contents}"
         return dict(found)
 
-    def wait_state(
-        self, holds: Callable[[dict[str, Any]], object], timeout: float = 10
-    ) -> dict[str, Any]:
+    def wait_state(self, holds: Condition) -> dict[str, Any]:
         """The first sent state for which `holds`, as soon as it is there."""
         with self._arrived:
             found = self._arrived.wait_for(
-                lambda: next((one for one in self.states if holds(one)), None), seconds
+                lambda: next((one for one in self.states if holds(one)), None), 10
             )
         assert found, f"no such state among {len(self.states)}"
         return dict(found)

@@ -2,7 +2,8 @@
 
 import asyncio
 import atexit
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self, TypedDict, TypeVar, Unpack
@@ -22,9 +23,10 @@ from carrel.notebook.panel import Json, Panel, finish, no_option
 from carrel.notebook.results import Answer, Reading
 from carrel.notebook.together import Together, until
 from carrel.notebook.workbench import Workbench
+from carrel.store.activity import ActivityItem, ActivityService, ActivityState
 from carrel.store.agents import AgentsService
 from carrel.store.chat import ChatService
-from carrel.store.documents import DocumentsService, DocumentState, Source
+from carrel.store.documents import DocumentsService, Source
 from carrel.store.handle import Handle
 from carrel.store.libraries import LibrariesService
 from carrel.store.loop import OwnerLoop
@@ -157,7 +159,9 @@ class Bench:
             self._store.loop, self._store.session, self._store.activity, self._store.renderer
         )
         source = Source("file", file.id, file.filename)
-        pages = self._done(self._store.loop.run(_read(service, source)), timeout)
+        pages = self._done(
+            self._store.loop.run(_read(service, self._store.activity, source)), timeout
+        )
         return Reading(
             file.filename,
             pages,
@@ -199,13 +203,15 @@ class Bench:
         self._done(self._store.session.ready(), None)
         models = self._store.session.slice.value.models
         blank = AgentFields(name=name, model=models[0] if models else "")
-        made = self._changed(blank, **fields).create()
+        with _in_words():
+            made = self._changed(blank, **fields).create()
         return self._done(self._store.agents.create(made), None)
 
     def edit_agent(self, agent: str | Agent, **fields: Unpack[AgentOptions]) -> Agent:
         """Makes the next version of an agent: these fields changed, the rest as it is."""
         old = self._agent(agent)
-        change = self._changed(AgentFields.of(old), **fields).update(old)
+        with _in_words():
+            change = self._changed(AgentFields.of(old), **fields).update(old)
         return self._done(self._store.agents.update(old.id, change), None)
 
     def ask(self, agent: str | Agent, text: str, *, timeout: float | None = None) -> Answer:
@@ -291,6 +297,14 @@ class Bench:
         return document
 
 
+@contextmanager
+def _in_words() -> Iterator[None]:
+    try:
+        yield
+    except ProblemError as error:
+        raise BenchError(error.problem) from None
+
+
 async def _all_agents(client: Client) -> list[Agent]:
     agents: list[Agent] = []
     while page := await client.agents.list(page=len(agents) // 100, page_size=100):
@@ -300,18 +314,23 @@ async def _all_agents(client: Client) -> list[Agent]:
     return agents
 
 
-async def _read(service: DocumentsService, source: Source) -> tuple[Page, ...]:
+async def _read(
+    service: DocumentsService, activity: ActivityService, source: Source
+) -> tuple[Page, ...]:
     """Opens a document and waits until all its pages are read."""
     await finish(service.open(source))
-    await until(service.slice, lambda state: state.reading or _is_read(state))
-    state = await until(service.slice, lambda state: not state.reading)
-    if state.error is not None:
-        raise ProblemError(state.error)
-    return tuple(page for page in state.pages if page is not None)
 
+    def reading(state: ActivityState) -> ActivityItem | None:
+        items = (item for item in state.items if item.kind == "ocr" and item.subject == source.id)
+        return next(items, None)
 
-def _is_read(state: DocumentState) -> bool:
-    return state.error is not None or (state.page_count is not None and None not in state.pages)
+    ended = await until(activity.slice, lambda state: (one := reading(state)) is None or one.ended)
+    item = reading(ended)
+    if item is not None and item.error is not None:
+        raise ProblemError(item.error)
+    if item is not None and item.status == "cancelled":
+        raise asyncio.CancelledError
+    return tuple(page for page in service.slice.value.pages if page is not None)
 
 
 def _named(kind: str, name: str, found: Sequence[N]) -> N:

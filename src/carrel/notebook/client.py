@@ -7,12 +7,27 @@ from contextlib import AbstractAsyncContextManager, contextmanager
 from typing import Any, TypeVar
 
 from carrel.client import Client
+from carrel.client.agents import Agents
+from carrel.client.completions import Completions
+from carrel.client.documents import Documents
+from carrel.client.files import Files
+from carrel.client.libraries import Libraries
+from carrel.client.models import Models
+from carrel.client.ocr import OCR
 from carrel.local import ensure
 from carrel.store.store import Store
 
 T = TypeVar("T")
 
-_AREAS = ("files", "agents", "ocr", "completions", "libraries", "documents", "models")
+_AREAS: dict[str, type[object]] = {
+    "files": Files,
+    "agents": Agents,
+    "ocr": OCR,
+    "completions": Completions,
+    "libraries": Libraries,
+    "documents": Documents,
+    "models": Models,
+}
 
 
 class SyncClient:
@@ -71,7 +86,7 @@ class _Area:
         return call
 
     def __dir__(self) -> list[str]:
-        return [name for name in dir(getattr(Client, self._name, object)) if name[0] != "_"]
+        return [name for name in dir(_AREAS[self._name]) if not name.startswith("_")]
 
 
 @contextmanager

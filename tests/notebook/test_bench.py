@@ -1,0 +1,226 @@
+"""The bench in plain code, against the real server."""
+
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PIL import Image, ImageDraw, ImageFont
+
+import carrel
+from carrel.notebook.bench import Bench
+from carrel.notebook.errors import BenchError
+from carrel.wire.files import File
+from support.panels import Wire
+from support.process import RunningServer
+
+EVIL = "invoice [final] \x1b]0;x\x07.txt"
+
+
+@pytest.fixture
+def bench(server: RunningServer, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
+    monkeypatch.setenv("CARREL_URL", server.url)
+    monkeypatch.setenv("CARREL_API_KEY", server.api_key)
+    with carrel.connect() as bench:
+        yield bench
+
+
+@pytest.fixture
+def lease(tmp_path: Path) -> Path:
+    """Two scanned pages."""
+    page = Image.new("RGB", (1000, 500), "white")
+    font = ImageFont.load_default(40)
+    text = "The notice period is three months."
+    ImageDraw.Draw(page).text((60, 60), text, fill="black", font=font)
+    path = tmp_path / "lease.pdf"
+    page.save(path, save_all=True, append_images=[page])
+    return path
+
+
+def test_importing_carrel_needs_no_widgets() -> None:
+    code = "import sys, carrel; print(any(name in sys.modules for name in ('ipywidgets', 'httpx')))"
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert said.stdout.strip() == "False"
+
+
+def test_an_unknown_profile_is_an_error_in_words() -> None:
+    with pytest.raises(BenchError, match="There is no profile “works”"):
+        carrel.connect("works")
+
+
+def test_the_key_is_in_no_words_of_the_bench(bench: Bench, server: RunningServer) -> None:
+    bench.client.files.list()
+    shown = repr(bench) + repr(bench.client) + repr(bench.files) + str(bench._repr_mimebundle_())
+    assert "environment" in shown
+    assert server.api_key not in shown
+
+
+def test_a_file_is_uploaded_and_shown(bench: Bench, lease: Path) -> None:
+    wire = Wire(bench.files)
+    file = bench.upload(lease)
+    assert file.filename == "lease.pdf"
+    wire.wait_state(lambda state: any(row["id"] == file.id for row in state["rows"]))
+    assert file.id in {each.id for each in bench.client.files.list().data}
+
+
+def test_a_missing_path_is_an_error_in_words(bench: Bench) -> None:
+    with pytest.raises(BenchError) as error:
+        bench.upload("/nowhere/report.pdf")
+    assert "/nowhere/report.pdf" in str(error.value)
+    assert error.value._render_traceback_() == [f"BenchError: {error.value}"]
+
+
+def test_a_document_is_read_page_by_page(bench: Bench, lease: Path) -> None:
+    reading = bench.ocr(lease)
+    assert [page.index for page in reading.pages] == [0, 1]
+    assert "notice period" in reading.markdown
+    assert "and 1 more page" in reading._repr_html_()
+    assert repr(reading) == "<Reading of lease.pdf: 2 pages>"
+    panel = reading.panel(height=300)
+    assert panel.state["title"] == "lease.pdf · page 1 of 2"
+    blocks = panel.state["blocks"]
+    assert any("notice" in block["html"] for block in blocks)
+    assert all(0 <= edge <= 100 for block in blocks if block["box"] for edge in block["box"])
+    answer = Wire(panel).ask("picture", page=0, width=200)
+    assert answer["kind"] == "done"
+
+
+def test_a_picture_travels_as_bytes_beside_the_state(bench: Bench, lease: Path) -> None:
+    panel = bench.ocr(lease).panel()
+    wire = Wire(panel)
+    wire.ask("picture", page=1, width=200)
+    sent = [buffers for buffers in wire.buffers if buffers]
+    assert sent[0][0].startswith(b"\x89PNG")
+    assert "PNG" not in str(panel.state)
+
+
+def test_what_cannot_be_read_is_an_error_in_words(bench: Bench, tmp_path: Path) -> None:
+    path = tmp_path / "broken.pdf"
+    path.write_bytes(b"%PDF-1.7 and then nothing")
+    with pytest.raises(BenchError) as error:
+        bench.ocr(path)
+    assert "Traceback" not in str(error.value)
+
+
+def test_a_document_is_ready_when_it_is_added(bench: Bench, lease: Path) -> None:
+    library = bench.create_library("contracts")
+    panel = bench.library(library)
+    wire = Wire(panel)
+    document = bench.add(library, lease)
+    assert document.process_status == "done"
+    state = wire.wait_state(
+        lambda state: state["rows"] and state["rows"][0]["cells"][1]["text"] == "● Ready"
+    )
+    assert state["single"]
+    wire.ask("search", text="notice period")
+    state = wire.wait_state(lambda state: state["hits"])
+    assert "«notice»" in state["hits"][0]["passage"].lower()
+
+
+def test_a_file_of_the_service_is_added_too(bench: Bench, lease: Path) -> None:
+    library = bench.create_library("from files")
+    file = bench.upload(lease)
+    assert bench.add(library, file, wait=False).name == "lease.pdf"
+
+
+def test_panels_of_two_libraries_do_not_disturb_each_other(bench: Bench) -> None:
+    first, second = bench.create_library("first"), bench.create_library("second")
+    wires = [Wire(bench.library(each)) for each in (first, second)]
+    titles = [
+        wire.wait_state(lambda state: not state["loading"] and "document" in state["title"])
+        for wire in wires
+    ]
+    assert [state["title"] for state in titles] == ["first · 0 documents", "second · 0 documents"]
+
+
+def test_a_name_that_is_not_there_names_those_that_are(bench: Bench) -> None:
+    bench.create_library("handbook")
+    with pytest.raises(BenchError, match=r"There is no library “handbok”.*“handbook”"):
+        bench.library("handbok")
+
+
+def test_a_name_that_two_have_asks_for_the_id(bench: Bench) -> None:
+    twins = [bench.create_library("twins") for _ in range(2)]
+    with pytest.raises(BenchError, match="More than one library is named “twins”"):
+        bench.library("twins")
+    assert bench.library(twins[0].id).state["single"]
+
+
+def test_an_edit_makes_the_next_version_and_keeps_the_rest(bench: Bench) -> None:
+    library = bench.create_library("sources")
+    made = bench.create_agent(
+        "support", model="m", instructions="Be kind.", temperature=0.3, libraries=[library]
+    )
+    edited = bench.edit_agent(made, instructions="Be brief.")
+    assert (made.version, edited.version) == (0, 1)
+    assert edited.instructions == "Be brief."
+    assert edited.completion_args["temperature"] == 0.3
+    assert edited.tools[0]["library_ids"] == [library.id]
+    wire = Wire(bench.agent(made.id))
+    state = wire.wait_state(lambda state: len(state["versions"]) == 2)
+    assert [row["cells"][0] for row in state["versions"]] == ["v1", "v0"]
+    for version in (0, 1):
+        wire.ask("mark", version=version)
+    state = wire.wait_state(lambda state: state["diff"])
+    assert state["diff_title"] == "v0 → v1 · 1 change"
+    wire.ask("make_active", version=0)
+    assert bench.client.agents.get(made.id).version == 0
+
+
+def test_an_edit_that_changes_nothing_makes_no_version(bench: Bench) -> None:
+    made = bench.create_agent("same", model="m", instructions="Be kind.")
+    with pytest.raises(BenchError, match="Nothing changed"):
+        bench.edit_agent(made, instructions="Be kind.")
+
+
+def test_an_unknown_field_names_the_right_one(bench: Bench) -> None:
+    with pytest.raises(TypeError, match="did you mean instructions"):
+        bench.create_agent("x", instruction="Be kind.")  # type: ignore[call-arg]
+
+
+def test_a_call_that_takes_too_long_is_stopped(bench: Bench, lease: Path) -> None:
+    with pytest.raises(BenchError, match=r"stopped after 0\.01 seconds"):
+        bench.ocr(lease, timeout=0.01)
+
+
+def test_a_hostile_name_is_harmless_everywhere(bench: Bench, tmp_path: Path) -> None:
+    path = tmp_path / EVIL
+    path.write_text("The notice period is three months.")
+    library = bench.create_library(f"library {EVIL}")
+    file = bench.upload(path)
+    bench.add(library, path, wait=False)
+    wires = [Wire(panel) for panel in (bench.files, bench.library(library), bench.activity)]
+    for wire in wires:
+        wire.wait_state(lambda state: any("invoice [final]" in str(row) for row in state["rows"]))
+    for wire in wires:
+        assert not any(mark in str(wire.states) for mark in ("\\x1b", "\\x07"))
+    assert isinstance(file, File)
+
+
+def test_the_synchronous_client_works_without_a_loop(bench: Bench, lease: Path) -> None:
+    file = bench.client.files.upload(lease)
+    with bench.client.files.content(file.id) as chunks:
+        assert b"".join(chunks) == lease.read_bytes()
+    assert bench.client.files.delete(file.id).deleted
+
+
+async def test_the_synchronous_client_works_inside_a_running_loop(bench: Bench) -> None:
+    made = bench.client.libraries.list()
+    async with bench.client.aio as client:
+        assert (await client.libraries.list()) == made
+
+
+def test_the_client_names_what_it_has(bench: Bench) -> None:
+    with pytest.raises(AttributeError, match="files, agents"):
+        _ = bench.client.file
+    assert "upload" in dir(bench.client.files)
+    assert "libraries" in dir(bench.client)
+
+
+def test_a_closed_bench_leaves_no_thread(server: RunningServer, bench: Bench) -> None:
+    before = {thread.name for thread in threading.enumerate()}
+    assert "carrel-store" in before
+    bench.close()
+    assert "carrel-store" not in {thread.name for thread in threading.enumerate()}
