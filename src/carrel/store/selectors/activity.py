@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from carrel.store.selectors.words import Badge, age, count, duration, one_line, size
+from carrel.store.selectors.words import Badge, age, count, left, one_line, size
 
 if TYPE_CHECKING:
     from carrel.store.activity import ActivityItem, ActivityState
@@ -90,4 +90,4 @@ def _rate(item: ActivityItem) -> str:
 def _left(item: ActivityItem) -> str:
     if item.status != "running" or not item.rate or item.done is None or item.total is None:
         return ""
-    return f"{duration((item.total - item.done) / item.rate)} left"
+    return left((item.total - item.done) / item.rate)

@@ -99,8 +99,7 @@ def change_rows(
 ) -> tuple[ChangeRow, ...]:
     """The fields of the two marked versions. `libraries` gives names for library ids."""
     return tuple(
-        ChangeRow(change.field, _named(change_words(change), libraries or {}), change)
-        for change in state.diff
+        ChangeRow(change.field, _words(change, libraries or {}), change) for change in state.diff
     )
 
 
@@ -128,7 +127,9 @@ def line_sign(change: str) -> str:
     return _SIGNS[change]
 
 
-def _named(text: str, libraries: Mapping[str, str]) -> str:
-    for library_id, name in libraries.items():
-        text = text.replace(library_id, one_line(name))
-    return text
+def _words(change: FieldChange, libraries: Mapping[str, str]) -> str:
+    words = change_words(change)
+    if change.field == "tools":
+        for library_id, name in libraries.items():
+            words = words.replace(library_id, one_line(name))
+    return words

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from carrel.store.selectors.words import count, duration, one_line
+from carrel.store.selectors.words import count, left, one_line
 
 if TYPE_CHECKING:
     from carrel.store.documents import DocumentState
@@ -71,5 +71,5 @@ def progress(state: DocumentState, now: float) -> str:
     done = state.read - state.read_before
     if done <= 0 or state.started is None:
         return words
-    left = (now - state.started) / done * (state.page_count - state.read)
-    return f"{words} · about {duration(left)} left"
+    seconds = (now - state.started) / done * (state.page_count - state.read)
+    return f"{words} · about {left(seconds)}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -67,6 +68,11 @@ def duration(seconds: float) -> str:
     if seconds < HOUR:
         return f"{seconds // MINUTE:.0f} min"
     return f"{seconds // HOUR:.0f} h"
+
+
+def left(seconds: float) -> str:
+    """How long it takes yet, in whole seconds: `10 s left`."""
+    return f"{duration(math.ceil(seconds))} left"
 
 
 def range_words(page: int, page_size: int, total: int | None, shown: int) -> str:

@@ -1,0 +1,111 @@
+"""A service on a real socket whose agent says what a test tells it to, when it tells it to."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+AGENT = {
+    "id": "agent",
+    "name": "support",
+    "model": "large",
+    "version": 4,
+    "versions": [4],
+    "created_at": "2026-01-01T00:00:00Z",
+    "updated_at": "2026-01-01T00:00:00Z",
+}
+
+
+class ScriptedService:
+    """Answers for one agent; `say` sends a fragment of the answer that is open."""
+
+    def __init__(self) -> None:
+        self.url = ""
+        self.agent: dict[str, Any] = dict(AGENT)
+        self.requests: list[dict[str, Any]] = []
+        self.closed = asyncio.Event()  # the other side has closed an open answer
+        self._events: asyncio.Queue[str | None] = asyncio.Queue()
+
+    def say(self, text: str) -> None:
+        """The next fragment."""
+        self._chunk({"content": text})
+
+    def finish(
+        self, *, tokens: tuple[int, int] = (10, 5), sources: list[dict[str, Any]] | None = None
+    ) -> None:
+        """The last event, with the counts of the prompt's and the answer's tokens."""
+        delta = {} if sources is None else {"sources": sources}
+        usage = {"prompt_tokens": tokens[0], "completion_tokens": tokens[1]}
+        self._chunk(delta, finish_reason="stop", usage=usage, agent_version=4)
+        self._events.put_nowait("[DONE]")
+        self._events.put_nowait(None)
+
+    def fail(self, message: str) -> None:
+        """An error in the middle of the answer."""
+        self._events.put_nowait(json.dumps({"error": {"message": message}}))
+        self._events.put_nowait(None)
+
+    def break_off(self) -> None:
+        """The connection ends without the last event."""
+        self._events.put_nowait(None)
+
+    def _chunk(self, delta: dict[str, Any], finish_reason: str | None = None, **more: Any) -> None:
+        choice = {"index": 0, "delta": delta, "finish_reason": finish_reason}
+        self._events.put_nowait(json.dumps({"id": "c", "model": "m", "choices": [choice], **more}))
+
+    async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            head = (await reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
+            fields = dict(line.lower().split(": ", 1) for line in head[1:] if line)
+            body = await reader.readexactly(int(fields.get("content-length", 0)))
+            path = head[0].split()[1].partition("?")[0]
+            if path == "/v1/agents/completions":
+                self.requests.append(json.loads(body))
+                await self._stream(reader, writer)
+            else:
+                known: dict[str, Any] = {
+                    "/healthz": {},
+                    "/v1/models": {"data": [{"id": "large", "max_context_length": 8192}]},
+                    "/v1/agents/agent": self.agent,
+                }
+                _send_json(writer, known.get(path))
+        finally:
+            writer.close()
+
+    async def _stream(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n")
+        writer.write(b"connection: close\r\n\r\n")
+        gone = asyncio.create_task(reader.read())
+        while True:
+            event = asyncio.create_task(self._events.get())
+            done, _ = await asyncio.wait({event, gone}, return_when=asyncio.FIRST_COMPLETED)
+            if gone in done:
+                event.cancel()
+                self.closed.set()
+                return
+            data = event.result()
+            if data is None:
+                gone.cancel()
+                return
+            writer.write(f"data: {data}\n\n".encode())
+            await writer.drain()
+
+
+def _send_json(writer: asyncio.StreamWriter, content: dict[str, Any] | None) -> None:
+    status = "200 OK" if content is not None else "404 Not Found"
+    body = json.dumps(content if content is not None else {"detail": "Not Found"}).encode()
+    writer.write(f"HTTP/1.1 {status}\r\ncontent-type: application/json\r\n".encode())
+    writer.write(f"content-length: {len(body)}\r\nconnection: close\r\n\r\n".encode() + body)
+
+
+@asynccontextmanager
+async def scripted_service() -> AsyncIterator[ScriptedService]:
+    """A scripted service that listens on this machine."""
+    service = ScriptedService()
+    server = await asyncio.start_server(service.answer, "127.0.0.1", 0)
+    service.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    try:
+        yield service
+    finally:
+        server.close()
