@@ -10,7 +10,7 @@ from support.documents import digital_pdf
 from support.libraries import FINAL, LibraryUnderTest, connect, new_library
 from support.process import RunningServer, serve
 
-KILLS = 5
+KILLS = 4
 WORDS = [f"{first}{second}" for first in ("oak", "elm", "ash", "yew") for second in "bcdfg"]
 
 

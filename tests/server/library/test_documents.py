@@ -154,7 +154,7 @@ def test_signed_addresses_need_no_key(library: LibraryUnderTest) -> None:
     assert (original.status_code, original.content) == (200, HERON)
     text = httpx.get(library.http.get(f"{path}/extracted-text-signed-url").json())
     assert text.status_code == 200
-    assert text.headers["content-type"].startswith("text/plain")
+    assert text.headers["content-type"].startswith("text/markdown")
     assert text.text == library.text(id)
 
 

@@ -39,7 +39,8 @@ _FINISHED = ["SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"]
 _POLL_SECONDS = 0.2
 # A poll takes more jobs than can run at once, so that the interval does not bound the rate.
 _CLAIMED = 16
-_STOP_SECONDS = 3
+STOP_SECONDS = 3.0
+"""How long a stop waits for running steps before it interrupts them."""
 _KEEP_SECONDS = 600
 _FORGET_AT_ONCE = 500
 
@@ -67,6 +68,8 @@ class Jobs:
         self._client: DBOSClient | None = None
         self._slots = threading.Semaphore(max(2, os.cpu_count() or 1))
         self._stopping = False
+        self._taking = threading.Event()
+        self._taking.set()
         self._active = 0
         self._steps: set[Future[Any]] = set()
         self._lock = threading.Lock()
@@ -81,9 +84,18 @@ class Jobs:
         self._loop = asyncio.get_running_loop()
         await asyncio.to_thread(self._launch)
 
+    def pause(self) -> None:
+        """Begins no more jobs; those that run go on."""
+        self._taking.clear()
+
+    def resume(self) -> None:
+        """Begins jobs again."""
+        self._taking.set()
+
     async def stop(self) -> None:
         """Lets running steps end, or interrupts them after a while; the next start resumes."""
         self._stopping = True
+        self._taking.set()
         self._slots.release(_CLAIMED)
         await asyncio.to_thread(self._finish)
 
@@ -156,8 +168,8 @@ class Jobs:
     def _finish(self) -> None:
         from dbos import DBOS
 
-        wait(self._unfinished_steps(), timeout=_STOP_SECONDS)
-        deadline = time.monotonic() + _STOP_SECONDS
+        wait(self._unfinished_steps(), timeout=STOP_SECONDS)
+        deadline = time.monotonic() + STOP_SECONDS
         while self._active and time.monotonic() < deadline:
             for step in self._unfinished_steps():
                 step.cancel()
@@ -170,6 +182,7 @@ class Jobs:
 
     def _run(self, job: Job) -> None:
         with self._slots:
+            self._taking.wait()
             if self._stopping:
                 raise Interrupted
             with self._lock:

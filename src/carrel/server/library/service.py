@@ -53,6 +53,14 @@ class LibraryService:
                 await self._reconciling
         await self._jobs.stop()
 
+    def pause(self) -> None:
+        """Begins to process no more documents; the queue stays."""
+        self._jobs.pause()
+
+    def resume(self) -> None:
+        """Goes on with the queue."""
+        self._jobs.resume()
+
     async def add(self, caller: Caller, library_id: str, new: NewDocument) -> tuple[Document, bool]:
         """The library's document with these bytes, and whether it is new and was queued.
 
