@@ -132,3 +132,23 @@ def docx(path: Path, text: str = TEXT, *, heading: str = HEADING) -> Path:
         for name, content in parts.items():
             archive.writestr(name, f'<?xml version="1.0" encoding="UTF-8"?>{content}')
     return path
+
+
+def raw_pdf(content: bytes, *, size: int = 300, extra: bytes = b"") -> bytes:
+    """The smallest PDF: one square page of `size` points with this content stream.
+
+    `extra` goes into the stream's dictionary, for filters.
+    """
+    objects = [
+        b"<</Type/Catalog/Pages 2 0 R>>",
+        b"<</Type/Pages/Kids[3 0 R]/Count 1>>",
+        b"<</Type/Page/Parent 2 0 R/Contents 4 0 R/MediaBox[0 0 %d %d]>>" % (size, size),
+        b"<</Length %d %s>>stream\n%s\nendstream" % (len(content), extra, content),
+    ]
+    pdf, offsets = b"%PDF-1.4\n", []
+    for number, body in enumerate(objects, 1):
+        offsets.append(len(pdf))
+        pdf += b"%d 0 obj%s endobj\n" % (number, body)
+    table = b"".join(b"%010d 00000 n \n" % offset for offset in offsets)
+    end = b"trailer<</Size 5/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF" % len(pdf)
+    return pdf + b"xref\n0 5\n0000000000 65535 f \n" + table + end

@@ -19,7 +19,7 @@ from urllib.parse import unquote_to_bytes
 import httpcore
 import httpx
 
-from carrel.server.errors import ApiError
+from carrel.server.errors import ApiError, InvalidRequest
 
 Resolve = Callable[[str, int], Awaitable[list[str]]]
 """The addresses of a host name, as text."""
@@ -117,8 +117,9 @@ class Fetcher:
         """The document at an address, as a file that is removed afterwards.
 
         Raises:
-            ApiError: 400, 413 or 422, saying why it was not fetched. It never names the address,
+            ApiError: 400 or 413, saying why it was not fetched. It never names the address,
                 which may be a secret.
+            InvalidRequest: it is no address of such a kind.
         """
         with tempfile.TemporaryDirectory(prefix="carrel-") as folder:
             path = Path(folder) / "document"
@@ -136,7 +137,7 @@ class Fetcher:
         """The bytes of a data URL."""
         head, comma, body = url.partition(",")
         if not comma:
-            raise _refusal("This data URL has no comma, so no content.", 422)
+            raise _invalid("This data URL has no comma, so no content.")
         # Percent signs and base64 only ever make the text longer than its content.
         if len(body) > self._limit * 3:
             raise self._too_large()
@@ -145,7 +146,7 @@ class Fetcher:
             if head.lower().endswith(";base64"):
                 data = base64.b64decode(b"".join(data.split()), validate=True)
         except (binascii.Error, ValueError):
-            raise _refusal("The content of this data URL is not valid base64.", 422) from None
+            raise _invalid("The content of this data URL is not valid base64.") from None
         if len(data) > self._limit:
             raise self._too_large()
         return data
@@ -169,7 +170,7 @@ class Fetcher:
 
     def _check(self, address: httpx.URL) -> None:
         if address.scheme not in ("http", "https") or not address.host:
-            raise _refusal("A document's address must begin with https:, http: or data:.", 422)
+            raise _invalid("A document's address must begin with https:, http: or data:.")
         port = address.port or {"http": 80, "https": 443}[address.scheme]
         if port not in self._ports:
             raise _refusal(f"Documents are not fetched from port {port}.")
@@ -229,8 +230,12 @@ def _address(url: str) -> httpx.URL:
     try:
         return httpx.URL(url)
     except httpx.InvalidURL:
-        raise _refusal("This is not a valid address.", 422) from None
+        raise _invalid("This is not a valid address.") from None
 
 
 def _refusal(message: str, status: int = 400) -> ApiError:
     return ApiError(status, message)
+
+
+def _invalid(message: str) -> InvalidRequest:
+    return InvalidRequest(("body", "document"), message)

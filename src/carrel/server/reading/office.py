@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from kreuzberg import ExtractionConfig, PageConfig, extract_bytes_sync
-from kreuzberg._internal_bindings import detect_mime_type_from_bytes
 from kreuzberg.exceptions import KreuzbergError, ParsingError
 
 from carrel.server.reading.children import allow_cpu
@@ -20,6 +19,7 @@ MAX_UNPACKED = 256 * 2**20
 MAX_RATIO = 200
 """How many times larger than its file an office document may be unpacked."""
 _SECONDS = 60
+_UNSUPPORTED = ("application/octet-stream", "application/zip", "application/gzip")
 _PICTURE = re.compile(rb"<p:pic\b.*?</p:pic>", re.DOTALL)
 _SLIDE = re.compile(r"ppt/slides/slide\d+\.xml")
 
@@ -27,8 +27,10 @@ _SLIDE = re.compile(r"ppt/slides/slide\d+\.xml")
 class Office:
     """A document in any other format. A context manager; `pages` reads it."""
 
-    def __init__(self, path: Path, mimetype: str | None) -> None:
+    def __init__(self, path: Path, mimetype: str) -> None:
         allow_cpu(_SECONDS)
+        if mimetype in _UNSUPPORTED:
+            raise _unreadable()
         data = path.read_bytes()
         if zipfile.is_zipfile(io.BytesIO(data)):
             _refuse_bomb(data)
@@ -47,7 +49,7 @@ class Office:
             yield compose_text(index, self._pages[index], options)
 
 
-def _extract(data: bytes, mimetype: str | None) -> list[str]:
+def _extract(data: bytes, mimetype: str) -> list[str]:
     """The Markdown of every page."""
     config = ExtractionConfig(
         use_cache=False,
@@ -55,16 +57,13 @@ def _extract(data: bytes, mimetype: str | None) -> list[str]:
         pages=PageConfig(extract_pages=True),
     )
     try:
-        mimetype = mimetype or detect_mime_type_from_bytes(data)
         try:
             result = extract_bytes_sync(data, mimetype, config=config)
         except ParsingError:
             # One picture without its file fails a whole presentation.
             result = extract_bytes_sync(_without_pictures(data), mimetype, config=config)
     except (KreuzbergError, ValueError, RuntimeError, zipfile.BadZipFile) as error:
-        raise UnreadableDocument(
-            "This file cannot be read: it is damaged, or of a kind that is not supported."
-        ) from error
+        raise _unreadable() from error
     pages = [page["content"] for page in result.pages or []]
     return pages if any(page.strip() for page in pages) else [result.content]
 
@@ -98,6 +97,12 @@ def _refuse_bomb(data: bytes) -> None:
                             raise _bomb()
     except (zipfile.BadZipFile, RuntimeError, NotImplementedError, EOFError) as error:
         raise UnreadableDocument("This file is damaged: it cannot be unpacked.") from error
+
+
+def _unreadable() -> UnreadableDocument:
+    return UnreadableDocument(
+        "This file cannot be read: it is damaged, or of a kind that is not supported."
+    )
 
 
 def _bomb() -> UnreadableDocument:

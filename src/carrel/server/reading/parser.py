@@ -14,6 +14,7 @@ from typing import Any, BinaryIO
 
 from PIL import Image
 
+from carrel.server.mimetypes import sniff
 from carrel.server.reading.children import limit_this_process
 from carrel.server.reading.frames import Frame, read_frame, write_frame
 from carrel.server.reading.office import Office
@@ -94,7 +95,7 @@ def _open(path: Path, mimetype: str | None) -> PDF | Picture | Office:
         return PDF(path)
     if _is_picture(head):
         return Picture(path)
-    return Office(path, mimetype)
+    return Office(path, mimetype or sniff(path, path.name).mimetype)
 
 
 def _is_picture(head: bytes) -> bool:

@@ -1,0 +1,161 @@
+"""Scanned pages and pictures, read by OCR."""
+
+import base64
+import io
+from pathlib import Path
+
+import pytest
+from PIL import Image
+from reportlab.pdfgen.canvas import Canvas
+
+from carrel.server.reading.options import NoSuchPage
+from server.reading.conftest import Read
+from support.documents import HEADER, LIST, TEXT, digital_pdf, page_pictures, picture, scanned_pdf
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+def _words(text: str) -> list[str]:
+    return text.replace("#", " ").replace("|", " ").split()
+
+
+async def test_a_scan_reads_like_its_original(tmp_path: Path, read: Read) -> None:
+    original = await read(digital_pdf(tmp_path / "a.pdf", pages=2))
+    scan = await read(scanned_pdf(tmp_path / "b.pdf", pages=2))
+    assert scan.ocr_used
+    for page, source in zip(scan.pages, original.pages, strict=True):
+        assert _words(page.markdown) == _words(source.markdown)
+        assert TEXT in page.markdown
+        assert f"1. {LIST[0]}\n2. {LIST[1]}\n3. {LIST[2]}" in page.markdown
+        assert "| North | 24 | 1 |" in page.markdown
+
+
+@pytest.mark.parametrize("turn", [90, 180, 270])
+async def test_a_turned_page_is_read_upright_and_its_boxes_lie_on_the_page(
+    tmp_path: Path, read: Read, turn: int
+) -> None:
+    path = scanned_pdf(tmp_path / "a.pdf", turn=turn)
+    (page,) = (await read(path, include_blocks=True)).pages
+    assert TEXT in page.markdown
+    assert page.blocks is not None
+    block = next(block for block in page.blocks if block.content == TEXT)
+    assert page.dimensions is not None
+    (scan,) = page_pictures(path, dpi=200)
+    assert abs((page.dimensions.width or 0) - scan.width) <= 2
+    box = (block.top_left_x, block.top_left_y, block.bottom_right_x, block.bottom_right_y)
+    width, height = (box[2] or 0) - (box[0] or 0), (box[3] or 0) - (box[1] or 0)
+    assert (height > width) == (turn in (90, 270))
+    left, top, right, bottom = (edge or 0 for edge in box)
+    found = scan.crop((left, top, right, bottom)).convert("L")
+    assert min(found.tobytes()) < 100, "the box holds no ink"
+
+
+async def test_scores_of_recognised_words_point_at_them(tmp_path: Path, read: Read) -> None:
+    (page,) = (await read(scanned_pdf(tmp_path / "a.pdf"), granularity="word")).pages
+    scores = page.confidence_scores
+    assert scores is not None
+    assert scores.word_confidence_scores
+    for word in scores.word_confidence_scores:
+        assert page.markdown.startswith(word.text, word.start_index)
+        assert 0 < word.confidence <= 1
+    assert 0.9 < scores.average_page_confidence_score < 1
+    assert scores.minimum_page_confidence_score <= scores.average_page_confidence_score
+
+
+async def test_running_heads_of_a_scan(tmp_path: Path, read: Read) -> None:
+    (page,) = (await read(scanned_pdf(tmp_path / "a.pdf"), extract_header=True)).pages
+    assert page.header == HEADER
+    assert HEADER not in page.markdown
+
+
+async def test_a_mixed_document_is_recognised_page_by_page(tmp_path: Path, read: Read) -> None:
+    (scan,) = page_pictures(digital_pdf(tmp_path / "source.pdf", pages=1))
+    scan.save(tmp_path / "scan.png")
+    canvas = Canvas(str(tmp_path / "a.pdf"), pagesize=(595, 842))
+    canvas.drawString(72, 700, "This first page has a text layer.")
+    canvas.showPage()
+    canvas.drawImage(str(tmp_path / "scan.png"), 0, 0, 595, 842)
+    canvas.save()
+    reading = await read(tmp_path / "a.pdf")
+    assert reading.pages[0].markdown == "This first page has a text layer."
+    assert TEXT in reading.pages[1].markdown
+    assert not (await read(tmp_path / "a.pdf", pages=[range(1)])).ocr_used
+
+
+@pytest.mark.parametrize("suffix", ["png", "jpg", "tiff", "webp", "bmp", "gif"])
+async def test_every_kind_of_picture(tmp_path: Path, read: Read, suffix: str) -> None:
+    path = picture(tmp_path / f"a.{suffix}")
+    (page,) = (await read(path)).pages
+    assert page.markdown == TEXT
+    with Image.open(path) as original:
+        assert page.dimensions is not None
+        assert (page.dimensions.width, page.dimensions.height) == original.size
+
+
+@pytest.mark.parametrize("mode", ["P", "L", "1", "RGBA", "LA"])
+async def test_every_mode_of_picture(tmp_path: Path, read: Read, mode: str) -> None:
+    (page,) = (await read(picture(tmp_path / "a.png", mode=mode))).pages
+    assert page.markdown == TEXT
+
+
+async def test_black_text_on_nothing_stands_on_white_paper(tmp_path: Path, read: Read) -> None:
+    with Image.open(picture(tmp_path / "a.png", mode="L")) as text:
+        clear = Image.new("RGBA", text.size, (0, 0, 0, 0))
+        clear.putalpha(text.point(lambda value: 255 - value))
+    clear.save(tmp_path / "b.png")
+    (page,) = (await read(tmp_path / "b.png")).pages
+    assert page.markdown == TEXT
+
+
+async def test_every_frame_of_a_tiff_is_a_page(tmp_path: Path, read: Read) -> None:
+    with (
+        Image.open(picture(tmp_path / "1.png", "First page of the fax.")) as first,
+        Image.open(picture(tmp_path / "2.png", "Second page of the fax.")) as second,
+    ):
+        first.save(tmp_path / "a.tiff", save_all=True, append_images=[second])
+    reading = await read(tmp_path / "a.tiff")
+    assert [page.markdown for page in reading.pages] == [
+        "First page of the fax.",
+        "Second page of the fax.",
+    ]
+    assert [
+        page.index for page in (await read(tmp_path / "a.tiff", pages=[range(1, 2)])).pages
+    ] == [1]
+    with pytest.raises(NoSuchPage):
+        await read(tmp_path / "a.tiff", pages=[range(2, 3)])
+
+
+async def test_a_picture_on_a_page_has_a_box_and_its_pixels_on_request(
+    tmp_path: Path, read: Read
+) -> None:
+    Image.new("RGB", (300, 200), (200, 30, 30)).save(tmp_path / "red.png")
+    canvas = Canvas(str(tmp_path / "a.pdf"), pagesize=(595, 842))
+    for number in range(3):
+        canvas.drawString(72, 760 - 14 * number, f"Line {number} says something about the picture.")
+    canvas.drawImage(str(tmp_path / "red.png"), 72, 400, 180, 120)
+    canvas.save()
+    (plain,) = (await read(tmp_path / "a.pdf")).pages
+    (image,) = plain.images
+    assert image.id == "img-0.jpeg"
+    assert image.image_base64 is None
+    assert "![img-0.jpeg](img-0.jpeg)" in plain.markdown
+    assert (image.top_left_x, image.bottom_right_x) == (200, 700)
+    (full,) = (await read(tmp_path / "a.pdf", include_image_base64=True)).pages
+    head, _, data = (full.images[0].image_base64 or "").partition(",")
+    assert head == "data:image/jpeg;base64"
+    with Image.open(io.BytesIO(base64.b64decode(data))) as cut:
+        red, green, blue = cut.convert("RGB").resize((1, 1)).getpixel((0, 0))  # type: ignore[misc]
+    assert red > 180 and green < 60 and blue < 60
+    for left_out in ({"image_limit": 0}, {"image_min_size": 600}):
+        (page,) = (await read(tmp_path / "a.pdf", **left_out)).pages
+        assert page.images == []
+        assert "img-0" not in page.markdown
+
+
+async def test_a_blank_page_is_an_empty_page(tmp_path: Path, read: Read) -> None:
+    canvas = Canvas(str(tmp_path / "a.pdf"), pagesize=(595, 842))
+    canvas.showPage()
+    canvas.save()
+    (page,) = (await read(tmp_path / "a.pdf", granularity="word", include_blocks=True)).pages
+    assert page.markdown == ""
+    assert page.blocks == []
