@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from carrel.cli.errors import Code, CommandError
+from carrel.config import folders
 
 
 def serve(
@@ -72,14 +73,13 @@ def serve(
       ocr_pages = 1000                 pages of a document to read
       body_bytes = 100663296           any other request, data URLs included
     """
-    from carrel.config import folders
-    from carrel.server.serve import run
-    from carrel.server.settings import Settings
-
     if model is not None and model_url is not None:
         raise CommandError("Give --model or --model-url, not both.", Code.USAGE)
     if model is not None and not model.is_file():
         raise CommandError(f"There is no model file at {model}.", Code.USAGE)
+    from carrel.server.serve import run
+    from carrel.server.settings import Settings
+
     settings = Settings(
         data=data or folders().server,
         host=host,

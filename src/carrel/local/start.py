@@ -46,15 +46,15 @@ async def ensure(
                 on_start = None
             start = _Start(data)
         code = start.process.poll()
+        if code not in (None, _EXIT_IN_USE):
+            raise LocalError(start.complaint("did not start"))
+        if time.monotonic() > deadline:
+            start.process.terminate()
+            raise LocalError(start.complaint(f"did not answer within {_PATIENCE:.0f} s"))
         if code == _EXIT_IN_USE:
             # The other server is starting, and will be found; or stopping, and then it is our turn.
             start = None
             await asyncio.sleep(0.25)
-        elif code is not None:
-            raise LocalError(start.complaint("did not start"))
-        elif time.monotonic() > deadline:
-            start.process.terminate()
-            raise LocalError(start.complaint(f"did not answer within {_PATIENCE:.0f} s"))
         await asyncio.sleep(0.05)
 
 

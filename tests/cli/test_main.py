@@ -1,0 +1,176 @@
+"""The command itself: exit codes, global options, errors in a line."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from carrel.config import Profile, add_profile, folders
+from carrel.server.settings import FolderSettings, Limits
+from support.command import carrel, start
+from support.service import Request, reply, service
+
+EMPTY = {"object": "list", "data": [], "total": 0}
+
+
+async def test_help_names_the_exit_codes() -> None:
+    ended = await carrel("--help")
+    assert ended.code == 0
+    for line in ("0    done", "1    the service", "2    wrong", "3    no server", "130  inter"):
+        assert line in ended.out
+
+
+async def test_the_help_of_serve_explains_every_setting() -> None:
+    explained = " ".join((await carrel("serve", "--help")).out.split())
+    for name in (*FolderSettings.model_fields, *Limits.model_fields):
+        assert name in explained
+    for name, limit in Limits():
+        assert f"{name} = {limit}" in explained
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["nonsense"],
+        ["files"],
+        ["files", "list", "--page", "0"],
+        ["files", "url"],
+        ["ocr", "x.pdf", "--pages", "0"],
+        ["ocr", "x.pdf", "--pages", "3-1"],
+        ["ocr", "x.pdf", "--format", "docx"],
+        ["agents", "switch", "a", "latest"],
+        ["agents", "edit", "a"],
+        ["agents", "create", ""],
+        ["chat", "a", " "],
+        ["serve", "--model", "/no/such.gguf"],
+        ["serve", "--model", "/dev/null", "--model-url", "http://h/v1"],
+        ["--profile", "nobody", "files", "list"],
+    ],
+)
+async def test_wrong_usage_ends_with_2(arguments: list[str]) -> None:
+    async with service(reply(EMPTY)) as odd:
+        ended = await carrel(*arguments, CARREL_URL=odd.url)
+    assert ended.code == 2
+    assert ended.out == ""
+    assert ended.err
+    assert "Traceback" not in ended.err
+
+
+async def test_no_server_ends_with_3() -> None:
+    ended = await carrel("files", "list", CARREL_URL="http://127.0.0.1:1")
+    assert (ended.code, ended.out) == (3, "")
+    assert ended.err == (
+        "carrel: No server answers at 127.0.0.1:1. Check the address, and that it is running.\n"
+    )
+
+
+async def test_a_refusal_ends_with_1_and_one_line() -> None:
+    async with service(reply({"detail": "Unauthorized"}, 401)) as odd:
+        ended = await carrel("files", "list", CARREL_URL=odd.url, CARREL_API_KEY="sk-secret")
+    assert (ended.code, ended.out) == (1, "")
+    assert ended.err.count("\n") == 1
+    assert "did not accept the API key" in ended.err
+    assert "sk-secret" not in ended.err
+
+
+async def test_a_local_server_that_cannot_start_ends_with_3() -> None:
+    folders().server.mkdir(parents=True)
+    (folders().server / "format").write_text("999")
+    ended = await carrel("files", "list")
+    assert ended.code == 3
+    assert "format 999" in ended.err
+    assert "local-server.log" in ended.err
+
+
+@pytest.mark.parametrize("position", [0, 2])
+async def test_a_profile_may_stand_before_and_after_the_command(position: int) -> None:
+    async with service(reply(EMPTY)) as odd, service(reply(EMPTY)) as other:
+        add_profile(Profile("work", odd.url, "k"))
+        arguments = ["files", "list"]
+        arguments[position:position] = ["--profile", "work"]
+        ended = await carrel(*arguments, CARREL_URL=other.url)
+    assert ended.code == 0
+    assert odd.requests[0].headers["authorization"] == "Bearer k"
+    assert other.requests == []
+
+
+async def test_the_environment_wins_over_the_configured_profile() -> None:
+    async with service(reply(EMPTY)) as odd:
+        ended = await carrel("files", "list", CARREL_URL=odd.url, CARREL_API_KEY="k")
+    assert ended.code == 0
+    assert odd.requests[0].headers["authorization"] == "Bearer k"
+
+
+async def test_a_read_only_profile_changes_nothing() -> None:
+    async with service(reply(EMPTY)) as odd:
+        add_profile(Profile("work", odd.url, "k", read_only=True))
+        refused = await carrel("--profile", "work", "libraries", "create", "x")
+        allowed = await carrel("--profile", "work", "files", "list")
+    assert (refused.code, allowed.code) == (1, 0)
+    assert "read-only" in refused.err
+    assert len(odd.requests) == 1
+
+
+async def test_the_app_needs_a_terminal() -> None:
+    ended = await carrel()
+    assert (ended.code, ended.out) == (2, "")
+    assert "needs a terminal" in ended.err
+
+
+async def test_an_interrupt_ends_with_130() -> None:
+    asked = asyncio.Event()
+
+    async def never(request: Request) -> None:
+        asked.set()
+        await request.closed()
+
+    async with service(never) as odd:
+        process = await start("files", "list", CARREL_URL=odd.url)
+        await asyncio.wait_for(asked.wait(), 30)
+        process.send_signal(signal.SIGINT)
+        out, err = await asyncio.wait_for(process.communicate(), 10)
+    assert (process.returncode, out, err) == (130, b"", b"")
+
+
+async def test_a_reader_that_leaves_early_is_no_crash() -> None:
+    files = [
+        {
+            "id": str(number), "bytes": 1, "created_at": 0, "filename": "x" * 200,
+            "purpose": "ocr", "sample_type": "ocr_input", "source": "upload",
+        }
+        for number in range(2000)
+    ]  # fmt: skip
+    async with service(reply({"data": files, "total": 2000})) as odd:
+        read, write = os.pipe()
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "carrel", "files", "list",
+            stdout=write, stderr=asyncio.subprocess.PIPE, env={**os.environ, "CARREL_URL": odd.url},
+        )  # fmt: skip
+        os.close(write)
+        os.close(read)
+        _, err = await asyncio.wait_for(process.communicate(), 30)
+    assert process.returncode == 1
+    assert b"Traceback" not in err
+    assert b"Broken" not in err
+
+
+def test_a_crash_leaves_a_report_without_secrets() -> None:
+    script = (
+        "import carrel.config\n"
+        "def crash(name): raise RuntimeError('Authorization: Bearer sk-secret')\n"
+        "carrel.cli.session.load_profile = crash\n"
+        "carrel.cli.main.main(['files', 'list'])\n"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", f"import carrel.cli.main\n{script}"], capture_output=True, text=True
+    )
+    assert ended.returncode == 1
+    assert ended.stdout == ""
+    (report,) = (folders().state / "crashes").iterdir()
+    assert str(report) in ended.stderr
+    assert "Traceback" not in ended.stderr
+    assert "RuntimeError" in report.read_text()
+    assert "sk-secret" not in report.read_text() + ended.stderr

@@ -1,0 +1,86 @@
+"""What a person reads: tables, fields, sizes."""
+
+import json
+from datetime import UTC, datetime
+
+import pytest
+
+from carrel.cli import output
+
+
+def test_a_pipe_gets_whole_aligned_columns(capsys: pytest.CaptureFixture[str]) -> None:
+    output.table(["NAME", "N"], [["東京.pdf", 1], ["a" * 300, None], ["e\u0301", 22]])
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].index("N", 4) == 302
+    assert lines[1] == "東京.pdf" + " " * 294 + "1"
+    assert lines[2] == "a" * 300 + "  –"
+    assert lines[3] == "e\u0301" + " " * 301 + "22"
+
+
+def test_a_terminal_gets_lines_that_fit(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "20")
+    output.table(["NAME"], [["x" * 19], ["x" * 20], ["x" * 21], ["東" * 11]])
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1:] == ["x" * 19, "x" * 20, "x" * 19 + "…", "東" * 9 + "…"]
+
+
+def test_a_cell_stays_in_its_line(capsys: pytest.CaptureFixture[str]) -> None:
+    output.table(["NAME"], [["a\nb\tc\x1b[2Jd"]])
+    assert capsys.readouterr().out == "NAME\na b c[2Jd\n"
+
+
+def test_fields_without_a_value_are_left_out(capsys: pytest.CaptureFixture[str]) -> None:
+    output.fields([("id", "x"), ("long name", 0), ("gone", None), ("arguments", {"é": 1})])
+    assert capsys.readouterr().out == 'id         x\nlong name  0\narguments  {"é": 1}\n'
+
+
+@pytest.mark.parametrize(
+    ("count", "words"),
+    [
+        (None, "–"),
+        (0, "0 B"),
+        (999, "999 B"),
+        (1000, "1.0 kB"),
+        (9949, "9.9 kB"),
+        (9960, "10 kB"),
+        (999_499, "999 kB"),
+        (999_600, "1.0 MB"),
+        (48_285_000, "48 MB"),
+        (5_000_000_000_000_000, "5000 TB"),
+    ],
+)
+def test_sizes_are_short(count: int | None, words: str) -> None:
+    assert output.size(count) == words
+
+
+def test_times_are_of_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    moment = datetime(2026, 11, 20, 6, 40, tzinfo=UTC)
+    assert output.when(int(moment.timestamp())) == output.when(moment)
+    assert output.when(moment) == moment.astimezone().strftime("%Y-%m-%d %H:%M")
+    assert output.when(None) == "–"
+
+
+def test_progress_is_for_terminals_alone(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with output.progress("Uploading") as report:
+        report(1, 2)
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    with output.progress("a\x1b]0;x\x07") as report:
+        report(1, 2)
+        report(2000, None)
+    shown = capsys.readouterr().err
+    assert "a]0;x   50 %" in shown
+    assert "2.0 kB" in shown
+    assert shown.endswith("\r\x1b[K")
+
+
+def test_json_keeps_what_is_not_ascii(capsys: pytest.CaptureFixture[str]) -> None:
+    output.as_json([{"name": "Zürich"}])
+    printed = capsys.readouterr().out
+    assert "Zürich" in printed
+    assert json.loads(printed) == [{"name": "Zürich"}]
