@@ -70,7 +70,6 @@ def test_old_reports_go(home: Path) -> None:
 
 
 def test_without_a_folder_to_write_to_the_problem_still_tells(home: Path) -> None:
-    (home / "state").parent.mkdir(exist_ok=True)
     (home / "state").write_text("in the way")
     assert write_report(RuntimeError()) is None
     assert Problem.of(RuntimeError()).advice == "No report could be written."

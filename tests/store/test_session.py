@@ -22,6 +22,7 @@ async def test_it_becomes_ready_and_knows_the_models(store: Store, server: Runni
     state = store.session.slice.value
     assert (handle.outcome, state.connection, state.url) == ("done", "ready", server.url)
     assert "smollm2" in state.models
+    assert (state.hosted, state.model) == (False, "smollm2 (test model)")
 
 
 async def test_the_key_is_in_no_repr(store: Store, server: RunningServer) -> None:

@@ -101,11 +101,12 @@ class DocumentsService(Area[DocumentState]):
     def read(self) -> Handle[None]:
         """Reads the pages that are not read yet, the current one first."""
         state = self.slice.value
-        name, subject = (state.source.name, state.source.id) if state.source else ("", None)
+        if state.source is None:
+            return self._nothing_to_read()
         entry = self._activity.begin(
-            "ocr", name, unit="pages", total=state.page_count, subject=subject
+            "ocr", state.source.name, unit="pages", total=state.page_count, subject=state.source.id
         )
-        return entry.follow(self._read(entry))
+        return entry.follow(self._read(state.source, entry))
 
     @action(Policy.QUEUE)
     async def go(self, page: int) -> None:
@@ -161,10 +162,11 @@ class DocumentsService(Area[DocumentState]):
         return await self._renderer.render(state.picture_path, page, width)
 
     @action(Policy.LATEST, lane="read")
-    async def _read(self, entry: Entry) -> None:
-        source = self.slice.value.source
-        if source is None:
-            raise ProblemError(NOTHING_OPEN)
+    async def _nothing_to_read(self) -> None:
+        raise ProblemError(NOTHING_OPEN)
+
+    @action(Policy.LATEST, lane="read")
+    async def _read(self, source: Source, entry: Entry) -> None:
         self.slice.set(
             reading=True, started=time.time(), read_before=self.slice.value.read, error=None
         )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from carrel.store.loop import OwnerLoop
+from carrel.store.selectors.words import one_line
 from carrel.store.slice import Slice
 
 KEPT = 50
@@ -41,5 +42,5 @@ class NotificationsService:
 
     def notify(self, text: str, level: Level = "info") -> None:
         """Adds a line, from any thread."""
-        line = Notification(next(self._ids), text, level, time.time())
+        line = Notification(next(self._ids), one_line(text), level, time.time())
         self._loop.call(lambda: self.slice.set(items=(*self.slice.value.items, line)[-KEPT:]))

@@ -9,6 +9,7 @@ import logging
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
+from urllib.parse import urlsplit
 
 from carrel.store.action import Policy, Service, action
 from carrel.store.loop import OwnerLoop
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 LOCAL_CHECK, HOSTED_CHECK = 2.0, 30.0
-"""Seconds between two looks at a service that answers: this machine's, a hosted one."""
+"""Seconds between two looks at a service that answers: on this machine, a hosted one."""
 LOST_CHECK, LOST_HOSTED_CHECK = 1.0, 5.0
 """The same for one that does not."""
 SLOW = 1.5
@@ -37,6 +38,7 @@ Connection = Literal["starting", "ready", "slow", "lost", "failed"]
 class SessionState:
     """Which service is talked to and whether it answers.
 
+    A service at an address of this machine is not `hosted`, whoever started it.
     `since` is when the connection came into this state (seconds since 1970), `error` why it is
     "failed", `model` the words for the service's model, `context_length` its tokens.
     """
@@ -63,7 +65,7 @@ class SessionService(Service[SessionState]):
             loop,
             SessionState(
                 profile.name,
-                hosted=not profile.local,
+                hosted=not _on_this_machine(profile.url),
                 read_only=profile.read_only,
                 colour=profile.colour,
                 detail="connecting" if not profile.local else "starting the server",
@@ -73,7 +75,7 @@ class SessionService(Service[SessionState]):
         self._profile = profile
         self._client: Client | None = None
         self._lease: Lease | None = None
-        self._cards: tuple[ModelCard, ...] = ()
+        self._cards: tuple[ModelCard, ...] | None = None  # not asked yet
         self._settled = asyncio.Event()  # connected or failed: nobody needs to wait
         self._look = asyncio.Event()  # look at the service now
         self._keeper: asyncio.Task[None] | None = None
@@ -108,7 +110,7 @@ class SessionService(Service[SessionState]):
     def card(self, model: str) -> ModelCard | None:
         """What the service says about a model."""
         return next(
-            (card for card in self._cards if model in (card.id, *(card.aliases or ()))), None
+            (card for card in self._cards or () if model in (card.id, *(card.aliases or ()))), None
         )
 
     def doubt_after(self, error: Exception) -> None:
@@ -182,6 +184,7 @@ class SessionService(Service[SessionState]):
         from carrel.client import Client
 
         old, self._client = self._client, Client(url, api_key)
+        self._cards = None
         self.slice.set(url=url)
         if old is not None:
             await old.aclose()
@@ -194,7 +197,7 @@ class SessionService(Service[SessionState]):
         async with asyncio.timeout(CHECK_TIMEOUT):
             if not await self._client.health():
                 raise Unreachable("The service does not answer.")
-        if self.slice.value.connection in ("starting", "lost"):
+        if self._cards is None:
             await self._load_models()
         self._late = 0
         self._enter("slow" if time.monotonic() - began > SLOW else "ready")
@@ -208,10 +211,10 @@ class SessionService(Service[SessionState]):
                 self._cards = tuple((await self._client.models.list()).data)
         except NotFound:
             self._cards = ()  # a service need not list its models
-        first = self._cards[0] if self._cards else None
+        first = next(iter(self._cards), None)
         self.slice.set(
             models=tuple(card.id for card in self._cards),
-            model=_model_words(first) if first and self._profile.local else None,
+            model=_model_words(first) if first and not self.slice.value.hosted else None,
             context_length=first.max_context_length if first else None,
         )
 
@@ -231,18 +234,23 @@ class SessionService(Service[SessionState]):
 
     def _pause(self) -> float | None:
         """Seconds until the next look; None: until someone asks for it."""
-        match self.slice.value.connection:
+        state = self.slice.value
+        match state.connection:
             case "failed":
                 return None
             case "starting" | "lost":
-                return LOST_CHECK if self._profile.local else LOST_HOSTED_CHECK
+                return LOST_HOSTED_CHECK if state.hosted else LOST_CHECK
             case _:
-                return LOCAL_CHECK if self._profile.local else HOSTED_CHECK
+                return HOSTED_CHECK if state.hosted else LOCAL_CHECK
 
     async def _drop_lease(self) -> None:
         lease, self._lease = self._lease, None
         if lease is not None:
             await lease.stop()
+
+
+def _on_this_machine(url: str | None) -> bool:
+    return url is None or urlsplit(url).hostname in ("localhost", "127.0.0.1", "::1")
 
 
 def _model_words(card: ModelCard) -> str:
