@@ -1,0 +1,177 @@
+"""POST /v1/ocr on a real server."""
+
+import base64
+import socket
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from support.documents import TEXT, digital_pdf, picture
+from support.process import RunningServer
+
+
+@pytest.fixture
+def http(server: RunningServer) -> Iterator[httpx.Client]:
+    headers = {"authorization": f"Bearer {server.api_key}"}
+    with httpx.Client(base_url=server.url, headers=headers, timeout=120, trust_env=False) as client:
+        yield client
+
+
+def _upload(http: httpx.Client, path: Path) -> str:
+    with path.open("rb") as file:
+        answer = http.post("/v1/files", files={"file": file}, data={"purpose": "ocr"})
+    answer.raise_for_status()
+    id: str = answer.json()["id"]
+    return id
+
+
+def _ocr(http: httpx.Client, document: dict[str, Any], **fields: Any) -> httpx.Response:
+    return http.post("/v1/ocr", json={"model": "m", "document": document, **fields})
+
+
+@pytest.fixture
+def file_id(http: httpx.Client, tmp_path: Path) -> str:
+    return _upload(http, digital_pdf(tmp_path / "a.pdf", pages=3))
+
+
+def test_a_stored_file(http: httpx.Client, file_id: str) -> None:
+    answer = _ocr(http, {"type": "file", "file_id": file_id}, include_blocks=True, pages="0,2")
+    assert answer.status_code == 200
+    result = answer.json()
+    assert [page["index"] for page in result["pages"]] == [0, 2]
+    assert TEXT in result["pages"][0]["markdown"]
+    assert result["model"] == "m"
+    assert result["usage_info"]["pages_processed"] == 2
+    assert result["usage_info"]["doc_size_bytes"] > 1000
+    assert "document_annotation" not in result
+    page = result["pages"][0]
+    assert page["images"] == []
+    assert page["tables"] == []
+    assert page["hyperlinks"] == []
+    assert page["dimensions"] == {"dpi": 200, "height": 2339, "width": 1654}
+    assert page["confidence_scores"] is None
+
+
+@pytest.mark.parametrize(
+    ("pages", "indexes"), [(1, [1]), ("1-2", [1, 2]), ([0, "2"], [0, 2]), (None, [0, 1, 2])]
+)
+def test_every_way_to_name_pages(
+    http: httpx.Client, file_id: str, pages: Any, indexes: list[int]
+) -> None:
+    result = _ocr(http, {"file_id": file_id}, pages=pages).json()
+    assert [page["index"] for page in result["pages"]] == indexes
+
+
+def test_a_signed_address_of_this_server_is_read_without_a_connection(
+    http: httpx.Client, file_id: str
+) -> None:
+    url = http.get(f"/v1/files/{file_id}/url").json()["url"]
+    # The port answers to nobody: only the server's own knowledge can lead to the file.
+    elsewhere = url.replace(url.split("/")[2], "127.0.0.1:9")
+    for address in (url, elsewhere):
+        answer = _ocr(http, {"type": "document_url", "document_url": address}, pages=0)
+        assert answer.status_code == 200, answer.text
+        assert TEXT in answer.json()["pages"][0]["markdown"]
+
+
+def test_a_changed_signed_address_is_not_followed(http: httpx.Client, file_id: str) -> None:
+    url = http.get(f"/v1/files/{file_id}/url").json()["url"]
+    answer = _ocr(http, {"document_url": url[:-1] + ("A" if url[-1] != "A" else "B")})
+    assert answer.status_code == 400
+    assert url.rpartition("/")[2][:20] not in answer.text
+
+
+def test_a_picture_as_data_url(http: httpx.Client, tmp_path: Path) -> None:
+    data = base64.b64encode(picture(tmp_path / "a.png").read_bytes()).decode()
+    url = f"data:image/png;base64,{data}"
+    for image_url in (url, {"url": url, "detail": "high"}):
+        answer = _ocr(http, {"type": "image_url", "image_url": image_url})
+        assert answer.json()["pages"][0]["markdown"] == TEXT
+
+
+@pytest.mark.parametrize(
+    ("document", "fields", "status", "words"),
+    [
+        ({"file_id": "none"}, {}, 404, "There is no file"),
+        ({"document_url": "http://127.0.0.1/a.pdf"}, {}, 400, "private network"),
+        ({"document_url": "file:///etc/passwd"}, {}, 422, "must begin with https:"),
+        ({"document_url": "data:application/pdf;base64,AAAA"}, {}, 400, "cannot be read"),
+        ({"document_url": "data:text/plain,hi"}, {"pages": [4]}, 400, "There is no page 4"),
+        ({"document_url": "data:text/plain,hi"}, {"pages": "2-1"}, 422, "runs backwards"),
+        ({"document_url": "data:text/plain,hi"}, {"colour": 1}, 422, "Extra inputs"),
+    ],
+)
+def test_refusals(
+    http: httpx.Client, document: dict[str, Any], fields: dict[str, Any], status: int, words: str
+) -> None:
+    answer = _ocr(http, document, **fields)
+    assert answer.status_code == status
+    assert words in answer.text
+    assert "detail" in answer.json() if status == 422 else answer.json()["object"] == "error"
+
+
+def test_a_document_that_cannot_be_parsed_has_the_interfaces_code(http: httpx.Client) -> None:
+    answer = _ocr(http, {"document_url": "data:application/pdf;base64,JVBERi0xLjQK"})
+    assert answer.status_code == 400
+    assert answer.json()["type"] == "document_parser_invalid_file"
+    assert answer.json()["code"] == "3740"
+
+
+def test_null_for_every_optional_field_is_as_good_as_absent(
+    http: httpx.Client, file_id: str
+) -> None:
+    nulls = dict.fromkeys(
+        ["id", "pages", "image_limit", "image_min_size", "bbox_annotation_format",
+         "document_annotation_format", "include_image_base64"]
+    )  # fmt: skip
+    body = {"model": None, "document": {"file_id": file_id}, **nulls}
+    answer = http.post("/v1/ocr", json=body)
+    assert answer.status_code == 200
+    assert len(answer.json()["pages"]) == 3
+
+
+def test_a_closed_connection_stops_the_reading(
+    server: RunningServer, http: httpx.Client, tmp_path: Path
+) -> None:
+    id = _upload(http, digital_pdf(tmp_path / "a.pdf", pages=800, text=TEXT * 20))
+    body = (
+        f'{{"model":null,"document":{{"file_id":"{id}"}},"confidence_scores_granularity":"word"}}'
+    )
+    host, _, port = server.url.removeprefix("http://").partition(":")
+    with socket.create_connection((host, int(port))) as connection:
+        connection.sendall(
+            f"POST /v1/ocr HTTP/1.1\r\nhost: {host}\r\nauthorization: Bearer {server.api_key}\r\n"
+            f"content-type: application/json\r\ncontent-length: {len(body)}\r\n\r\n{body}".encode()
+        )
+        _until(lambda: _busiest(server) > 20)
+    _until(lambda: _busiest(server) == 0)
+    assert http.get("/healthz").status_code == 200
+
+
+def _busiest(server: RunningServer) -> int:
+    """The most processor time (in ticks) that a parser of the server with work has used."""
+    ticks = [0]
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            command = (process / "cmdline").read_bytes()
+            fields = (process / "stat").read_text().rpartition(") ")[2].split()
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        if b"carrel.server.reading.parser" in command and int(fields[1]) == server.process.pid:
+            ticks.append(int(fields[11]) - _STARTED)
+    return max(ticks)
+
+
+_STARTED = 100
+"""What a parser uses before its first document, generously."""
+
+
+def _until(condition: Any) -> None:
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
