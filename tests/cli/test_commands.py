@@ -1,0 +1,185 @@
+"""The commands against the real server: data on stdout, talk on stderr."""
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from support.command import Ended, carrel
+from support.documents import digital_pdf
+from support.process import RunningServer
+from support.service import Request, reply, service
+
+Run = Callable[..., Awaitable[Ended]]
+
+FILE = {
+    "id": "f1", "bytes": 1, "created_at": 0, "filename": "x", "purpose": "ocr",
+    "sample_type": "ocr_input", "source": "upload", "deleted": False,
+}  # fmt: skip
+
+
+@pytest.fixture
+def run(server: RunningServer) -> Run:
+    """Runs a command against the server; it must end with 0 unless another code is expected."""
+
+    async def run(*arguments: str | Path, code: int = 0) -> Ended:
+        ended = await carrel(*arguments, CARREL_URL=server.url, CARREL_API_KEY=server.api_key)
+        assert ended.code == code, ended
+        return ended
+
+    return run
+
+
+async def test_files(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "Zürich notes.txt"
+    path.write_text("three months")
+    uploaded = await run("files", "upload", path, "--purpose", "ocr")
+    file_id = uploaded.out.strip()
+    assert uploaded.err == "Uploaded Zürich notes.txt.\n"
+    assert (await run("files", "get", file_id, "--json")).json["filename"] == "Zürich notes.txt"
+    assert "12 B" in (await run("files", "get", "Zürich notes.txt")).out
+    listed = await run("files", "list", "--search", "Zürich")
+    assert file_id in listed.out
+    assert listed.out.splitlines()[0].split() == ["ID", "NAME", "PURPOSE", "SIZE", "CREATED"]
+    assert (await run("files", "url", file_id)).out.startswith("http://127.0.0.1:")
+    assert (await run("files", "download", file_id, "-")).out == "three months"
+    copied = await run("files", "download", file_id, tmp_path / "copy.txt")
+    assert copied.out == f"{tmp_path / 'copy.txt'}\n"
+    assert (tmp_path / "copy.txt").read_text() == "three months"
+    refused = await run("files", "download", file_id, tmp_path, code=1)
+    assert "exists already" in refused.err
+    assert (await run("files", "delete", file_id, "--json")).json["deleted"] is True
+    gone = await run("files", "get", file_id, code=1)
+    assert (gone.out, gone.err.count("\n")) == ("", 1)
+
+
+async def test_several_files_are_one_json_list(run: Run, tmp_path: Path) -> None:
+    for name in ("one.txt", "two.txt"):
+        (tmp_path / name).write_text(name)
+    uploaded = await run("files", "upload", tmp_path / "one.txt", tmp_path / "two.txt", "--json")
+    assert [file["filename"] for file in uploaded.json] == ["one.txt", "two.txt"]
+    await run("files", "delete", *(file["id"] for file in uploaded.json))
+
+
+async def test_a_name_that_two_files_have_needs_an_id(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "same.txt").write_text("x")
+    ids = [(await run("files", "upload", tmp_path / "same.txt")).out.strip() for _ in range(2)]
+    refused = await run("files", "get", "same.txt", code=1)
+    assert all(file_id in refused.err for file_id in ids)
+    await run("files", "delete", *ids)
+
+
+@pytest.mark.parametrize("name", ["../../escape.txt", "..\\escape.txt", ".escape.txt", "/"])
+async def test_a_download_stays_in_its_folder(name: str, tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    file = reply({**FILE, "id": "0" * 32, "filename": name})
+    content = reply(b"x", content_type="application/octet-stream")
+    async with service(file, content) as odd:
+        ended = await carrel("files", "download", "0" * 32, tmp_path / "in", CARREL_URL=odd.url)
+    assert ended.code == 0
+    assert Path(ended.out.strip()).parent == tmp_path / "in"
+    assert not Path(ended.out.strip()).name.startswith(".")
+
+
+async def test_ocr_prints_markdown_and_leaves_no_file(run: Run, tmp_path: Path) -> None:
+    path = digital_pdf(tmp_path / "rules.pdf", 3, "The notice period is three months.")
+    read = await run("ocr", path)
+    assert read.out.count("The notice period is three months.") == 3
+    assert "Read 3 pages." in read.err
+    second = await run("ocr", path, "--pages", "2-3", "--format", "json")
+    assert [page["index"] for page in second.json["pages"]] == [1, 2]
+    lines = (await run("ocr", path, "--pages", "1", "--format", "jsonl")).out.splitlines()
+    assert len(lines) == 1
+    (tmp_path / "broken.pdf").write_bytes(b"%PDF-1.4 nothing")
+    broken = await run("ocr", tmp_path / "broken.pdf", code=1)
+    assert broken.out == ""
+    for name in ("rules.pdf", "broken.pdf"):
+        assert (await run("files", "list", "--search", name, "--json")).json["total"] == 0
+
+
+async def test_ocr_of_a_hosted_service_names_its_reader() -> None:
+    result = {"pages": [], "model": "m", "usage_info": {"pages_processed": 0}}
+    deleted = {"id": "f1", "deleted": True}
+    async with service(reply(FILE), reply(result), reply(deleted)) as odd:
+        await carrel("ocr", __file__, CARREL_URL=odd.url)
+    assert [request.method for request in odd.requests] == ["POST", "POST", "DELETE"]
+    assert b'"model":"mistral-ocr-latest"' in odd.requests[1].body.replace(b" ", b"")
+
+
+async def test_libraries(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "lease.txt"
+    path.write_text("The notice period is three months to the end of a quarter.")
+    library_id = (await run("libraries", "create", "leases", "--description", "x")).out.strip()
+    added = await run("libraries", "add", "leases", path, "--wait", "--json")
+    assert added.json["processing_status"] == "Completed"
+    listed = await run("libraries", "documents", "leases")
+    assert "lease.txt" in listed.out
+    assert "Ready" in listed.out
+    found = await run("libraries", "search", "leases", "notice period", "--json")
+    assert found.json["data"][0]["document_name"] == "lease.txt"
+    assert "lease.txt" in (await run("libraries", "search", library_id, "notice period")).out
+    assert "three months" in (await run("libraries", "text", "leases", "lease.txt")).out
+    await run("libraries", "edit", "leases", "--name", "contracts")
+    assert "contracts" in (await run("libraries", "list")).out
+    assert (await run("libraries", "show", "contracts", "--json")).json["nb_documents"] == 1
+    await run("libraries", "reprocess", "contracts", "lease.txt")
+    await run("libraries", "remove", "contracts", "lease.txt")
+    assert (await run("libraries", "documents", "contracts", "--json")).json == []
+    await run("libraries", "delete", "contracts")
+    gone = await run("libraries", "show", "contracts", code=1)
+    assert "carrel libraries list" in gone.err
+
+
+async def test_a_document_that_cannot_be_read_fails_the_waiting(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "broken.pdf").write_bytes(b"%PDF-1.4 nothing")
+    await run("libraries", "create", "odd")
+    failed = await run("libraries", "add", "odd", tmp_path / "broken.pdf", "--wait", code=1)
+    assert "Processing failed: broken.pdf" in failed.err
+    assert "Failed" in (await run("libraries", "documents", "odd")).out
+    await run("libraries", "delete", "odd")
+
+
+async def test_agents(run: Run) -> None:
+    await run("libraries", "create", "manuals")
+    created = await run(
+        "agents", "create", "support", "--model", "smollm2", "--library", "manuals",
+        "--instructions", "Answer briefly.", "--temperature", "0.5",
+    )  # fmt: skip
+    agent_id = created.out.strip()
+    shown = (await run("agents", "show", "support", "--json")).json
+    assert (shown["version"], shown["instructions"]) == (0, "Answer briefly.")
+    assert shown["tools"][0]["type"] == "document_library"
+    await run("agents", "edit", "support", "--instructions", "", "--library", "")
+    changed = (await run("agents", "show", agent_id, "--json")).json
+    assert (changed["version"], changed["instructions"], changed["tools"]) == (1, None, [])
+    assert changed["completion_args"]["temperature"] == 0.5
+    versions = (await run("agents", "versions", "support")).out.splitlines()
+    assert [line.split()[0] for line in versions] == ["VERSION", "v1", "v0"]
+    assert "active" in versions[1]
+    await run("agents", "switch", "support", "v0")
+    assert "Answer briefly." in (await run("agents", "show", "support")).out
+    assert (await run("agents", "show", "support", "--version", "1", "--json")).json["version"] == 1
+    assert agent_id in (await run("agents", "list")).out
+    await run("agents", "delete", "support")
+    await run("libraries", "delete", "manuals")
+    assert (await run("agents", "list", "--search", agent_id, "--json")).json == []
+
+
+async def test_a_list_of_many_pages_is_whole() -> None:
+    def agent(number: int) -> dict[str, object]:
+        return {
+            "id": f"ag_{number}", "name": f"a{number}", "model": "m", "version": 0, "versions": [0],
+            "created_at": "2026-01-02T03:04:05Z", "updated_at": "2026-01-02T03:04:05Z",
+        }  # fmt: skip
+
+    async def page(request: Request) -> None:
+        first = 100 * int(request.target.partition("page=")[2].partition("&")[0])
+        await request.write(reply([agent(n) for n in range(first, min(first + 100, 230))]))
+
+    async with service(page) as odd:
+        listed = await carrel("agents", "list", "--json", CARREL_URL=odd.url)
+    assert len(listed.json) == 230
+    # A service that knows no pages gives the same again.
+    async with service(reply([agent(n) for n in range(100)])) as odd:
+        listed = await carrel("agents", "list", "--json", CARREL_URL=odd.url)
+    assert len(listed.json) == 100
