@@ -25,11 +25,8 @@ def create_app(server: Server) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        await server.start()
-        try:
+        async with server.running():
             yield
-        finally:
-            await server.stop()
 
     # No documentation pages: they would load their scripts from elsewhere.
     app = FastAPI(title="Carrel", lifespan=lifespan, docs_url=None, redoc_url=None)

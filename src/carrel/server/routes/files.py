@@ -5,7 +5,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request, Response
 
-from carrel.server.bytes_response import blob_response
+from carrel.server.downloads import blob_response
 from carrel.server.files import describe
 from carrel.server.records import files
 from carrel.server.routes.dependencies import (
@@ -64,7 +64,9 @@ async def delete_file(file_id: str, server: CurrentServer, caller: CurrentCaller
 @router.api_route("/{file_id}/content", methods=["GET", "HEAD"])
 async def download_file(file_id: str, server: CurrentServer, caller: CurrentCaller) -> Response:
     stored = await server.database.read(partial(files.get, caller=caller, id=file_id))
-    return blob_response(server.blobs, stored.blob, filename=stored.file.filename)
+    name = stored.file.filename
+    # Official clients take no other type here.
+    return blob_response(server.blobs, stored.blob, filename=name, mimetype=None)
 
 
 @router.get("/{file_id}/url")

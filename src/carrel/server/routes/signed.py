@@ -1,19 +1,21 @@
 """Signed addresses: the bytes they name, for whoever holds them."""
 
+from collections.abc import Awaitable, Callable
 from functools import partial
 
+import sqlalchemy as sa
 from fastapi import APIRouter, Response
 
-from carrel.server.bytes_response import SAFE_HEADERS, blob_response
+from carrel.server.downloads import blob_response, text_response
 from carrel.server.errors import ApiError
 from carrel.server.parts import Server
 from carrel.server.records import documents, files
+from carrel.server.records.documents import StoredDocument
 from carrel.server.routes.dependencies import CurrentServer
-from carrel.server.signing import PREFIX, BadSignature
+from carrel.server.signing import PREFIX, BadSignature, Kind
 
 router = APIRouter(prefix=PREFIX.rstrip("/"))
 
-_OCTETS = "application/octet-stream"
 _GONE = "This address does not work, or no longer. Ask for a new one."
 
 
@@ -23,10 +25,7 @@ async def read_signed(token: str, server: CurrentServer) -> Response:
         signed = server.signer.verify(token)
     except BadSignature:
         raise ApiError(403, _GONE, "authentication_error") from None
-    if signed.kind == "file":
-        answer = await _file(server, signed.id)
-    else:
-        answer = await _document(server, signed.id, text=signed.kind == "text")
+    answer = await _ANSWERS[signed.kind](server, signed.id)
     if answer is None:
         raise ApiError(404, _GONE)
     return answer
@@ -36,23 +35,41 @@ async def _file(server: Server, id: str) -> Response | None:
     stored = await server.database.read(partial(files.get_signed, id=id))
     if stored is None:
         return None
-    return blob_response(
-        server.blobs, stored.blob, filename=stored.file.filename, mimetype=stored.mimetype
-    )
+    name = stored.file.filename
+    return blob_response(server.blobs, stored.blob, filename=name, mimetype=stored.mimetype)
 
 
-async def _document(server: Server, id: str, *, text: bool) -> Response | None:
-    """A document's bytes; or its text, which is the OCR result where there is one."""
+async def _document(server: Server, id: str) -> Response | None:
     stored = await server.database.read(partial(documents.get_signed, id=id))
     if stored is None:
         return None
-    name, kind = stored.document.name, stored.document.mime_type
-    if not text:
-        return blob_response(server.blobs, stored.blob, filename=name, mimetype=kind or _OCTETS)
-    if stored.ocr_blob is not None:
-        filename = f"{name}.json"
+    name, mimetype = stored.document.name, stored.document.mime_type
+    return blob_response(server.blobs, stored.blob, filename=name, mimetype=mimetype)
+
+
+async def _text(server: Server, id: str) -> Response | None:
+    """The OCR result of a document that needed it, the text of any other."""
+
+    def read(connection: sa.Connection) -> tuple[StoredDocument, str] | None:
+        stored = documents.get_signed(connection, id)
+        if stored is None or stored.generation is None:
+            return None
+        return stored, "" if stored.ocr_blob else documents.text(connection, stored)
+
+    found = await server.database.read(read)
+    if found is None:
+        return None
+    stored, text = found
+    name = stored.document.name
+    if stored.ocr_blob:
         return blob_response(
-            server.blobs, stored.ocr_blob, filename=filename, mimetype="application/json"
+            server.blobs, stored.ocr_blob, filename=f"{name}.json", mimetype="application/json"
         )
-    markdown = await server.database.read(partial(documents.text, stored=stored))
-    return Response(markdown, headers=SAFE_HEADERS, media_type="text/plain; charset=utf-8")
+    return text_response(text, filename=f"{name}.md")
+
+
+_ANSWERS: dict[Kind, Callable[[Server, str], Awaitable[Response | None]]] = {
+    "file": _file,
+    "document": _document,
+    "text": _text,
+}

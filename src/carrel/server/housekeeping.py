@@ -1,0 +1,48 @@
+"""What a running server does beside answering: it throws away, and it stops when unused."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+
+from carrel.server.blobs.local import LocalBlobs
+from carrel.server.leases import UNUSED_SECONDS, Leases
+from carrel.server.library.service import LibraryService
+from carrel.server.records import blobs as blob_records
+from carrel.server.records import files
+from carrel.server.records.database import Database
+
+log = logging.getLogger(__name__)
+
+_INTERVAL_SECONDS = 600
+_KEPT_SECONDS = 3600
+"""How long bytes without a record are kept: longer than any upload takes to get one."""
+
+
+async def throw_away(database: Database, blobs: LocalBlobs) -> None:
+    """Now and then removes expired files, and bytes that no record names; never returns."""
+    while True:
+        try:
+            expired = await database.write(files.delete_expired)
+            live = await database.read(blob_records.live)
+            removed = await asyncio.to_thread(blobs.collect, live, _KEPT_SECONDS)
+            if expired or removed:
+                log.info("removed %d expired files and %d blobs", expired, removed)
+        except Exception:
+            log.exception("throwing away failed; trying again in ten minutes")
+        await asyncio.sleep(_INTERVAL_SECONDS)
+
+
+async def stop_when_unused(
+    leases: Leases, library: LibraryService, stop: Callable[[], None]
+) -> None:
+    """Calls `stop` once there was no lease for a while and what was running is finished."""
+    while True:
+        await asyncio.sleep(1)
+        if leases.unused_seconds() < UNUSED_SECONDS:
+            library.resume()
+            continue
+        library.pause()
+        if library.active == 0:
+            log.info("nobody has used this server for %d s: stopping", UNUSED_SECONDS)
+            stop()
+            return

@@ -1,0 +1,12 @@
+"""Which blobs the records name."""
+
+import sqlalchemy as sa
+
+from carrel.server.records.tables import documents, files
+
+
+def live(connection: sa.Connection) -> set[str]:
+    """The hashes of every blob that a file or a document names."""
+    columns = (files.c.blob, documents.c.blob, documents.c.ocr_blob)
+    query = sa.union(*(sa.select(column) for column in columns))
+    return {hash for hash in connection.scalars(query) if hash is not None}
