@@ -188,3 +188,16 @@ def _environment(pid: int) -> bytes:
     if not path.exists():
         pytest.skip("needs /proc")
     return path.read_bytes()
+
+
+async def test_it_works_on_a_loop_in_another_thread(tmp_path: Path) -> None:
+    path = digital_pdf(tmp_path / "a.pdf", pages=2)
+
+    async def count() -> int:
+        renderer = Renderer()
+        try:
+            return await renderer.page_count(path)
+        finally:
+            await renderer.close()
+
+    assert await asyncio.to_thread(lambda: asyncio.run(count())) == 2

@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from carrel.wire.ocr import OCRDocument, Page
 
 BATCH = 4
-"""Pages asked for at a time, after the first."""
+"""The most pages asked for at a time, after the first."""
+BATCH_SECONDS = 2.0
+"""Pages that take longer than this together are asked for in smaller batches."""
 REMEMBERED = 16
 """Documents whose pages are kept after another is opened."""
 CACHE_BYTES = 512 * 1024 * 1024
@@ -177,10 +179,12 @@ class DocumentsService(Area[DocumentState]):
                 self._remember(source, tuple(await self._ocr(document, None)))
             size = 1
             while batch := self._next_batch(size):
+                began = time.monotonic()
                 self._take_in(source, batch, await self._ocr(document, batch))
+                a_page = (time.monotonic() - began) / len(batch)
+                size = max(1, min(BATCH, int(BATCH_SECONDS / a_page)))
                 state = self.slice.value
                 entry.progress(state.read, state.page_count)
-                size = BATCH
         finally:
             self.slice.set(reading=False)
 
