@@ -27,6 +27,16 @@ def test_a_terminal_gets_lines_that_fit(
     assert lines[1:] == ["x" * 19, "x" * 20, "x" * 19 + "…", "東" * 9 + "…"]
 
 
+def test_a_narrow_terminal_takes_from_the_widest_columns(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "60")
+    output.table(["ID", "NAME", "SIZE"], [["i" * 36, "東" * 30, "1.2 MB"]])
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1] == "i" * 36 + "  " + "東" * 6 + "…   1.2 MB"
+
+
 def test_a_cell_stays_in_its_line(capsys: pytest.CaptureFixture[str]) -> None:
     output.table(["NAME"], [["a\nb\tc\x1b[2Jd"]])
     assert capsys.readouterr().out == "NAME\na b c[2Jd\n"

@@ -14,6 +14,9 @@ from carrel.text import clean_text
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
+_NARROWEST = 10
+"""Cells that a column keeps on a narrow terminal."""
+
 
 def data(text: str) -> None:
     """Prints a line of data."""
@@ -35,11 +38,11 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     cells = [list(headings), *([one_line(cell) for cell in row] for row in rows)]
     widths = [max(_width(row[at]) for row in cells) for at in range(len(headings))]
     room = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    if room is not None:
+        _shrink(widths, room)
     for row in cells:
-        line = "  ".join(
-            cell + " " * (width - _width(cell)) for cell, width in zip(row, widths, strict=True)
-        ).rstrip()
-        print(line if room is None else _cut(line, room))
+        line = "  ".join(_fitted(cell, width) for cell, width in zip(row, widths, strict=True))
+        print(line.rstrip() if room is None else _cut(line.rstrip(), room))
 
 
 def fields(pairs: Iterable[tuple[str, object]]) -> None:
@@ -117,6 +120,18 @@ def _cells(character: str) -> int:
     if unicodedata.combining(character) or unicodedata.category(character) == "Cf":
         return 0
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def _shrink(widths: list[int], room: int) -> None:
+    """Takes what is too wide from the widest columns. The first, an id or a name, stays whole."""
+    while sum(widths) + 2 * (len(widths) - 1) > room and max(widths[1:], default=0) > _NARROWEST:
+        widest = max(range(1, len(widths)), key=widths.__getitem__)
+        widths[widest] -= 1
+
+
+def _fitted(cell: str, width: int) -> str:
+    cut = _cut(cell, width)
+    return cut + " " * (width - _width(cut))
 
 
 def _cut(line: str, room: int) -> str:

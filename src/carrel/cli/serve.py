@@ -59,7 +59,7 @@ def serve(
     """Run the server: files, agents, OCR, completions and libraries over HTTP.
 
     It makes its API key on first start (DIR/key, readable by its owner only) and stops cleanly
-    on ctrl+c and SIGTERM. The log is in DIR/log.
+    on ctrl+c and SIGTERM. The log is in DIR/log. It ends with 3 if another server has the folder.
 
     \b
     Lasting settings stand in DIR/settings.toml; an option wins over them:
