@@ -6,6 +6,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from support.documents import digital_pdf
 from support.libraries import FINAL, LibraryUnderTest, connect, new_library
 from support.process import RunningServer, serve
@@ -55,6 +57,7 @@ def _wait_until_final(library: LibraryUnderTest) -> None:
         time.sleep(0.1)
 
 
+@pytest.mark.timeout(600)
 def test_kill_during_processing(tmp_path: Path) -> None:
     documents = _documents(tmp_path)
     with serve(tmp_path / "calm") as server, connect(server) as http:

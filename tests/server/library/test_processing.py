@@ -26,8 +26,6 @@ from carrel.wire.documents import Document
 from carrel.wire.libraries import LibraryCreate
 from carrel.wire.ocr import Page
 
-pytestmark = pytest.mark.xdist_group("processing")
-
 Read = Callable[[], Awaitable[str]]
 
 
