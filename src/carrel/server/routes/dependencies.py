@@ -2,7 +2,8 @@
 
 import json
 from collections.abc import Callable
-from typing import Annotated, Any, TypeVar, get_args, get_origin
+from types import UnionType
+from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 
 from fastapi import Depends
 from fastapi.exceptions import RequestValidationError
@@ -77,10 +78,20 @@ def _values(model: type[BaseModel], parameters: QueryParams) -> dict[str, Any]:
 
 
 def _value(annotation: Any, given: list[str]) -> Any:
-    kinds = {get_origin(kind) or kind for kind in (annotation, *get_args(annotation))}
+    kinds = _kinds(annotation)
     if list in kinds:
         return given
     return _json_object(given[-1]) if dict in kinds else given[-1]
+
+
+def _kinds(annotation: Any) -> set[Any]:
+    """The types an annotation allows, without what they hold or how they are bounded."""
+    origin = get_origin(annotation)
+    if origin is Annotated:
+        return _kinds(get_args(annotation)[0])
+    if origin in (Union, UnionType):
+        return {kind for member in get_args(annotation) for kind in _kinds(member)}
+    return {origin or annotation}
 
 
 def _json_object(text: str) -> dict[str, Any] | None:
