@@ -9,7 +9,6 @@ import base64
 import binascii
 import ipaddress
 import socket
-import ssl
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
@@ -153,10 +152,7 @@ class Fetcher:
 
     async def _download(self, url: str, path: Path) -> None:
         address = _address(url)
-        pool = httpcore.AsyncConnectionPool(
-            ssl_context=ssl.create_default_context(), network_backend=self._network
-        )
-        async with pool:
+        async with httpcore.AsyncConnectionPool(network_backend=self._network) as pool:
             for _ in range(_REDIRECTS + 1):
                 self._check(address)
                 redirect = await self._get(pool, address, path)

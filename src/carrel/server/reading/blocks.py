@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 from carrel.server.reading.flow import columns, rows
@@ -81,14 +82,20 @@ def _lines(items: Iterable[Any], recognised: Sequence[Line]) -> tuple[list[Line]
         else:
             certainty = 1.0 if item.confidence is None else item.confidence
             words = tuple(Word(word, certainty) for word in text.split())
-        name = item.font_name or ""
+        bold, mono = _style(item.font_name or "")
         line = Line(
             text, _box(item), item.height, words,
-            bold=bool(_BOLD.search(name)), mono=bool(_MONO.search(name)),
+            bold=bold, mono=mono,
         )  # fmt: skip
         angle = abs((item.rotation + 180) % 360 - 180)
         (turned if angle > _UPRIGHT else flowing).append(line)
     return flowing, turned
+
+
+@lru_cache
+def _style(font: str) -> tuple[bool, bool]:
+    """Whether a font is bold, and whether its letters are all of one width."""
+    return bool(_BOLD.search(font)), bool(_MONO.search(font))
 
 
 def _tables(blocks: Iterable[Any]) -> list[Region]:

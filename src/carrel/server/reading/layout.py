@@ -1,7 +1,6 @@
 """The parts of a page: words, lines and regions, in points from the top left corner."""
 
 import math
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal
@@ -143,7 +142,7 @@ class PageLayout:
     hyperlinks: list[str] = field(default_factory=list)
 
 
-_BROKEN_WORD = re.compile(r"\w{2,}[-\u00ad\u2010]$")
+_HYPHENS = ("-", "\u00ad", "\u2010")
 
 
 def join_lines(lines: Iterable[Line]) -> str:
@@ -151,7 +150,7 @@ def join_lines(lines: Iterable[Line]) -> str:
     text = ""
     for line in lines:
         addition = line.text.strip()
-        if _BROKEN_WORD.search(text) and addition[:1].islower():
+        if text.endswith(_HYPHENS) and text[-3:-1].isalpha() and addition[:1].islower():
             text = text[:-1] + addition
         else:
             text = f"{text} {addition}".strip()

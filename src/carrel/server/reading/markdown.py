@@ -8,6 +8,7 @@ import re
 import statistics
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from PIL import Image
 
@@ -66,13 +67,21 @@ class Raster:
         return left, top, right, bottom
 
 
+class _Placed(NamedTuple):
+    """A word in Markdown: its text, how sure the reader is of it, and where it starts."""
+
+    text: str
+    confidence: float
+    start_index: int
+
+
 @dataclass
 class _Text:
     """Markdown in the making, with the place of every word that came from the page."""
 
     parts: list[str] = field(default_factory=list)
     length: int = 0
-    words: list[WordScore] = field(default_factory=list)
+    words: list[_Placed] = field(default_factory=list)
 
     def syntax(self, text: str) -> None:
         self.parts.append(text)
@@ -85,18 +94,13 @@ class _Text:
             if start and text[start - 1] == " ":
                 start -= 1
             self.words.append(
-                WordScore(
-                    text=text[start : match.end()],
-                    confidence=scores.of(match[0]),
-                    start_index=self.length + start,
-                )
+                _Placed(text[start : match.end()], scores.of(match[0]), self.length + start)
             )
         self.syntax(text)
 
     def append(self, other: "_Text") -> None:
         self.words += [
-            word.model_copy(update={"start_index": word.start_index + self.length})
-            for word in other.words
+            word._replace(start_index=word.start_index + self.length) for word in other.words
         ]
         self.syntax(str(other))
 
@@ -246,7 +250,7 @@ class _Composer:
                     content=str(content),
                     format=self.options.table_format,
                     word_confidence_scores=(
-                        content.words if self.options.granularity == "word" else None
+                        _scored(content.words) if self.options.granularity == "word" else None
                     ),
                 )
             )
@@ -262,7 +266,7 @@ class _Composer:
         kind: BlockType,
         group: list[Region],
         content: str,
-        words: list[WordScore],
+        words: list[_Placed],
         *,
         table_id: str | None = None,
         image_id: str | None = None,
@@ -301,7 +305,9 @@ class _Composer:
         return PageScores(
             average_page_confidence_score=statistics.fmean(certainties or [1.0]),
             minimum_page_confidence_score=min(certainties, default=1.0),
-            word_confidence_scores=self.text.words if self.options.granularity == "word" else None,
+            word_confidence_scores=(
+                _scored(self.text.words) if self.options.granularity == "word" else None
+            ),
         )
 
 
@@ -317,7 +323,7 @@ def compose_text(index: int, markdown: str, options: ReadOptions) -> Page:
     scores = PageScores(
         average_page_confidence_score=1.0,
         minimum_page_confidence_score=1.0,
-        word_confidence_scores=text.words if options.granularity == "word" else None,
+        word_confidence_scores=_scored(text.words) if options.granularity == "word" else None,
     )
     return Page(
         index=index,
@@ -346,6 +352,10 @@ def _grouped(regions: Sequence[Region]) -> Iterator[list[Region]]:
         group.append(region)
     if group:
         yield group
+
+
+def _scored(words: list[_Placed]) -> list[WordScore]:
+    return [WordScore(**word._asdict()) for word in words]
 
 
 def _scores_of(region: Region) -> _Scores:

@@ -27,7 +27,7 @@ class OCRAddress:
         self._path = f"/{secrets.token_urlsafe(16)}"
         handler = type("Handler", (_Handler,), {"address": self})
         self._server = HTTPServer(("127.0.0.1", 0), handler)
-        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+        self._serving = False
 
     @property
     def url(self) -> str:
@@ -36,6 +36,9 @@ class OCRAddress:
     def hand_over(self, lines: Sequence[Line], size: tuple[float, float]) -> None:
         """Sets what the next question is answered with: lines on a page of `size` points."""
         self._lines, self._size = lines, size
+        if not self._serving:
+            self._serving = True
+            threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
 
     def answer(self, path: str, picture: bytes) -> dict[str, Any] | None:
         """The results in liteparse's form, or None for a stranger."""
@@ -61,7 +64,6 @@ class OCRAddress:
         }
 
     def __enter__(self) -> Self:
-        self._thread.start()
         return self
 
     def __exit__(
@@ -70,7 +72,8 @@ class OCRAddress:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._server.shutdown()
+        if self._serving:
+            self._server.shutdown()
         self._server.server_close()
 
 

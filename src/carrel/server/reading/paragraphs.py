@@ -13,7 +13,7 @@ _GLUED_BULLET = re.compile(r"[•◦▪‣●■](?=\w)")
 _NUMBER = re.compile(r"\(?(\d{1,3})[.)]\s+(?=\S)")
 _BARE_NUMBER = re.compile(r"(\d{1,2})\s+(?=\S)")
 _LETTER = re.compile(r"\(?([a-z])[.)]\s+(?=\S)")
-_SENTENCE_END = re.compile(r"[.!?:;\"”»)\]]$")
+_SENTENCE_ENDS = tuple('.!?:;"”»)]')
 _HEADING_LETTERS = 200
 _LEVELS = ((1.7, 1), (1.35, 2), (1.12, 3))
 """How much larger than the text a heading of each level is at least."""
@@ -135,7 +135,7 @@ def _goes_on(above: Line, line: Line, gap: float) -> bool:
     return (
         gap < 1.5 * line.size
         and line.text[:1].islower()
-        and not _SENTENCE_END.search(above.text)
+        and not above.text.endswith(_SENTENCE_ENDS)
         and abs(above.box.left - line.box.left) < 2 * line.size
     )
 

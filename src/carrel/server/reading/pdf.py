@@ -18,6 +18,7 @@ from carrel.server.reading.markdown import Raster, compose
 from carrel.server.reading.ocr_address import OCRAddress
 from carrel.server.reading.options import ReadOptions, UnreadableDocument, select_pages
 from carrel.server.reading.recognition import Recognise, recognise_page
+from carrel.server.reading.typography import restore
 from carrel.wire.ocr import Page
 
 POINTS = 72
@@ -93,10 +94,23 @@ class PDF:
                 page_orientation_corrections=[(index + 1, frame.turn)],
             )
             parsed = read[0] if read else parsed
+        elif parsed is not None:
+            self._restore_typography(index, parsed, size[1])
         raster = self._raster(index, size)
         if parsed is None:
             return compose(index, PageLayout(frame, []), raster, options)
         return compose(index, page_layout(parsed, frame, lines), raster, options)
+
+    def _restore_typography(self, index: int, parsed: Any, height: float) -> None:
+        tables = [block for block in parsed.blocks or [] if block.kind == "table"]
+        rows = [row for table in tables for row in [table.header or [], *(table.rows or [])]]
+        cells = [(cell, cell.bbox) for row in rows for cell in row if cell.bbox]
+        items = [(item, item) for item in parsed.text_items]
+        with (
+            contextlib.closing(self._document[index]) as page,
+            contextlib.closing(page.get_textpage()) as text_page,
+        ):
+            restore(text_page, height, [*items, *cells])
 
     def _ocr_dpi(self, index: int, size: tuple[float, float]) -> float:
         """As fine as OCR profits from; small pages no finer than the pictures on them."""
