@@ -25,6 +25,17 @@ async def test_an_item_ends_as_its_action_ends() -> None:
     assert item.rate is not None and 0 < item.rate <= 60 / 0.01
 
 
+async def test_the_rate_counts_only_what_was_done_since_it_started() -> None:
+    activity = ActivityService(OwnerLoop.running())
+    entry = activity.begin("ocr", "a.pdf", unit="pages")
+    entry.progress(100, 102)
+    await asyncio.sleep(0.02)
+    assert activity.slice.value.items[0].rate is None
+    entry.progress(101, 102)
+    rate = activity.slice.value.items[0].rate
+    assert rate is not None and 0 < rate <= 1 / 0.02
+
+
 async def test_a_failure_stays_with_its_reason_until_it_is_dismissed() -> None:
     loop = OwnerLoop.running()
     activity = ActivityService(loop)

@@ -27,8 +27,9 @@ Unit = Literal["bytes", "pages"]
 class ActivityItem:
     """One thing that takes a while.
 
-    `done` and `total` count in `unit`; times are seconds since 1970; `rate` is units a second
-    since it started; `subject` is the id of the file or document it is about.
+    `done` and `total` count in `unit`, and `before` is what was done when it started; times are
+    seconds since 1970; `rate` is units a second since it started; `subject` is the id of the file
+    or document it is about.
     """
 
     id: str
@@ -43,6 +44,7 @@ class ActivityItem:
     rate: float | None = None
     error: Problem | None = None
     subject: str | None = None
+    before: int = 0
 
     @property
     def ended(self) -> bool:
@@ -134,13 +136,13 @@ class ActivityService:
             del fields["total"]
         item, now = replace(old, **fields), time.time()
         if item.started is None and item.status != "queued":
-            item = replace(item, started=now)
+            item = replace(item, started=now, before=item.done or 0)
         if item.ended:
             self._cancels.pop(item.id, None)
             item = replace(item, finished=now)
-        elapsed = now - (item.started or now)
-        if item.done and elapsed > 0:
-            item = replace(item, rate=item.done / elapsed)
+        elapsed, done = now - (item.started or now), (item.done or 0) - item.before
+        if done > 0 and elapsed > 0:
+            item = replace(item, rate=done / elapsed)
         self._replace(item)
 
     def set_cancel(self, item_id: str, cancel: Callable[[], object]) -> None:

@@ -174,13 +174,12 @@ class DocumentsService(Area[DocumentState]):
         )
         try:
             entry.progress(self.slice.value.read)
-            document = await self._document(source)
             if self.slice.value.page_count is None:
-                self._remember(source, tuple(await self._ocr(document, None)))
+                self._remember(source, tuple(await self._ocr(source, None)))
             size = 1
             while batch := self._next_batch(size):
                 began = time.monotonic()
-                self._take_in(source, batch, await self._ocr(document, batch))
+                self._take_in(source, batch, await self._ocr(source, batch))
                 a_page = (time.monotonic() - began) / len(batch)
                 size = max(1, min(BATCH, int(BATCH_SECONDS / a_page)))
                 state = self.slice.value
@@ -205,14 +204,15 @@ class DocumentsService(Area[DocumentState]):
         ahead = [number for number in unread if number >= state.current] or unread
         return [number for place, number in enumerate(ahead[:size]) if number == ahead[0] + place]
 
-    async def _ocr(self, document: OCRDocument, pages: list[int] | None) -> list[Page]:
+    async def _ocr(self, source: Source, pages: list[int] | None) -> list[Page]:
         from carrel.wire.ocr import OCRRequest
 
         client = await self._session.client()
         hosted = self._session.slice.value.hosted
         request = OCRRequest(
             model=HOSTED_MODEL if hosted else None,
-            document=document,
+            # Named anew each time: a signed address may expire before the last page is read.
+            document=await self._document(source),
             pages=None if pages is None else [*pages],
             include_blocks=True,
             confidence_scores_granularity="word",

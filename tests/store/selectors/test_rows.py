@@ -118,7 +118,7 @@ def test_file_rows() -> None:
     ],
 )
 def test_the_newest_reading_of_a_file_is_in_its_row(status: Any, words: str) -> None:
-    newest = ActivityItem("2", "ocr", "a.pdf", status, 3, 12, "pages", subject="f")
+    newest = ActivityItem("2", "ocr", "a.pdf", status, done=3, total=12, unit="pages", subject="f")
     oldest = ActivityItem("1", "ocr", "a.pdf", "failed", subject="f")
     state = FilesState(items=(file(),))
     (row,) = files.file_rows(state, ActivityState((newest, oldest)), NOW)
@@ -295,11 +295,13 @@ def test_the_transcript() -> None:
 def test_activity_rows_show_failures_first_and_what_is_left() -> None:
     state = ActivityState(
         (
-            ActivityItem("1", "download", "b.pdf", "done", 5, 5, finished=NOW - 130),
-            ActivityItem("2", "upload", HOSTILE, "running", 61_000_000, 100_000_000, rate=4e6),
+            ActivityItem("1", "download", "b.pdf", "done", done=5, total=5, finished=NOW - 130),
+            ActivityItem(
+                "2", "upload", HOSTILE, "running", done=61_000_000, total=100_000_000, rate=4e6
+            ),
             ActivityItem("3", "upload", "c.pdf"),
             ActivityItem("4", "ocr", "d.pdf", "failed", error=Problem("Not read", "Page 3.")),
-            ActivityItem("5", "ocr", "e.pdf", "running", 3, 12, "pages", rate=0.5),
+            ActivityItem("5", "ocr", "e.pdf", "running", done=3, total=12, unit="pages", rate=0.5),
         )
     )
     rows = activity.activity_rows(state, NOW)
