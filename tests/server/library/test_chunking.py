@@ -2,7 +2,7 @@
 
 import re
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from carrel.server.library.chunking import Chunk, chunk_pages, split
@@ -21,6 +21,7 @@ _MARKDOWN = st.lists(
 _SIZE = st.integers(min_value=16, max_value=300)
 
 
+@settings(deadline=None)
 @given(_MARKDOWN, _SIZE)
 def test_pieces_join_to_the_text_and_keep_the_bound(text: str, size: int) -> None:
     pieces = split(text, size)
@@ -28,6 +29,7 @@ def test_pieces_join_to_the_text_and_keep_the_bound(text: str, size: int) -> Non
     assert all(0 < len(piece) <= size for piece in pieces)
 
 
+@settings(deadline=None)
 @given(st.lists(_MARKDOWN, max_size=5), _SIZE)
 def test_every_word_of_a_page_is_in_a_chunk_of_that_page(pages: list[str], size: int) -> None:
     chunks = chunk_pages(enumerate(pages), size)
@@ -37,6 +39,7 @@ def test_every_word_of_a_page_is_in_a_chunk_of_that_page(pages: list[str], size:
     assert [chunk.page for chunk in chunks] == sorted(chunk.page for chunk in chunks)
 
 
+@settings(deadline=None)
 @given(st.lists(st.text(alphabet="abcdef", min_size=1, max_size=15), min_size=1), _SIZE)
 def test_no_cut_inside_a_word_that_fits(words: list[str], size: int) -> None:
     pieces = split(" ".join(words), size)

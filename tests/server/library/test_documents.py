@@ -227,6 +227,25 @@ def test_list_sorts_searches_filters_and_pages(library: LibraryUnderTest) -> Non
         assert answer.json()["detail"][0]["loc"] == ["query", next(iter(wrong))]
 
 
+@pytest.mark.parametrize("filters", ["[" * 20_000, '{"a": "\\ud800"}', "nonsense", "[1]"])
+def test_a_filter_that_is_no_object_is_refused(library: LibraryUnderTest, filters: str) -> None:
+    answer = library.http.get(f"{library.path}/documents", params={"filters_attributes": filters})
+    assert answer.status_code == 422
+
+
+def test_extreme_values_break_no_filter(library: LibraryUnderTest) -> None:
+    id = library.add("a.md", HERON)
+    path = f"{library.path}/documents/{id}"
+    headers = {"content-type": "application/json"}
+    for number in ("1e999", "-1e999", "NaN", "1" + "0" * 30):
+        body = f'{{"attributes": {{"n": {number}}}}}'
+        answer = library.http.patch(path, content=body, headers=headers)
+        assert answer.status_code in (200, 422)
+    for value in ("1" + "0" * 30, "1e999", "null", "{}", "true"):
+        found = library.documents(filters_attributes=f'{{"n": {value}}}')
+        assert found["pagination"]["total_items"] in (0, 1)
+
+
 _THREE = {"beta.md": 300, "alpha.txt": 200, "gamma.txt": 100}
 
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import httpx
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from carrel.server.library.search import fuse, match_expression
@@ -73,6 +73,7 @@ def test_other_libraries_are_not_searched(http: httpx.Client, library: LibraryUn
     assert new_library(http).search("invoice") == []
 
 
+@settings(deadline=None)
 @given(st.lists(st.lists(st.integers(0, 20), unique=True), min_size=1, max_size=3))
 def test_fusion_keeps_everything_and_respects_agreement(rankings: list[list[int]]) -> None:
     scores = fuse(rankings)
@@ -88,6 +89,7 @@ def test_fusion_keeps_everything_and_respects_agreement(rankings: list[list[int]
                 assert scores[better] > scores[worse]
 
 
+@settings(deadline=None)
 @given(st.text(max_size=200))
 def test_a_match_expression_is_a_list_of_quoted_words(query: str) -> None:
     expression = match_expression(query)

@@ -267,7 +267,9 @@ def _attribute_filters(query: DocumentQuery) -> dict[str, Any]:
         return {}
     try:
         filters = json.loads(query.filters_attributes)
-    except ValueError:
+        # Escapes may stand for halves of characters, which no query can hold.
+        json.dumps(filters, ensure_ascii=False).encode()
+    except (ValueError, RecursionError):
         filters = None
     if not isinstance(filters, dict):
         raise InvalidRequest(
@@ -297,7 +299,9 @@ def _has_attribute(name: str, value: Any) -> sa.ColumnElement[bool]:
 
 
 def _is_plain(value: Any) -> bool:
-    return isinstance(value, (bool, int, float, str))
+    if isinstance(value, int):
+        return -(2**63) <= value < 2**63
+    return isinstance(value, (float, str))
 
 
 def _stored(row: sa.Row[Any]) -> StoredDocument:
