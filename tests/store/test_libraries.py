@@ -1,11 +1,14 @@
 import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from carrel.client.documents import Documents
 from carrel.store.selectors.libraries import document_phase
 from carrel.store.store import Store
+from carrel.wire.documents import DocumentList
 from support.documents import digital_pdf
 from support.slices import until
 
@@ -57,8 +60,18 @@ async def test_the_status_of_a_document_moves_by_itself(libraries: Store, tmp_pa
 
 
 async def test_nothing_is_asked_while_every_document_is_final(
-    libraries: Store, tmp_path: Path
+    libraries: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    asked = 0
+    list_documents = Documents.list
+
+    async def count(self: Documents, *args: Any, **kwargs: Any) -> DocumentList:
+        nonlocal asked
+        asked += 1
+        return await list_documents(self, *args, **kwargs)
+
+    monkeypatch.setattr(Documents, "list", count)
+    monkeypatch.setattr("carrel.store.libraries.POLL", 0.05)
     library_id = await made(libraries)
     await libraries.libraries.upload(library_id, digital_pdf(tmp_path / "a.pdf", pages=1))
     await until(
@@ -66,10 +79,10 @@ async def test_nothing_is_asked_while_every_document_is_final(
         lambda state: [document_phase(each) for each in state.documents] == ["ready"],
         60,
     )
-    lane = libraries.libraries._lane("_poll")
-    async with asyncio.timeout(10):
-        while lane._running:  # noqa: ASYNC110 - the end of the polling is no change of state
-            await asyncio.sleep(0.01)
+    assert asked > 1
+    so_far = asked
+    await asyncio.sleep(0.5)
+    assert asked == so_far
 
 
 async def test_a_search_finds_the_passage_and_ends_with_an_empty_query(

@@ -1,7 +1,10 @@
 import asyncio
+import json
 import os
 import signal
 from pathlib import Path
+
+import pytest
 
 from carrel.config import Profile, folders
 from carrel.store.loop import OwnerLoop
@@ -42,6 +45,54 @@ async def test_a_wrong_key_fails_in_words_and_lets_nobody_wait(server: RunningSe
         assert store.files.slice.value.loading is False
     finally:
         await store.close()
+
+
+async def test_a_key_that_cannot_be_one_fails_in_words(server: RunningServer) -> None:
+    store = Store(Profile("test", server.url, "two words"), OwnerLoop.running())
+    await store.start()
+    try:
+        state = await until(store.session.slice, lambda state: state.connection == "failed")
+        assert state.error is not None and "two words" not in str(state.error)
+        assert "key" in state.error.detail
+    finally:
+        await store.close()
+
+
+async def test_a_service_that_answers_late_is_slow_and_still_used(
+    server: RunningServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("carrel.store.session.SLOW", 0)
+    store = Store(Profile("test", server.url, server.api_key), OwnerLoop.running())
+    await store.start()
+    try:
+        state = await until(store.session.slice, lambda state: state.connection == "slow")
+        assert state.detail == "the server answers slowly"
+        await store.files.load()
+        assert store.files.slice.value.loaded
+    finally:
+        await store.close()
+
+
+async def test_a_service_that_never_answers_is_slow_and_then_lost(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("carrel.store.session.CHECK_TIMEOUT", 0.1)
+    monkeypatch.setattr("carrel.store.session.LOCAL_CHECK", 0.1)
+    silent = await asyncio.start_server(_say_nothing, "127.0.0.1", 0)
+    address = f"http://127.0.0.1:{silent.sockets[0].getsockname()[1]}"
+    store = Store(Profile("test", address, "key"), OwnerLoop.running())
+    await store.start()
+    try:
+        await until(store.session.slice, lambda state: state.connection == "slow")
+        await until(store.session.slice, lambda state: state.connection == "lost")
+    finally:
+        await store.close()
+        silent.close()
+
+
+async def _say_nothing(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    await reader.read()
+    writer.close()
 
 
 async def test_an_address_where_nobody_answers_is_lost_and_tried_again() -> None:
@@ -86,7 +137,6 @@ async def test_the_server_of_this_machine_is_started_and_started_again_when_kill
     try:
         await until(store.session.slice, connected, 60)
         assert store.session.slice.value.hosted is False
-        assert store.session.slice.value.model == "smollm2 (test model)"
         pid = _pid()
         os.kill(pid, signal.SIGKILL)
         await until(store.session.slice, lambda state: state.connection == "lost")
@@ -102,8 +152,6 @@ async def test_the_server_of_this_machine_is_started_and_started_again_when_kill
 
 
 def _pid() -> int:
-    import json
-
     return int(json.loads((folders().server / "server.json").read_text())["pid"])
 
 

@@ -157,11 +157,11 @@ class SessionService(Service[SessionState]):
             self._enter("slow" if self._late < 3 else "lost")
         except errors.Unauthorized as error:
             self._fail(error)
-        except errors.ClientError as error:
+        except (errors.Unreachable, errors.ServiceError) as error:
             logger.info("the service was not reached: %s", error)
             self._enter("lost")
         except Exception as error:
-            # The server of this machine did not start, or something nobody expected.
+            # The server of this machine did not start, the key cannot be one, or a fault of ours.
             if state.connection == "lost":
                 logger.warning("the server could not be started again: %s", error)
             else:
