@@ -11,6 +11,7 @@ from carrel.store.loop import OwnerLoop
 from carrel.store.session import SessionState
 from carrel.store.store import Store
 from support.process import RunningServer, serve
+from support.scripted import scripted_service
 from support.slices import until
 
 
@@ -45,6 +46,21 @@ async def test_a_wrong_key_fails_in_words_and_lets_nobody_wait(server: RunningSe
         assert store.files.slice.value.loading is False
     finally:
         await store.close()
+
+
+@pytest.mark.parametrize("models", [None, {"data": "nonsense"}])
+async def test_a_service_is_ready_whatever_it_says_of_its_models(
+    models: dict[str, str] | None,
+) -> None:
+    async with scripted_service() as service:
+        service.models = models
+        store = Store(Profile("test", service.url, "key"), OwnerLoop.running())
+        await store.start()
+        try:
+            await until(store.session.slice, connected)
+            assert store.session.slice.value.models == ()
+        finally:
+            await store.close()
 
 
 async def test_a_key_that_cannot_be_one_fails_in_words(server: RunningServer) -> None:

@@ -23,6 +23,7 @@ class ScriptedService:
     def __init__(self) -> None:
         self.url = ""
         self.agent: dict[str, Any] = dict(AGENT)
+        self.models: dict[str, Any] | None = {"data": [{"id": "large", "max_context_length": 8192}]}
         self.requests: list[dict[str, Any]] = []
         self.closed = asyncio.Event()  # the other side has closed an open answer
         self._events: asyncio.Queue[str | None] = asyncio.Queue()
@@ -66,7 +67,7 @@ class ScriptedService:
             else:
                 known: dict[str, Any] = {
                     "/healthz": {},
-                    "/v1/models": {"data": [{"id": "large", "max_context_length": 8192}]},
+                    "/v1/models": self.models,
                     "/v1/agents/agent": self.agent,
                 }
                 _send_json(writer, known.get(path))

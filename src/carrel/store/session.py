@@ -204,13 +204,18 @@ class SessionService(Service[SessionState]):
 
     async def _load_models(self) -> None:
         assert self._client is not None
-        from carrel.client.errors import NotFound
+        from carrel.client.errors import ClientError, NotFound, Unauthorized
 
         try:
             async with asyncio.timeout(CHECK_TIMEOUT):
                 self._cards = tuple((await self._client.models.list()).data)
+        except Unauthorized:
+            raise
         except NotFound:
             self._cards = ()  # a service need not list its models
+        except (ClientError, TimeoutError) as error:
+            logger.info("the models are not known yet: %s", error)  # asked again at the next look
+            return
         first = next(iter(self._cards), None)
         self.slice.set(
             models=tuple(card.id for card in self._cards),
