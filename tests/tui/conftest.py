@@ -17,3 +17,13 @@ def still(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
     monkeypatch.undo()
     time.tzset()
+
+
+@pytest.fixture
+def offline(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A store that never connects: it shows what a test puts into its slices."""
+
+    async def stay(self: object) -> None:
+        return None
+
+    monkeypatch.setattr("carrel.store.store.Store.start", stay)

@@ -145,7 +145,7 @@ class AgentsPlace(Place):
                 labels.fields(*rows),
                 Content(""),
                 Content.styled("Instructions", "$muted"),
-                Content(agent.instructions or "none"),
+                labels.block(agent.instructions or "none"),
             ]
         )
 

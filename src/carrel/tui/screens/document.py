@@ -4,7 +4,7 @@ import time
 from typing import ClassVar
 
 from rich.console import RenderableType
-from textual import events, work
+from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
@@ -73,7 +73,7 @@ class DocumentPlace(Place):
     # Showing
 
     def _show(self, state: DocumentState) -> None:
-        self.picture.border_title = labels.title(title(state))
+        self.picture.border_title = labels.title(self._title(state))
         self.query_one("#strip", Static).update(
             page_strip(page_marks(state), state.current, self.query_one("#strip").size.width)
         )
@@ -85,6 +85,18 @@ class DocumentPlace(Place):
         elif not state.reading and self._ticker is not None:
             self._ticker.stop()
             self._ticker = None
+
+    def _title(self, state: DocumentState) -> str:
+        words = title(state)
+        width = self.picture.size.width - 4
+        surplus = len(words) - width
+        if state.source is None or width <= 0 or surplus <= 0:
+            return words
+        # A long name is cut in its middle: the page stays, and so does the name's ending.
+        name = words.partition(" · page ")[0]
+        kept = max(len(name) - surplus - 1, 8)
+        short = f"{name[: kept - kept // 2]}…{name[len(name) - kept // 2 :]}"
+        return words.replace(name, short, 1)
 
     def _show_progress(self) -> None:
         state = self.store.documents.slice.value
@@ -112,7 +124,7 @@ class DocumentPlace(Place):
     def _page_text(self, state: DocumentState, page: Page | None) -> RenderableType | Content:
         if page is not None and page.markdown.strip():
             if self._raw:
-                return Content(page.markdown)
+                return labels.block(page.markdown)
             return Prose(page.markdown, dark=self.app.current_theme.dark)
         if page is not None:
             return Content.styled("Nothing was found on this page.", "$muted")
@@ -136,7 +148,7 @@ class DocumentPlace(Place):
         if state.source is None:
             return await picture.explain(Content("\n").join(NOTHING_OPEN))
         if state.no_picture is not None:
-            return await picture.explain(Content.styled(state.no_picture, "$muted"))
+            return await picture.explain(labels.block(state.no_picture, "$muted"))
         if state.picture_path is None or state.page_count is None:
             words = "Loading …" if state.loading else ""
             return await picture.explain(Content.styled(words, "$muted"))
@@ -149,8 +161,8 @@ class DocumentPlace(Place):
             await picture.explain(Content("\n").join(self.explain(handle.error)))
         return None
 
-    def on_resize(self, event: events.Resize) -> None:
-        self.call_after_refresh(lambda: self._show(self.store.documents.slice.value))
+    def on_page_picture_resized(self, event: PagePicture.Resized) -> None:
+        self._show(self.store.documents.slice.value)
 
     # Acting
 

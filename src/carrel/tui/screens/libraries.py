@@ -188,14 +188,18 @@ class LibrariesPlace(Place):
         ]
         parts.append(labels.fields(*rows))
         if document.error:
-            parts += [Content(""), Content.styled(document.error, "$failed")]
+            parts += [Content(""), labels.block(document.error, "$failed")]
         if document.summary:
-            parts += [Content(""), Content.styled("Summary", "$muted"), Content(document.summary)]
+            parts += [
+                Content(""),
+                Content.styled("Summary", "$muted"),
+                labels.block(document.summary),
+            ]
         if state.text is not None and state.document == document.id:
             parts += [
                 Content(""),
                 Content.styled("Text", "$muted"),
-                Content(state.text[:TEXT_SHOWN]),
+                labels.block(state.text[:TEXT_SHOWN]),
             ]
             if len(state.text) > TEXT_SHOWN:
                 parts.append(Content.styled("… enter opens the whole document", "$muted"))

@@ -11,6 +11,7 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Input, TextArea
 
+from carrel.text import clean_text
 from carrel.tui.drops import parse_drop
 
 
@@ -22,6 +23,7 @@ class Dropped(Message):
 
 
 def _offer(field: Widget, event: events.Paste) -> None:
+    event.text = clean_text(event.text)
     if files := parse_drop(event.text):
         event.prevent_default()
         event.stop()
@@ -36,6 +38,10 @@ class Field(Input):
     Field:focus { border: round $accent; background-tint: $foreground 0%; }
     """
 
+    def validate_value(self, value: str) -> str:
+        # A name that is edited may hold anything.
+        return clean_text(value)
+
     def on_paste(self, event: events.Paste) -> None:
         _offer(self, event)
 
@@ -48,6 +54,9 @@ class Area(TextArea):
     Area:focus { border: round $accent; background-tint: $foreground 0%; }
     Area .text-area--cursor-line { background: $background; }
     """
+
+    def __init__(self, text: str = "", *, id: str | None = None) -> None:
+        super().__init__(clean_text(text), id=id, show_line_numbers=False)
 
     def on_paste(self, event: events.Paste) -> None:
         _offer(self, event)

@@ -17,6 +17,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import ScrollableContainer
 from textual.content import Content
 from textual.geometry import Size
+from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widget import Widget
@@ -100,6 +101,9 @@ class PagePicture(Steady, ScrollableContainer, can_focus=True):
         Binding("G", "scroll_end", "Bottom", show=False, id="picture.bottom"),
     ]
 
+    class Resized(Message):
+        """The pane has another size: a page fits it in another way."""
+
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id, classes="pane")
         self._protocol: Protocol = "halfblock"
@@ -111,6 +115,9 @@ class PagePicture(Steady, ScrollableContainer, can_focus=True):
     def on_mount(self) -> None:
         if not self.app.is_headless:
             self._protocol = picture_protocol(os.environ)
+
+    def on_resize(self) -> None:
+        self.post_message(self.Resized())
 
     def wanted_width(self) -> int:
         """How many pixels wide the page should be drawn for this pane."""

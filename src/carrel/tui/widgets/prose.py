@@ -9,6 +9,8 @@ from rich.syntax import Syntax
 from rich.text import Text
 from rich.theme import Theme
 
+from carrel.text import clean_text
+
 MIN_TAIL = 3000
 """Characters at the end of a growing text that are drawn again at every change."""
 
@@ -51,7 +53,10 @@ class Prose(Markdown):
 
     def __init__(self, text: str, *, dark: bool = True) -> None:
         super().__init__(
-            text, code_theme="nord" if dark else "friendly", hyperlinks=False, justify="left"
+            clean_text(text),
+            code_theme="nord" if dark else "friendly",
+            hyperlinks=False,
+            justify="left",
         )
 
 

@@ -14,7 +14,7 @@ class StatusLine(Widget):
     """
 
     connection: reactive[Content] = reactive(Content(""))
-    """What is wrong with the connection; stands before everything else."""
+    """What is wrong with the connection; stands first."""
     doing: reactive[Content] = reactive(Content(""))
     """What the place is doing now; stands before the notice."""
     notice: reactive[Content] = reactive(Content(""))
@@ -26,7 +26,6 @@ class StatusLine(Widget):
         right = Content.assemble(("■ Stop", "$failed"), ("  esc esc", "$muted"))
         right = right if self.stop else Content("")
         room = self.content_size.width - right.cell_length
-        left = (self.connection or self.doing or self.notice).truncate(
-            max(room - 1, 0), ellipsis=True
-        )
+        parts = [part for part in (self.connection, self.doing or self.notice) if part]
+        left = Content(" · ").join(parts).truncate(max(room - 1, 0), ellipsis=True)
         return left.pad_right(max(room - left.cell_length, 0)) + right

@@ -302,7 +302,7 @@ class VirtualTable(Steady, ScrollView, can_focus=True):
 def column_widths(columns: Sequence[Column], width: int) -> list[int]:
     """How wide each column is drawn: 0 for those that find no room."""
     shown = list(columns)
-    least = 16  # of a column without a width of its own
+    least = 22  # of a column without a width of its own
 
     def needed() -> int:
         return sum((column.width or least) + GAP for column in shown) - GAP

@@ -11,6 +11,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from carrel.store.selectors.chat import TurnRow
+from carrel.text import clean_text
 from carrel.tui.widgets.picture import Note
 from carrel.tui.widgets.prose import Prose, settled
 
@@ -112,7 +113,7 @@ def _common(old: Sequence[TurnRow], new: Sequence[TurnRow]) -> int:
 
 def _head(row: TurnRow) -> Text:
     style = "carrel.you" if row.speaker == "You" else "carrel.agent"
-    head = Text(row.speaker, style=style)
+    head = Text(clean_text(row.speaker), style=style)
     if row.figures:
         head.append(f"   {row.figures}", style="carrel.muted")
     return head
@@ -126,7 +127,7 @@ def _finished(row: TurnRow, *, dark: bool) -> Group:
         parts.append(Text(f"  {row.note}", style="carrel.failed"))
     if row.sources:
         sources = Text("  Sources  ", style="carrel.muted")
-        sources.append("  ".join(row.sources), style="carrel.source")
+        sources.append(clean_text("  ".join(row.sources)), style="carrel.source")
         parts.append(sources)
     parts.append(Text(""))
     return Group(*parts)

@@ -1,0 +1,101 @@
+import io
+
+import pytest
+from PIL import Image
+from textual.app import App, ComposeResult
+from textual.content import Content
+
+from carrel.tui.widgets.picture import DETAIL, PagePicture, Protocol, picture_protocol
+
+
+@pytest.mark.parametrize(
+    ("environ", "protocol"),
+    [
+        ({"TERM": "xterm-256color"}, "halfblock"),
+        ({"TERM": "dumb"}, "halfblock"),
+        ({}, "halfblock"),
+        ({"TERM": "xterm-kitty", "KITTY_WINDOW_ID": "1"}, "kitty"),
+        ({"TERM": "xterm-ghostty"}, "kitty"),
+        ({"TERM": "xterm-256color", "TERM_PROGRAM": "WezTerm"}, "sixel"),
+        ({"TERM": "foot"}, "sixel"),
+        ({"TERM": "xterm-256color", "KONSOLE_VERSION": "240800"}, "sixel"),
+        ({"TERM": "tmux-256color", "TMUX": "x", "KITTY_WINDOW_ID": "1"}, "halfblock"),
+        ({"TERM": "screen-256color", "TERM_PROGRAM": "WezTerm"}, "halfblock"),
+    ],
+)
+def test_the_protocol_is_told_from_the_environment(
+    environ: dict[str, str], protocol: Protocol
+) -> None:
+    assert picture_protocol(environ) == protocol
+
+
+class PictureApp(App[None]):
+    def compose(self) -> ComposeResult:
+        yield PagePicture()
+
+    @property
+    def pane(self) -> PagePicture:
+        return self.query_one(PagePicture)
+
+
+def png(*rows: tuple[str, ...]) -> bytes:
+    """A picture of squares of one colour each."""
+    picture = Image.new("RGB", (len(rows[0]), len(rows)))
+    for y, row in enumerate(rows):
+        for x, colour in enumerate(row):
+            picture.paste(colour, (x, y, x + 1, y + 1))
+    large = picture.resize(
+        (picture.width * DETAIL, picture.height * DETAIL), Image.Resampling.NEAREST
+    )
+    data = io.BytesIO()
+    large.save(data, "PNG")
+    return data.getvalue()
+
+
+def cells(app: PictureApp) -> list[tuple[str, tuple[int, ...], tuple[int, ...]]]:
+    found = []
+    for strip in app.screen._compositor.render_strips(app.size):
+        for segment in strip:
+            if "▀" in segment.text and segment.style and segment.style.color:
+                assert segment.style.bgcolor is not None
+                fore, back = segment.style.color.triplet, segment.style.bgcolor.triplet
+                assert fore is not None and back is not None
+                found.append((segment.text, tuple(fore), tuple(back)))
+    return found
+
+
+async def test_two_pixels_stand_in_a_cell() -> None:
+    app = PictureApp()
+    async with app.run_test(size=(20, 6)) as pilot:
+        await app.pane.show(png(("red", "red", "blue"), ("white", "white", "black")))
+        await pilot.pause()
+        red, blue, white, black = (255, 0, 0), (0, 0, 255), (255, 255, 255), (0, 0, 0)
+        assert cells(app) == [("▀▀", red, white), ("▀", blue, black)]
+
+
+async def test_the_last_row_of_an_odd_height_is_drawn() -> None:
+    app = PictureApp()
+    async with app.run_test(size=(20, 6)) as pilot:
+        await app.pane.show(png(("red",), ("red",), ("blue",)))
+        await pilot.pause()
+        assert [text for text, *_ in cells(app)] == ["▀", "▀"]
+
+
+async def test_a_zoomed_picture_can_be_scrolled() -> None:
+    app = PictureApp()
+    async with app.run_test(size=(20, 6)) as pilot:
+        plain = app.pane.wanted_width()
+        app.pane.zoom = 2.0
+        assert app.pane.wanted_width() == 2 * plain
+        await app.pane.show(png(*[("red", "blue")] * 40))
+        await pilot.pause()
+        assert app.pane.max_scroll_y > 0
+
+
+async def test_a_sentence_stands_where_there_is_no_picture() -> None:
+    app = PictureApp()
+    async with app.run_test(size=(40, 6)) as pilot:
+        await app.pane.explain(Content("No picture [/here]."))
+        await pilot.pause()
+        strips = app.screen._compositor.render_strips(app.size)
+        assert any("No picture [/here]." in strip.text for strip in strips)

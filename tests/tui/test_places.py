@@ -1,0 +1,169 @@
+"""Each place against a real server, as a person uses it."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from textual import events
+
+from carrel.tui.dialogs.problem import ProblemPanel
+from carrel.tui.widgets.fields import Field
+from support.documents import digital_pdf
+from support.process import RunningServer
+from support.workbench import Workbench, profile_of, workbench
+
+
+@pytest.fixture
+async def bench(server: RunningServer) -> AsyncIterator[Workbench]:
+    async with workbench(profile_of(server)) as bench:
+        await bench.until(lambda: bench.store.session.slice.value.connection == "ready")
+        yield bench
+
+
+@pytest.fixture
+def lease(tmp_path: Path) -> Path:
+    """A PDF of two pages, with a name of its own."""
+    return digital_pdf(tmp_path / f"lease {uuid4().hex[:6]}.pdf")
+
+
+async def paste(bench: Workbench, text: str) -> None:
+    """Pastes text, as a terminal hands over a drop."""
+    bench.app.post_message(events.Paste(text))
+    await bench.pilot.pause()
+
+
+async def uploaded(bench: Workbench, path: Path) -> None:
+    """Uploads a file by dropping it, and has the cursor on it."""
+    await paste(bench, str(path))
+    await bench.shows(f"Uploaded {path.name}.")
+    file = next(f for f in bench.store.files.slice.value.items if f.filename == path.name)
+    await bench.until(lambda: file.filename in bench.text())
+    bench.app.screen.query_one("#files").point_at(file.id)  # type: ignore[attr-defined]
+    await bench.pilot.pause()
+
+
+async def test_a_dropped_file_is_uploaded_filtered_and_deleted(
+    bench: Workbench, lease: Path
+) -> None:
+    await uploaded(bench, lease)
+    await bench.press("slash")
+    await bench.type("no such name")
+    await bench.shows("No name has “no such name” in it.")
+    await bench.press("escape", "escape")
+    await bench.shows(lease.name)
+    bench.app.screen.query_one("#files").point_at(  # type: ignore[attr-defined]
+        next(f.id for f in bench.store.files.slice.value.items if f.filename == lease.name)
+    )
+    await bench.press("D")
+    await bench.shows("Delete this file?", lease.name)
+    await bench.press("left", "enter")
+    assert any(f.filename == lease.name for f in bench.store.files.slice.value.items)
+    await bench.press("D")
+    await bench.shows("Delete this file?")
+    await bench.press("enter")
+    await bench.shows("Deleted one file.")
+    assert not any(f.filename == lease.name for f in bench.store.files.slice.value.items)
+
+
+async def test_a_path_is_typed_with_completion(bench: Workbench, lease: Path) -> None:
+    await bench.press("u")
+    field = bench.app.screen.query_one(Field)
+    field.value = f"{lease.parent}/lea"
+    await bench.shows(lease.name[:20])
+    await bench.press("tab")
+    assert field.value == str(lease)
+    await bench.press("enter")
+    await bench.shows(f"Uploaded {lease.name}.")
+
+
+async def test_what_is_not_a_path_is_refused_with_a_word(bench: Workbench) -> None:
+    await paste(bench, "just some words")
+    await bench.shows("What was pasted is not the path of a file here.")
+
+
+async def test_a_document_is_read_page_by_page(bench: Workbench, lease: Path) -> None:
+    await uploaded(bench, lease)
+    await bench.press("o")
+    await bench.shows("page 1 of 2", "Rules of the Reading Room 1", "▀▀▀▀", wait=90)
+    await bench.press("l")
+    await bench.shows("page 2 of 2", "Rules of the Reading Room 2", wait=90)
+    await bench.press("v")
+    await bench.shows("# Rules of the Reading Room 2")
+    await bench.press("h")
+    await bench.shows("page 1 of 2", "# Rules of the Reading Room 1")
+
+
+async def test_a_library_is_made_filled_and_searched(bench: Workbench, lease: Path) -> None:
+    name = lease.stem.replace("lease", "papers")
+    await uploaded(bench, lease)
+    await bench.press("a")
+    await bench.shows("New library…")
+    await bench.press("end", "enter")
+    await bench.shows("Its name")
+    await bench.type(name)
+    await bench.press("enter")
+    await bench.shows(name, lease.name, "● Ready", wait=90)
+    await bench.press("tab", "t")
+    await bench.shows("Pens stay outside.")
+    await bench.press("slash")
+    await bench.type("lockers bags")
+    await bench.shows("search: lockers bags", "Bags", wait=30)
+    await bench.press("enter", "enter")
+    await bench.shows("[3 Document]", "page 1 of 2")
+    await bench.press("2", "escape")
+    await bench.press("escape", "D")
+    await bench.shows("Delete this library?")
+    await bench.press("enter")
+    await bench.until(
+        lambda: all(each.name != name for each in bench.store.libraries.slice.value.items)
+    )
+
+
+async def test_an_agent_is_made_edited_compared_and_rolled_back(bench: Workbench) -> None:
+    await bench.press("4", "n")
+    await bench.shows("New agent", "Instructions")
+    bench.app.screen.query_one("#model", Field).value = "smollm2"
+    await bench.type("clerk")
+    await bench.press("tab", "tab")
+    await bench.type("Answer politely.")
+    await bench.press("f2")
+    await bench.shows("clerk", "v0", "active")
+    await bench.press("e")
+    await bench.shows("Edit clerk")
+    await bench.press("tab", "tab")
+    await bench.type(" Be brief.")
+    await bench.press("f2")
+    await bench.shows("v1", "active", "v0")
+    await bench.press("e", "f2")
+    await bench.shows("Nothing was changed, so there is no new version.")
+    await bench.press("tab", "j", "enter")
+    await bench.shows("v0 → v1 · 1 change", "− Answer politely.", "+ Answer politely. Be brief.")
+    await bench.press("escape", "j", "A")
+    await bench.shows("Make v0 of clerk active?", "v1 is active now.")
+    await bench.press("enter")
+    await bench.shows("clerk v0 is active.")
+    await bench.press("escape", "D")
+    await bench.shows("Delete this agent?")
+    await bench.press("enter")
+    await bench.until(lambda: not bench.store.agents.slice.value.items)
+
+
+async def test_activity_shows_what_ran(bench: Workbench, lease: Path) -> None:
+    await uploaded(bench, lease)
+    await bench.press("6")
+    await bench.shows("Upload", lease.name, "● Done")
+    await bench.press("d")
+    await bench.shows("Nothing has run yet.")
+
+
+async def test_an_upload_that_fails_says_why_and_stays_until_dismissed(
+    bench: Workbench, tmp_path: Path
+) -> None:
+    bench.app.upload([tmp_path / "gone.pdf"])
+    await bench.until(lambda: isinstance(bench.app.screen, ProblemPanel))
+    await bench.shows("The file cannot be read", "There is no file at")
+    await bench.press("escape", "6")
+    await bench.shows("gone.pdf", "✕ Failed")
+    await bench.press("d")
+    await bench.shows("Nothing has run yet.")
