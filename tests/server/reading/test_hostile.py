@@ -1,6 +1,8 @@
 """Broken and hostile documents: each costs one parser and gets a reason, and the next is read."""
 
 import asyncio
+import os
+import signal
 import zipfile
 import zlib
 from pathlib import Path
@@ -160,3 +162,19 @@ def _children() -> set[int]:
     """The processes that this one started and that still run."""
     threads = Path("/proc/self/task").iterdir()
     return {int(pid) for thread in threads for pid in (thread / "children").read_text().split()}
+
+
+async def test_a_spare_parser_that_was_killed_is_replaced(tmp_path: Path) -> None:
+    reader = Reader()
+    others = _children()
+    path = digital_pdf(tmp_path / "a.pdf", pages=1)
+    try:
+        for _ in range(2):
+            reading = await reader.read(path, mimetype=None, options=ReadOptions())
+            assert TEXT in reading.pages[0].markdown
+            while not (spares := _children() - others):  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+            for spare in spares:
+                os.kill(spare, signal.SIGKILL)
+    finally:
+        await reader.stop()

@@ -42,7 +42,13 @@ class Style:
             for above, below in pairwise(text)
             if 0 <= below.box.top - above.box.top <= 3 * size
         ]
-        return cls(size, statistics.median_low(gaps) if gaps else 0.2 * size)
+        gap = statistics.median_low(gaps) if gaps else 0.2 * size
+        # A page of few lines far apart has no usual gap.
+        return cls(size, min(gap, size))
+
+    def close(self, above: Line, line: Line) -> bool:
+        """Whether there is no more than the usual space between two lines."""
+        return line.box.top - above.box.bottom <= self.gap + 0.45 * self.size
 
     def level(self, line: Line) -> int:
         """The level of a heading of this size; 0 for text."""
@@ -55,79 +61,114 @@ class Style:
 
 def regions(lines: Sequence[Line], style: Style) -> list[Region]:
     """The blocks that the lines of one column form, from top to bottom."""
-    markers = _list_markers(lines)
-    right = max((line.box.right for line in lines), default=0.0)
-    left = _usual_left(lines)
-    found: list[Region] = []
-    block: list[int] = []
-    for number in range(len(lines)):
-        if block and _begins(lines, block, number, markers, style, left, right):
-            found.append(_region([lines[n] for n in block], markers.get(block[0]), style))
-            block = []
-        block.append(number)
-    if block:
-        found.append(_region([lines[n] for n in block], markers.get(block[0]), style))
-    return _levelled(_rejoined(found, style), style)
+    return _Column(lines, style).regions() if lines else []
 
 
-def _rejoined(found: list[Region], style: Style) -> list[Region]:
-    """Gives a first line in large letters back to its paragraph."""
-    rejoined: list[Region] = []
-    for region in found:
-        above = rejoined[-1] if rejoined else None
+class _Column:
+    """Lines one below the other, between a left and a right margin."""
+
+    def __init__(self, lines: Sequence[Line], style: Style) -> None:
+        self._lines = lines
+        self._style = style
+        self._markers = _list_markers(lines)
+        self._left = statistics.mode([round(line.box.left / 3) for line in lines]) * 3 + 1.5
+        self._right = max(line.box.right for line in lines)
+
+    def regions(self) -> list[Region]:
+        """The blocks from top to bottom."""
+        blocks = [[0]]
+        for number in range(1, len(self._lines)):
+            if self._begins(blocks[-1], number):
+                blocks.append([])
+            blocks[-1].append(number)
+        return _levelled(self._rejoined([self._region(block) for block in blocks]), self._style)
+
+    def _begins(self, block: list[int], number: int) -> bool:
+        """Whether a line begins a new block."""
+        line, above, style = self._lines[number], self._lines[number - 1], self._style
+        if number in self._markers or line.mono != above.mono:
+            return True
+        gap = line.box.top - above.box.bottom
+        if line.mono:
+            return gap > style.gap + 1.5 * line.size
+        level = style.level(line)
+        if level != style.level(above) or abs(line.size - above.size) > 0.12 * above.size:
+            return True
+        if level:
+            return gap > style.gap + 0.8 * line.size or len(block) >= 3
+        if not style.close(above, line) and not _goes_on(above, line, gap):
+            return True
+        return self._begins_text(block, number)
+
+    def _begins_text(self, block: list[int], number: int) -> bool:
+        """Whether a line of text close below another begins a new block."""
+        line, above = self._lines[number], self._lines[number - 1]
+        size = self._style.size
+        if block[0] in self._markers:
+            # Text under a list that returns to the margin is no longer the list.
+            edge = self._lines[block[0]].box.left + 0.3 * size
+            return line.box.left <= edge and self._ended(above, line)
+        below = self._lines[number + 1] if number + 1 < len(self._lines) else None
         if (
-            above is not None
-            and above.kind == "heading"
-            and region.kind == "paragraph"
-            and region.text[:1].islower()
-            and region.box.top - above.box.bottom < style.gap + style.size / 2
+            self._ended(above, line)
+            and not line.text[:1].islower()
+            and below is not None
+            and self._style.close(line, below)
+            and not self._ended(line, below)
         ):
-            rejoined[-1] = _paragraph([*above.lines, *region.lines])
-        else:
-            rejoined.append(region)
-    return rejoined
+            # A short line above full ones: a heading, or the end of a paragraph.
+            return True
+        margin = self._left + 0.7 * size
+        aligned = len(block) > 1 and abs(line.box.left - above.box.left) < 0.5 * size
+        return line.box.left > margin >= above.box.left and not aligned
 
+    def _ended(self, above: Line, line: Line) -> bool:
+        """Whether the line above was broken on purpose: the next word would have fitted."""
+        word = line.text.split(" ", 1)[0]
+        letter = line.box.width / max(1, len(line.text))
+        return self._right - above.box.right > letter * (len(word) + 2)
 
-def _begins(
-    lines: Sequence[Line],
-    block: list[int],
-    number: int,
-    markers: dict[int, str],
-    style: Style,
-    left: float,
-    right: float,
-) -> bool:
-    """Whether a line begins a new block."""
-    line, above, first = lines[number], lines[number - 1], lines[block[0]]
-    if number in markers:
-        return True
-    gap = line.box.top - above.box.bottom
-    if line.mono != above.mono:
-        return True
-    if line.mono:
-        return gap > style.gap + 1.5 * line.size
-    level = style.level(line)
-    if level != style.level(above) or abs(line.size - above.size) > 0.12 * above.size:
-        return True
-    if level:
-        return gap > style.gap + 0.8 * line.size or len(block) >= 3
-    if gap > style.gap + 0.45 * style.size and not _goes_on(above, line, gap):
-        return True
-    if block[0] in markers:
-        # Text under a list that returns to the margin is no longer the list.
-        return line.box.left <= first.box.left + 0.3 * style.size and _ended(above, line, right)
-    following = lines[number + 1] if number + 1 < len(lines) else None
-    if (
-        _ended(above, line, right)
-        and not line.text[:1].islower()
-        and following is not None
-        and not _ended(line, following, right)
-    ):
-        # A short line above full ones: a heading, or the end of a paragraph.
-        return True
-    indented = line.box.left > left + 0.7 * style.size
-    aligned = len(block) > 1 and abs(line.box.left - above.box.left) < 0.5 * style.size
-    return indented and not aligned and above.box.left <= left + 0.7 * style.size
+    def _region(self, block: list[int]) -> Region:
+        lines = [self._lines[number] for number in block]
+        box, kept = Box.around(line.box for line in lines), tuple(lines)
+        text = join_lines(lines)
+        marker = self._markers.get(block[0])
+        if marker is not None:
+            item = text[len(marker) :].strip()
+            return Region("list_item", box, item, marker=marker.strip(), lines=kept)
+        if lines[0].mono:
+            return Region("code", box, _verbatim(lines), lines=kept)
+        level = self._style.level(lines[0])
+        if level and len(text) <= _HEADING_LETTERS and any(letter.isalnum() for letter in text):
+            return Region("heading", box, text, level=level, lines=kept)
+        return self._paragraph(lines)
+
+    def _paragraph(self, lines: list[Line]) -> Region:
+        """A paragraph; lines that were broken on purpose stay apart."""
+        parts = [[lines[0]]]
+        for above, line in pairwise(lines):
+            if self._ended(above, line) and not line.text[:1].islower():
+                parts.append([])
+            parts[-1].append(line)
+        text = "\n".join(join_lines(part) for part in parts)
+        return Region("paragraph", Box.around(line.box for line in lines), text, lines=tuple(lines))
+
+    def _rejoined(self, found: list[Region]) -> list[Region]:
+        """Gives a first line in large letters back to its paragraph."""
+        rejoined: list[Region] = []
+        for region in found:
+            above = rejoined[-1] if rejoined else None
+            if (
+                above is not None
+                and above.kind == "heading"
+                and region.kind == "paragraph"
+                and region.text[:1].islower()
+                and self._style.close(above.lines[-1], region.lines[0])
+            ):
+                rejoined[-1] = self._paragraph([*above.lines, *region.lines])
+            else:
+                rejoined.append(region)
+        return rejoined
 
 
 def _goes_on(above: Line, line: Line, gap: float) -> bool:
@@ -138,18 +179,6 @@ def _goes_on(above: Line, line: Line, gap: float) -> bool:
         and not above.text.endswith(_SENTENCE_ENDS)
         and abs(above.box.left - line.box.left) < 2 * line.size
     )
-
-
-def _ended(above: Line, line: Line, right: float) -> bool:
-    """Whether the line above was broken on purpose: the next word would have fitted."""
-    word = line.text.split(" ", 1)[0]
-    letter = line.box.width / max(1, len(line.text))
-    return right - above.box.right > letter * (len(word) + 2)
-
-
-def _usual_left(lines: Sequence[Line]) -> float:
-    """Where most lines begin."""
-    return statistics.mode([round(line.box.left / 3) for line in lines]) * 3 + 1.5 if lines else 0
 
 
 def _list_markers(lines: Sequence[Line]) -> dict[int, str]:
@@ -182,37 +211,6 @@ def _counts_from_one(values: list[int], place: int) -> bool:
             return False
         place -= 1
     return values[place] == 1
-
-
-def _region(lines: list[Line], marker: str | None, style: Style) -> Region:
-    box = Box.around(line.box for line in lines)
-    kept = tuple(lines)
-    if marker is not None:
-        text = join_lines(lines)[len(marker) :].strip()
-        return Region("list_item", box, text, marker=marker.strip(), lines=kept)
-    if lines[0].mono:
-        return Region("code", box, _verbatim(lines), lines=kept)
-    level = style.level(lines[0])
-    text = join_lines(lines)
-    if level and len(text) <= _HEADING_LETTERS and any(letter.isalnum() for letter in text):
-        return Region("heading", box, text, level=level, lines=kept)
-    return _paragraph(lines)
-
-
-def _paragraph(lines: list[Line]) -> Region:
-    box = Box.around(line.box for line in lines)
-    return Region("paragraph", box, _with_breaks(lines), lines=tuple(lines))
-
-
-def _with_breaks(lines: list[Line]) -> str:
-    """The paragraph's text; lines that were broken on purpose stay apart."""
-    right = max(line.box.right for line in lines)
-    parts: list[list[Line]] = [[lines[0]]]
-    for above, line in pairwise(lines):
-        if _ended(above, line, right) and not line.text[:1].islower():
-            parts.append([])
-        parts[-1].append(line)
-    return "\n".join(join_lines(part) for part in parts)
 
 
 def _verbatim(lines: list[Line]) -> str:

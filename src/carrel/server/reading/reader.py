@@ -1,6 +1,7 @@
 """Reading documents: starts a parser for each, gives it OCR, and collects the pages."""
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -28,6 +29,10 @@ SILENCE_SECONDS = 90
 """A parser that says nothing for so long is ended. Time spent on OCR does not count."""
 
 
+class ParserUnavailable(Exception):
+    """Parsers do not start; the log says why."""
+
+
 class Reader:
     """Reads documents of every supported kind. One for a server; start, then stop."""
 
@@ -44,7 +49,9 @@ class Reader:
         await self._recogniser.stop()
         spare, self._spare = self._spare, None
         if spare is not None:
-            await (await spare).end()
+            spare.cancel()
+            with contextlib.suppress(ParserUnavailable, asyncio.CancelledError):
+                await (await spare).end()
 
     @property
     def ocr_loaded(self) -> bool:
@@ -60,6 +67,7 @@ class Reader:
             UnreadableDocument: it is damaged, protected, hostile or of an unknown kind.
             NoSuchPage: a selected page is beyond the end.
             OCRUnavailable: a page needs OCR, and that does not work.
+            ParserUnavailable: nothing can be read.
         """
         async with self._places, self._parser() as child:
             request = {"path": str(path), "mimetype": mimetype, "options": options.as_json()}
@@ -96,18 +104,33 @@ class Reader:
     @asynccontextmanager
     async def _parser(self) -> AsyncIterator[Child]:
         """A parser that is ready, with the next one warming up; killed at the end."""
-        spare, self._spare = self._spare, None
-        child = await (spare or _start_parser())
-        async with child:
-            self._spare = asyncio.ensure_future(_start_parser())
+        async with await self._ready_parser() as child:
+            if self._spare is None:
+                self._spare = asyncio.ensure_future(_start_parser())
             yield child
+
+    async def _ready_parser(self) -> Child:
+        spare, self._spare = self._spare, None
+        if spare is not None:
+            # It may have been ended by the system while it waited.
+            with contextlib.suppress(ParserUnavailable):
+                child = await spare
+                if child.running:
+                    return child
+                await child.end()
+        return await _start_parser()
 
 
 async def _start_parser() -> Child:
     child = await Child.start("carrel.server.reading.parser")
-    if await child.receive() is None:
+    try:
+        ready = await child.receive()
+    except BaseException:
         await child.end()
-        raise RuntimeError(f"no document can be read: {child.ending}")
+        raise
+    if ready is None:
+        await child.end()
+        raise ParserUnavailable(f"no document can be read: {child.ending}")
     return child
 
 

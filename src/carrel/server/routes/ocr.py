@@ -17,6 +17,7 @@ from carrel.server.errors import ApiError
 from carrel.server.fetch import Fetcher
 from carrel.server.mimetypes import sniff
 from carrel.server.parts import Server
+from carrel.server.reading.annotations import check_formats
 from carrel.server.reading.options import NoSuchPage, ReadOptions, UnreadableDocument
 from carrel.server.reading.recogniser import OCRUnavailable
 from carrel.server.records import documents, files
@@ -50,6 +51,9 @@ async def process(
 
 
 async def _process(body: OCRRequest, server: Server, caller: Caller) -> OCRResult:
+    check_formats(body)
+    if body.document_annotation_format or body.bbox_annotation_format:
+        raise ApiError(400, "Annotations are not supported yet. Ask without them.")
     options = ReadOptions.of(body, page_limit=server.settings.limits.ocr_pages)
     async with _source(body, server, caller) as source:
         kind = await asyncio.to_thread(sniff, source.path, source.name)
@@ -99,10 +103,12 @@ async def _own(url: str, server: Server) -> Source | None:
         return None
     if signed.kind == "file":
         file = await server.database.read(partial(files.get_signed, id=signed.id))
-        return file and _stored(server, file.blob, file.file.filename, file.file.bytes)
+        if file is not None:
+            return _stored(server, file.blob, file.file.filename, file.file.bytes)
     if signed.kind == "document":
         found = await server.database.read(partial(documents.get_signed, id=signed.id))
-        return found and _stored(server, found.blob, found.document.name, found.document.size)
+        if found is not None:
+            return _stored(server, found.blob, found.document.name, found.document.size)
     return None
 
 

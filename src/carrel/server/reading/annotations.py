@@ -1,0 +1,168 @@
+"""Structured answers about a document and its pictures, by the language model."""
+
+import json
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import jsonschema
+
+from carrel.server.errors import ApiError, InvalidRequest
+from carrel.wire.formats import ResponseFormat
+from carrel.wire.ocr import OCRRequest, Page, PageImage
+
+MAX_IMAGES = 8
+"""Pictures beyond these are not annotated when the document is, too."""
+
+_ANSWER_TOKENS = 1024
+_SPARE_TOKENS = 128
+"""For the chat template and what a token count of parts misses."""
+_ATTEMPTS = 2
+_AROUND = 600
+"""Letters before and after a picture that tell what it shows."""
+_DOCUMENT = (
+    "You read documents and answer with what they say, nothing else."
+    " What the document does not say, you leave out or empty."
+)
+_IMAGE = (
+    "You describe one picture of a document from the text that stands around it."
+    " What the text does not say, you leave out or empty."
+)
+
+
+class Model(Protocol):
+    """The part of the engine that is needed here."""
+
+    @property
+    def context_length(self) -> int: ...
+
+    async def chat(self, body: dict[str, Any]) -> dict[str, Any]: ...
+
+    async def count_tokens(self, text: str) -> int: ...
+
+
+def check_formats(request: OCRRequest) -> None:
+    """Refuses schemas that are none, before anything is read.
+
+    Raises:
+        InvalidRequest: 422, naming the field.
+    """
+    for name in ("document_annotation_format", "bbox_annotation_format"):
+        schema = _schema(getattr(request, name))
+        try:
+            if schema is not None:
+                jsonschema.validators.validator_for(schema).check_schema(schema)
+        except jsonschema.SchemaError as error:
+            raise InvalidRequest(
+                ("body", name, "json_schema", "schema"), f"This is no JSON schema: {error.message}"
+            ) from None
+
+
+class Annotator:
+    """Asks the model about pages that were read."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+
+    async def document(
+        self, pages: Sequence[Page], format: ResponseFormat, prompt: str | None
+    ) -> str:
+        """What the model says about all the pages: JSON that keeps to the format, or text.
+
+        A document longer than the model's context is condensed: of every page, the beginning.
+
+        Raises:
+            ApiError: 502 if the model does not keep to the format.
+        """
+        question = prompt or "Extract what is asked for from this document."
+        text = await self._condensed([page.markdown for page in pages], question, format)
+        return await self._ask(_DOCUMENT, f"{question}\n\n{text}", format)
+
+    async def images(self, pages: Sequence[Page], format: ResponseFormat) -> list[Page]:
+        """The pages, with the first few pictures annotated."""
+        annotated, left = [], MAX_IMAGES
+        for page in pages:
+            images = [
+                image.model_copy(
+                    update={"image_annotation": await self._image(page, image, format)}
+                )
+                for image in page.images[:left]
+            ]
+            left -= len(images)
+            rest = page.images[len(images) :]
+            annotated.append(page.model_copy(update={"images": [*images, *rest]}))
+        return annotated
+
+    async def _image(self, page: Page, image: PageImage, format: ResponseFormat) -> str:
+        before, _, after = page.markdown.partition(f"![{image.id}]({image.id})")
+        around = f"{before[-_AROUND:]}\n[the picture]\n{after[:_AROUND]}"
+        return await self._ask(_IMAGE, around, format)
+
+    async def _condensed(self, texts: list[str], question: str, format: ResponseFormat) -> str:
+        whole = "\n\n".join(texts)
+        used = await self._model.count_tokens(
+            _DOCUMENT + question + json.dumps(_schema(format) or {})
+        )
+        room = self._model.context_length - _ANSWER_TOKENS - _SPARE_TOKENS - used
+        if room <= 0:
+            raise ApiError(400, "The prompt and the schema leave no room for the document.")
+        for _ in range(8):
+            tokens = await self._model.count_tokens(whole)
+            if tokens <= room:
+                return whole
+            texts = _shortened(texts, 0.95 * room / tokens)
+            whole = "\n\n".join(texts)
+        raise ApiError(400, "This document is too long to annotate. Ask for fewer pages.")
+
+    async def _ask(self, system: str, user: str, format: ResponseFormat) -> str:
+        body: dict[str, Any] = {
+            "messages": [
+                {"role": "system", "content": system},
+                {"role": "user", "content": user},
+            ],
+            "temperature": 0,
+            "max_tokens": _ANSWER_TOKENS,
+        }
+        if format.type != "text":
+            body["response_format"] = format.body()
+        for attempt in range(_ATTEMPTS):
+            answer = await self._model.chat({**body, "seed": attempt})
+            text = str(answer["choices"][0]["message"]["content"] or "")
+            if _keeps_to(format, text):
+                return text
+            body["temperature"] = 0.5
+        raise ApiError(
+            502,
+            "The model did not keep to the format that was asked for."
+            " Simplify the schema, or use a larger model.",
+        )
+
+
+def _schema(format: ResponseFormat | None) -> dict[str, Any] | None:
+    if format is None or format.json_schema is None:
+        return None
+    return format.json_schema.schema_definition
+
+
+def _keeps_to(format: ResponseFormat, text: str) -> bool:
+    if format.type == "text":
+        return True
+    try:
+        value = json.loads(text)
+        if format.type == "json_object":
+            return isinstance(value, dict)
+        jsonschema.validate(value, _schema(format) or {})
+    except (ValueError, jsonschema.ValidationError):
+        return False
+    return True
+
+
+def _shortened(texts: list[str], part: float) -> list[str]:
+    """The beginnings of all texts, `part` of them together; short texts stay whole."""
+    room = int(sum(map(len, texts)) * part)
+    limit = room
+    for count, length in zip(range(len(texts), 0, -1), sorted(map(len, texts)), strict=True):
+        if length > room // count:
+            limit = room // count
+            break
+        room -= length
+    return [text[:limit] for text in texts]

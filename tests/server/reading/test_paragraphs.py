@@ -1,0 +1,116 @@
+"""Lines of a column to blocks."""
+
+from carrel.server.reading.layout import Box, Line, Region, Word
+from carrel.server.reading.paragraphs import Style, regions
+
+
+def _line(
+    text: str, top: float, left: float = 50, size: float = 10, width: float | None = None,
+    *, bold: bool = False, mono: bool = False,
+) -> Line:  # fmt: skip
+    """A line whose letters are half as wide as they are high, unless its width is given."""
+    right = left + (len(text) * size / 2 if width is None else width)
+    words = tuple(Word(word) for word in text.split())
+    return Line(text, Box(left, top, right, top + size), size, words, bold, mono)
+
+
+def _full(text: str, top: float, left: float = 50) -> Line:
+    """A line that reaches the right margin at 400."""
+    return _line(text, top, left, width=400 - left)
+
+
+def _regions(*lines: Line) -> list[Region]:
+    return regions(lines, Style.of(lines))
+
+
+def _texts(*lines: Line) -> list[tuple[str, str]]:
+    return [(region.kind, region.text) for region in _regions(*lines)]
+
+
+BODY = [
+    _full(f"Body line {number} fills the width of its column and", 500 + 12 * number)
+    for number in range(9)
+]
+
+
+def test_lines_set_closely_are_a_paragraph() -> None:
+    ((kind, text),) = _texts(*BODY)
+    assert kind == "paragraph"
+    assert text.startswith("Body line 0 fills the width of its column and Body line 1")
+
+
+def test_space_or_an_indented_line_begins_the_next() -> None:
+    first = _texts(_full("First paragraph, which ends here, full.", 100), *BODY)
+    assert [kind for kind, _ in first] == ["paragraph", "paragraph"]
+    indented = [_full("One line and", 476), _full("another.", 488), *BODY[:2]]
+    indented[1] = _full("A new paragraph begins", 488, left=65)
+    assert len(_texts(*indented)) == 2
+
+
+def test_size_and_weight_make_headings() -> None:
+    found = _regions(
+        _line("The Title", 40, size=20),
+        _line("A Section", 100, size=14),
+        _line("A Subsection", 140, size=11.5),
+        _line("In Bold", 180, bold=True),
+        *BODY,
+    )
+    assert [(region.kind, region.level) for region in found] == [
+        ("heading", 1), ("heading", 2), ("heading", 3), ("heading", 4), ("paragraph", 0),
+    ]  # fmt: skip
+
+
+def test_a_large_first_line_stays_with_its_sentence() -> None:
+    large = _line("ONCE upon a time there was", 486, size=13)
+    (region,) = _regions(large, _full("a reader who read,", 501), *[
+        _full(f"line {number}", 513 + 12 * number) for number in range(9)
+    ])  # fmt: skip
+    assert region.kind == "paragraph"
+    assert region.text.startswith("ONCE upon a time there was a reader")
+
+
+def test_bullets_are_items_and_hold_their_further_lines() -> None:
+    found = _regions(
+        _full("• First item, long enough to need", 100),
+        _line("a second line", 112, left=60),
+        _line("• Second item", 124),
+        _line("– inner", 136, left=70),
+        _line("• Third", 148),
+    )
+    assert [(region.kind, region.level, region.text) for region in found] == [
+        ("list_item", 0, "First item, long enough to need a second line"),
+        ("list_item", 0, "Second item"),
+        ("list_item", 1, "inner"),
+        ("list_item", 0, "Third"),
+    ]
+
+
+def test_numbers_are_items_only_when_they_count() -> None:
+    counted = _regions(_line("3. Lamps", 100), _line("4. Chairs", 112), _line("5. Desks", 124))
+    assert [(region.kind, region.marker) for region in counted] == [
+        ("list_item", "3."), ("list_item", "4."), ("list_item", "5."),
+    ]  # fmt: skip
+    (year,) = _regions(
+        _full("The house was built long ago, in", 100), _full("1984. It still stands and", 112)
+    )
+    assert year.kind == "paragraph"
+    ounces, _ = _regions(
+        _line("4 ounces of lentils", 100), _line("3 litres of water", 112), _full("Soak.", 150)
+    )
+    assert ounces.text == "4 ounces of lentils\n3 litres of water"
+
+
+def test_a_word_broken_at_the_end_of_a_line_is_whole() -> None:
+    ((_, text),) = _texts(
+        _full("The read-", 100), _full("ing room of the Wester-", 112), _full("Ems line", 124)
+    )
+    assert text == "The reading room of the Wester- Ems line"
+
+
+def test_code_keeps_indentation_and_blank_lines() -> None:
+    (region,) = _regions(
+        _line("def f():", 100, mono=True),
+        _line("return 1", 112, left=70, mono=True),
+        _line("f()", 136, mono=True),
+    )
+    assert (region.kind, region.text) == ("code", "def f():\n    return 1\n\nf()")
