@@ -33,6 +33,7 @@ KEYS = {
     "space": " ",
     "backspace": "\x7f",
     "f1": "\x1bOP",
+    "f2": "\x1bOQ",
     "home": "\x1b[H",
     "end": "\x1b[F",
 }
