@@ -159,35 +159,20 @@ class Place(Frame):
         panes = self._panes()
         pane = panes[index % len(panes)]
         self._show_alone(pane)
-        target = (
-            pane
-            if pane.can_focus
-            else next((child for child in pane.query("*") if child.focusable), None)
-        )
-        if target is not None:
-            target.focus()
+        if stops := _stops(pane):
+            stops[0].focus()
 
     def action_next_pane(self, step: int) -> None:
-        panes = self._panes()
-        reachable = [
-            index
-            for index, pane in enumerate(panes)
-            if pane.can_focus or any(child.can_focus for child in pane.query("*"))
-        ]
-        here = next((index for index, pane in enumerate(panes) if pane.has_class("-current")), 0)
-        inner = self._next_in_pane(panes[here], step)
-        if inner is not None:
-            inner.focus()
-        elif reachable:
-            at = reachable.index(here) if here in reachable else 0
-            self.focus_pane(reachable[(at + step) % len(reachable)])
-
-    def _next_in_pane(self, pane: Widget, step: int) -> Widget | None:
-        stops = [child for child in pane.query("*") if child.focusable]
-        if self.focused not in stops:
-            return None
-        index = stops.index(self.focused) + step
-        return stops[index] if 0 <= index < len(stops) else None
+        panes = [pane for pane in self._panes() if _stops(pane)]
+        here = next((i for i, pane in enumerate(panes) if pane.has_class("-current")), 0)
+        stops = _stops(panes[here])
+        at = stops.index(self.focused) + step if self.focused in stops else -1
+        if 0 <= at < len(stops):
+            stops[at].focus()
+            return
+        pane = panes[(here + step) % len(panes)]
+        self._show_alone(pane)
+        _stops(pane)[0 if step > 0 else -1].focus()
 
     def _show_alone(self, pane: Widget) -> None:
         for other in self.query_one("#panes").children:
@@ -218,6 +203,15 @@ class Place(Frame):
     def dropped(self, files: tuple[Path, ...]) -> None:
         """Files were dropped on this place: they are uploaded, and Files shows them."""
         self.workbench.upload(files)
+
+
+def _stops(pane: Widget) -> list[Widget]:
+    """What in a pane can take the focus. The pane itself may be hidden behind another."""
+    stops = [pane] if pane.can_focus and not pane.is_disabled else []
+    for child in pane.children:
+        if child.display:
+            stops += _stops(child)
+    return stops
 
 
 @dataclass(frozen=True)

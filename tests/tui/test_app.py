@@ -1,0 +1,164 @@
+"""The app as a whole: keys, help, palette, the connection, and what fails."""
+
+import asyncio
+from collections import defaultdict
+from contextlib import ExitStack
+
+import pytest
+from textual.binding import Binding
+
+from carrel.config import Profile
+from carrel.tui.app import CarrelApp
+from carrel.tui.dialogs.dialog import Dialog
+from carrel.tui.dialogs.help import Help
+from carrel.tui.dialogs.palette import Palette
+from carrel.tui.dialogs.problem import ProblemPanel
+from carrel.tui.screens.all import PLACE_SCREENS
+from carrel.tui.screens.place import Place
+from carrel.tui.widgets.fields import Prompt
+from carrel.tui.widgets.keybar import KeyBar
+from carrel.tui.widgets.picture import PagePicture
+from carrel.tui.widgets.table import VirtualTable
+from support.process import serve
+from support.states import fill
+from support.workbench import profile_of, workbench
+
+LOCAL = Profile("local")
+
+
+def own_bindings() -> list[Binding]:
+    """Every binding that we made."""
+    owners: list[type] = [CarrelApp, Place, VirtualTable, PagePicture, Prompt, Dialog]
+    owners += PLACE_SCREENS.values()
+    dialogs = Dialog.__subclasses__()
+    found = []
+    for owner in [*owners, *dialogs]:
+        for binding in vars(owner).get("BINDINGS", ()):
+            assert isinstance(binding, Binding)
+            found.append(binding)
+    return found
+
+
+def test_every_binding_has_an_id_of_its_own() -> None:
+    ids = [binding.id for binding in own_bindings()]
+    assert all(ids) and len(set(ids)) == len(ids)
+
+
+def test_a_key_means_the_same_everywhere() -> None:
+    meanings: dict[str, set[str]] = defaultdict(set)
+    for binding in own_bindings():
+        if binding.id and binding.id.startswith(tuple(f"{place}." for place in PLACE_SCREENS)):
+            for key in binding.key.split(","):
+                meanings[key].add(binding.description.rstrip("…"))
+    # A search is how a library is filtered; renaming a library is editing it; what is opened
+    # differs from place to place.
+    meant = {"slash": {"Filter", "Search"}, "e": {"Edit", "Rename"}, "r": {"Read on"}}
+    meant |= {"space": {"Mark", "Mark to diff"}, "a": {"Add to library", "Add file"}}
+    several = {key: words for key, words in meanings.items() if len(words) > 1}
+    assert all(words <= meant.get(key, set()) for key, words in several.items()), several
+
+
+def test_a_capital_asks_first() -> None:
+    asking = {"D", "A", "R"}
+    capitals = {
+        key
+        for binding in own_bindings()
+        for key in binding.key.split(",")
+        if len(key) == 1 and key.isupper()
+    }
+    assert capitals - asking == {"G", "H", "L"}, "these only move"
+
+
+@pytest.mark.usefixtures("offline")
+async def test_the_footer_shows_at_most_eight_keys_and_help_last() -> None:
+    async with workbench(LOCAL, (200, 40)) as bench:
+        for place in "123456":
+            await bench.press(f"alt+{place}")
+            words = str(bench.app.screen.query_one(KeyBar).render()).split("   ")
+            assert len(words) <= 8
+            assert words[-1] == "F1 Help"
+
+
+@pytest.mark.usefixtures("offline")
+async def test_help_lists_the_live_keys() -> None:
+    async with workbench(LOCAL) as bench:
+        await bench.press("f1")
+        assert isinstance(bench.app.screen, Help)
+        await bench.shows("Upload", "Run OCR", "Next pane")
+        await bench.press("escape")
+        assert isinstance(bench.app.screen, Place)
+
+
+@pytest.mark.usefixtures("offline")
+async def test_the_palette_runs_an_action() -> None:
+    async with workbench(LOCAL) as bench:
+        await bench.press("colon")
+        assert isinstance(bench.app.screen, Palette)
+        await bench.type("light")
+        await bench.press("enter")
+        await bench.until(lambda: bench.app.theme == "carrel-light")
+        await bench.press("ctrl+p")
+        await bench.type("activ")
+        await bench.press("enter")
+        await bench.shows("[6 Activity]")
+
+
+@pytest.mark.usefixtures("offline")
+async def test_esc_never_quits() -> None:
+    async with workbench(LOCAL) as bench:
+        fill(bench.store)
+        for place in "123456":
+            await bench.press(f"alt+{place}", *["escape"] * 4)
+            assert bench.app.is_running
+
+
+@pytest.mark.usefixtures("offline")
+async def test_in_a_narrow_window_tab_shows_one_pane_after_the_other() -> None:
+    async with workbench(LOCAL, (80, 24)) as bench:
+        fill(bench.store)
+        await bench.press("2")
+        await bench.shows("Libraries ─", "handbook")
+        assert "● Ready" not in bench.text()
+        await bench.press("tab")
+        await bench.shows("● Ready")
+        assert "handbook" not in bench.text()
+        await bench.press("tab")
+        await bench.shows("Details", "Service says")
+        await bench.press("tab")
+        await bench.shows("handbook")
+
+
+@pytest.mark.usefixtures("offline")
+async def test_an_unexpected_error_is_shown_reported_and_survived(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with workbench(LOCAL) as bench:
+        monkeypatch.setattr(bench.app.place, "action_upload", lambda: 1 / 0)
+        await bench.press("u")
+        await bench.until(lambda: isinstance(bench.app.screen, ProblemPanel))
+        await bench.shows("ZeroDivisionError", "The report is in")
+        await bench.press("escape", "6")
+        await bench.shows("[6 Activity]")
+        await bench.press("1", "slash")
+        await bench.type("still typing")
+        await bench.shows("still typing")
+        assert [type(error) for error in bench.app.failures] == [ZeroDivisionError]
+        bench.app.failures.clear()
+
+
+async def test_a_lost_server_is_said_and_found_again(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    data = tmp_path_factory.mktemp("lost") / "data"
+    with serve(data) as first:
+        port = int(first.url.rpartition(":")[2])
+        async with workbench(profile_of(first)) as bench:
+            await bench.shows("● ready")
+            first.process.kill()
+            await asyncio.to_thread(first.process.wait)
+            await bench.shows("lost the server, retrying", wait=60)
+            await bench.press("2", "1")
+            with ExitStack() as stack:
+                await asyncio.to_thread(stack.enter_context, serve(data, port=port))
+                await bench.shows("● ready", wait=60)
+                assert "lost the server" not in bench.text()
