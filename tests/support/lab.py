@@ -103,10 +103,10 @@ def lab(folder: Path, environ: Mapping[str, str]) -> Iterator[Lab]:
     command += [f"--port={port}", "--ServerApp.port_retries=0", "--allow-root"]
     command += [f"--IdentityProvider.token={token}", f"--ServerApp.root_dir={root}"]
     command += ["--LabApp.expose_app_in_browser=True", f"--LabApp.user_settings_dir={settings}"]
-    own = {
-        f"JUPYTER_{kind}_DIR": str(home / kind.lower()) for kind in ("CONFIG", "DATA", "RUNTIME")
-    }
-    environment = {**os.environ, **environ, **own, "JUPYTER_PREFER_ENV_PATH": "1"}
+    own = {"HOME": str(home), "JUPYTER_PREFER_ENV_PATH": "1"}
+    for kind in ("CONFIG", "DATA", "RUNTIME", "STATE", "CACHE"):
+        own[f"JUPYTER_{kind}_DIR"] = own[f"XDG_{kind}_HOME"] = str(home / kind.lower())
+    environment = {**os.environ, **own, **environ}
     environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     with (folder / "lab.log").open("wb") as log:
         process = subprocess.Popen(command, stdout=log, stderr=log, env=environment)

@@ -68,6 +68,7 @@ def document_state(blocks: int, **fields: Any) -> dict[str, Any]:
         "confidence": "98 % sure",
         "progress": "",
         "reading": False,
+        "read": True,
         "has_picture": True,
         "no_picture": None,
         "loading": False,

@@ -42,7 +42,8 @@ class AgentPanel(Panel):
         self._single = agents is not None
         super().__init__(store, **options)
         self._follow(self._agents.slice, store.libraries.slice, store.session.slice)
-        self._agents.load()
+        if not self._agents.slice.value.loaded:
+            self._agents.load()
 
     @property
     def selected(self) -> Agent | None:

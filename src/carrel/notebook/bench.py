@@ -10,6 +10,7 @@ from typing import Any, Self, TypedDict, TypeVar, Unpack
 
 from carrel.client import Client
 from carrel.config import ConfigError, load_profile
+from carrel.notebook import display
 from carrel.notebook.activity import ActivityPanel
 from carrel.notebook.agent import AgentPanel
 from carrel.notebook.agent_fields import AgentFields
@@ -77,6 +78,7 @@ class Bench:
         self.client = SyncClient(self._store)
         self._store.loop.run(self._store.start())
         atexit.register(self.close)
+        display.register()
 
     # panels
 
@@ -125,7 +127,8 @@ class Bench:
         """A panel of one library, by name or id: documents, upload, search."""
         store, chosen = self._store, self._library(library)
         service = LibrariesService(store.loop, store.session, store.activity, store.notifications)
-        service.select(chosen.id)
+        self._done(service.select(chosen.id), None)
+        self._done(service.load(), None)
         self._together.join(service)
         return LibraryPanel(store, service, **options)
 
@@ -133,7 +136,8 @@ class Bench:
         """A panel of one agent, by name or id: versions, what differs, make active, edit."""
         store, chosen = self._store, self._agent(agent)
         service = AgentsService(store.loop, store.session, store.notifications)
-        service.select(chosen.id)
+        self._done(service.select(chosen.id), None)
+        self._done(service.load(), None)
         self._together.join(service)
         return AgentPanel(store, service, **options)
 
@@ -143,7 +147,7 @@ class Bench:
             return self._chats
         chosen = self._agent(agent)
         service = ChatService(self._store.loop, self._store.session)
-        service.new(chosen.id)
+        self._done(service.new(chosen.id), None)
         return ChatPanel(self._store, service, **options)
 
     # calls

@@ -110,6 +110,10 @@ class ChatPanel(Panel):
         self._chat.send(text)
 
     @intent
+    async def _on_retry(self) -> None:
+        self._chat.retry()
+
+    @intent
     async def _on_stop(self) -> None:
         await finish(self._chat.stop())
 

@@ -54,6 +54,7 @@ class DocumentPanel(Panel):
             "confidence": "" if page is None else confidence(page),
             "progress": progress(state, time.time()),
             "reading": state.reading,
+            "read": state.page_count is not None and None not in state.pages,
             "has_picture": state.picture_path is not None and state.no_picture is None,
             "no_picture": state.no_picture,
             "loading": state.loading,

@@ -41,7 +41,8 @@ class LibraryPanel(Panel):
         self._single = libraries is not None
         super().__init__(store, **options)
         self._follow(self._libraries.slice, store.activity.slice, store.session.slice)
-        self._libraries.load()
+        if not self._libraries.slice.value.loaded:
+            self._libraries.load()
 
     @property
     def selected(self) -> Document | None:

@@ -62,3 +62,13 @@ def test_making_a_version_active_asks_first(page: Page) -> None:
     page.keyboard.press("Shift+A")
     page.get_by_role("alertdialog").get_by_role("button", name="Make active").click()
     assert sent(page, "make_active")[0]["args"] == {"version": 0}
+
+
+def test_enter_sends_the_form_and_breaks_a_line_only_in_the_long_field(page: Page) -> None:
+    mount(page, "agent", agent_state())
+    page.get_by_role("button", name="Edit").click()
+    page.get_by_label("Instructions").fill("One.")
+    page.keyboard.press("Enter")
+    page.keyboard.type("Two.")
+    page.get_by_label("Name", exact=True).press("Enter")
+    assert sent(page, "save")[0]["args"]["fields"]["instructions"] == "One.\nTwo."

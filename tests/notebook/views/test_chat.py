@@ -65,3 +65,12 @@ def test_a_source_opens_beside_the_answer(page: Page) -> None:
     expect(page.get_by_role("complementary", name="Source")).to_contain_text(EVIL)
     page.get_by_role("button", name="Full page").click()
     assert sent(page, "open")[0]["args"]["page"] == 6
+
+
+def test_shift_enter_breaks_the_line_and_sends_nothing(page: Page) -> None:
+    mount(page, "chat", chat_state())
+    page.get_by_role("textbox", name="Message").fill("One")
+    page.keyboard.press("Shift+Enter")
+    page.keyboard.type("Two")
+    expect(page.get_by_role("textbox", name="Message")).to_have_value("One\nTwo")
+    assert sent(page, "send") == []

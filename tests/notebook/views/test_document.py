@@ -1,7 +1,7 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from support.views import document_state, mount, sent
+from support.views import document_state, kernel, mount, sent
 
 pytestmark = pytest.mark.xdist_group("browser")
 
@@ -54,3 +54,12 @@ def test_markdown_can_be_shown_raw(page: Page) -> None:
     page.get_by_role("button", name="Markdown").click()
     expect(page.locator(".carrel-text pre")).to_have_text("# Lease <b>")
     expect(page.get_by_role("button", name="Markdown")).to_have_attribute("aria-pressed", "true")
+
+
+def test_reading_can_be_stopped_and_taken_up_again(page: Page) -> None:
+    mount(page, "document", document_state(1, reading=True, read=False, progress="Reading page 2"))
+    expect(page.get_by_role("button", name="Run OCR")).to_be_hidden()
+    page.get_by_role("button", name="Stop").click()
+    kernel(page, "state", {"reading": False, "progress": ""})
+    page.get_by_role("button", name="Run OCR").click()
+    assert [len(sent(page, name)) for name in ("stop", "read")] == [1, 1]

@@ -45,9 +45,17 @@ def test_a_new_state_keeps_the_focus_on_its_row(page: Page) -> None:
     expect(page.locator("tbody tr").first).to_contain_text("file-9.pdf")
 
 
-def test_keys_stay_in_the_panel(page: Page) -> None:
+def test_keys_stay_in_the_panel_but_for_the_host_s_chords(page: Page) -> None:
     mount(page, "files", files_state(file_row(1)))
-    assert page.locator(".carrel[data-lm-suppress-shortcuts=true]").count() == 1
+    page.evaluate("""() => {
+      window.heard = [];
+      document.addEventListener('keydown', (event) => heard.push(event.key));
+    }""")
+    page.locator("tbody tr").first.focus()
+    for key in ("b", "ArrowDown", "Control+s"):
+        page.keyboard.press(key)
+    page.get_by_role("searchbox").press("Control+Backspace")
+    assert page.evaluate("heard") == ["Control", "s"]
 
 
 def test_deleting_asks_first_and_escape_means_no(page: Page) -> None:

@@ -11,6 +11,9 @@
 /** The kernel answers an intent within milliseconds; after this long something is wrong. */
 const SILENCE_MS = 5000;
 
+/** How long a line that tells what happened stays. */
+const TELL_MS = 8000;
+
 /**
  * A maker of elements whose listeners end with the view.
  *
@@ -101,7 +104,6 @@ class View {
     this.root = h("section", {
       class: `carrel carrel-${name.toLowerCase()}`,
       "aria-label": name,
-      // Without it a key pressed on a row acts on the notebook: `b` inserts a cell, `dd` deletes one.
       "data-lm-suppress-shortcuts": "true",
       tabindex: "-1",
       onkeydown: (event) => this.pressed(event),
@@ -122,6 +124,7 @@ class View {
     draw();
     this.signal.addEventListener("abort", () => {
       for (const request of this.requests.values()) clearTimeout(request.timer);
+      clearTimeout(this.telling);
       this.model.send({ kind: "goodbye", view: this.id });
       this.root.remove();
     });
@@ -218,9 +221,11 @@ class View {
     return this.h("button", { type: "button", class: `carrel-button ${kind}`, onclick: action }, label);
   }
 
-  /** A short line for eyes and screen readers. @param {string} text */
+  /** Tells for a while what has just happened. @param {string} text */
   tell(text) {
     say(this.status, text);
+    clearTimeout(this.telling);
+    this.telling = setTimeout(() => say(this.status, ""), TELL_MS);
   }
 
   /** Shows another place: in the workbench its tab, elsewhere the line of code that opens it. */
@@ -236,14 +241,17 @@ class View {
 
   /** @param {KeyboardEvent} event */
   pressed(event) {
+    const target = /** @type {HTMLElement} */ (event.target);
+    const typing = target.matches("input:not([type=checkbox]), textarea, select");
+    const chord = event.ctrlKey || event.metaKey;
+    // Else a key pressed on a row acts on the notebook (`b` inserts a cell), and JupyterLab refuses
+    // line breaks in fields. Its attribute that suppresses shortcuts does not reach below the root.
+    if (typing || !chord) event.stopPropagation();
     if (event.key === "Escape" && !this.question.hidden) {
       this.question.querySelector("button:last-child")?.click();
       event.preventDefault();
-      return;
     }
-    const target = /** @type {HTMLElement} */ (event.target);
-    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (target.matches("input:not([type=checkbox]), textarea, select")) return;
+    if (typing || chord || event.altKey || event.defaultPrevented) return;
     const action = this.shortcuts.get(event.key);
     if (action) {
       event.preventDefault();

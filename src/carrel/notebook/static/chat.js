@@ -21,10 +21,11 @@ class ChatView extends View {
         this.send();
       },
     });
+    this.retryButton = this.button("Retry", () => this.ask("retry"));
     this.sendButton = h("button", { class: "carrel-button primary" }, "Send");
     this.stopButton = this.button("■ Stop", () => this.ask("stop"), "danger");
     this.form = h("form", { class: "carrel-compose", onsubmit: (event) => { event.preventDefault(); this.send(); } },
-      this.input, this.sendButton, this.stopButton);
+      this.input, this.retryButton, this.sendButton, this.stopButton);
     this.source = h("aside", { class: "carrel-pane details", "aria-label": "Source", hidden: true });
     this.body.append(h("div", { class: "carrel-panes" }, this.side,
       h("div", { class: "carrel-pane" },
@@ -54,8 +55,9 @@ class ChatView extends View {
     keyed(this.log, state.turns, (turn) => this.makeTurn(turn), (node, turn) => this.updateTurn(node, turn));
     this.stopButton.hidden = !state.busy;
     this.sendButton.hidden = state.busy;
+    this.retryButton.hidden = state.busy || state.turns.length === 0;
     this.input.disabled = this.sendButton.disabled = state.session === null;
-    this.tell(state.phase);
+    say(this.status, state.phase);
     this.root.setAttribute("aria-busy", String(state.busy));
     this.follow();
   }

@@ -6,6 +6,7 @@ class DocumentView extends View {
     this.title = h("h3", {});
     this.reading = h("span", { class: "carrel-range" });
     this.stopButton = this.button("■ Stop", () => this.ask("stop"));
+    this.readButton = this.button("Run OCR", () => this.ask("read"));
     this.rawButton = this.button("Markdown", () => this.toggleRaw());
     this.rawButton.setAttribute("aria-pressed", "false");
     this.raw = false;
@@ -23,7 +24,7 @@ class DocumentView extends View {
     this.after.setAttribute("aria-label", "Page after");
     this.empty = h("div", { class: "carrel-empty" });
     this.content = h("div", { class: "carrel-pane" },
-      h("div", { class: "carrel-tools" }, this.title, h("span", { class: "carrel-gap" }), this.reading, this.stopButton, this.rawButton),
+      h("div", { class: "carrel-tools" }, this.title, h("span", { class: "carrel-gap" }), this.reading, this.readButton, this.stopButton, this.rawButton),
       h("div", { class: "carrel-panes" },
         h("div", { class: "carrel-pane page" }, this.stage),
         h("div", { class: "carrel-pane" }, this.text)),
@@ -34,6 +35,7 @@ class DocumentView extends View {
     }
     this.key("j", () => this.step(1));
     this.key("k", () => this.step(-1));
+    this.key("o", () => { if (!this.readButton.hidden) this.ask("read"); });
     this.key("v", () => this.toggleRaw());
     this.shown = null;
     this.signal.addEventListener("abort", () => this.release());
@@ -49,6 +51,7 @@ class DocumentView extends View {
     say(this.title, state.title);
     say(this.reading, state.progress);
     this.stopButton.hidden = !state.reading;
+    this.readButton.hidden = state.reading || state.loading || state.read;
     say(this.sure, state.confidence);
     this.before.disabled = state.page === 0;
     this.after.disabled = state.page_count === null || state.page >= state.page_count - 1;

@@ -23,7 +23,7 @@ class WorkbenchView extends View {
       onclick: () => this.show(tab.id),
     }), (node, tab) => say(node, tab.label));
     sayBadge(this.badge, state.badge);
-    this.tell(state.status);
+    say(this.status, state.status);
     this.show(this.current ?? state.tabs[0].id);
   }
 

@@ -1,0 +1,141 @@
+"""The walk by clicks, in a real JupyterLab and a real browser against the real server."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PIL import Image, ImageDraw, ImageFont
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from support.browser import chromium
+from support.lab import Lab, lab, run_cell
+from support.process import RunningServer
+
+pytestmark = [pytest.mark.xdist_group("browser"), pytest.mark.timeout(300)]
+
+SLOW_MS = 60_000
+
+
+@pytest.fixture(scope="module")
+def jupyter(server: RunningServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    environ = {"CARREL_URL": server.url, "CARREL_API_KEY": server.api_key}
+    with lab(tmp_path_factory.mktemp("lab"), environ) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as browser:
+        yield browser
+
+
+@pytest.fixture
+def workbench(jupyter: Lab, browser: Browser) -> Iterator[Locator]:
+    source = "import carrel\nbench = carrel.connect()\nbench"
+    page = jupyter.open(browser, "walk.ipynb", [source])
+    run_cell(page, 0)
+    yield page.locator(".carrel-workbench")
+    page.close()
+
+
+def place(workbench: Locator, name: str) -> Locator:
+    """Goes to a place by its tab."""
+    workbench.get_by_role("tab", name=name).click()
+    return workbench.get_by_role("region", name=name)
+
+
+def scan(path: Path) -> Path:
+    page = Image.new("RGB", (1000, 400), "white")
+    text = "The notice period is three months."
+    ImageDraw.Draw(page).text((60, 60), text, fill="black", font=ImageFont.load_default(40))
+    page.save(path)
+    return path
+
+
+def test_the_walk_by_clicks(workbench: Locator, tmp_path: Path) -> None:
+    lease = scan(tmp_path / "lease.pdf")
+    files = place(workbench, "Files")
+    files.get_by_label("Files to upload").set_input_files(lease)
+    files.get_by_role("row", name="lease.pdf").first.click(timeout=SLOW_MS)
+    files.get_by_role("button", name="Run OCR").click()
+
+    document = workbench.get_by_role("region", name="Document")
+    expect(document.locator(".carrel-block").first).to_contain_text("notice", timeout=SLOW_MS)
+    width = "document.querySelector('.carrel-sheet img').naturalWidth > 0"
+    workbench.page.wait_for_function(width, timeout=SLOW_MS)
+
+    libraries = place(workbench, "Libraries")
+    libraries.get_by_label("Name of the new library").fill("walk")
+    workbench.page.keyboard.press("Enter")
+    expect(libraries.get_by_role("heading", name="walk · 0 documents")).to_be_visible()
+    libraries.get_by_label("Files to upload").set_input_files(lease)
+    expect(libraries.get_by_text("● Ready")).to_be_visible(timeout=SLOW_MS)
+
+    agents = place(workbench, "Agents")
+    agents.get_by_role("button", name="New…").click()
+    agents.get_by_label("Name", exact=True).fill("walker")
+    agents.get_by_label("walk", exact=True).check()
+    agents.get_by_role("button", name="Save").click()
+    expect(agents.get_by_role("heading", name="walker")).to_be_visible()
+    agents.get_by_role("button", name="Edit").click()
+    agents.get_by_label("Instructions").fill("Answer in one short sentence.")
+    agents.get_by_role("button", name="Save").click()
+    expect(agents.get_by_role("row", name="v1 ● active")).to_be_visible()
+
+    chat = place(workbench, "Chat")
+    chat.get_by_label("Agent", exact=True).select_option("walker")
+    chat.get_by_role("button", name="New").click()
+    expect(chat.get_by_role("heading", name="walker v1")).to_be_visible()
+    chat.get_by_label("Message").fill("How long is the notice period?")
+    workbench.page.keyboard.press("Enter")
+    answer = chat.get_by_role("article").nth(1)
+    expect(answer.get_by_role("button", name="lease.pdf")).to_be_visible(timeout=SLOW_MS)
+    expect(answer.locator(".carrel-text")).not_to_be_empty()
+    answer.get_by_role("button", name="lease.pdf").click()
+    expect(chat.get_by_role("complementary")).to_contain_text("three months")
+
+
+def test_keys_in_a_panel_leave_the_notebook_alone(workbench: Locator, tmp_path: Path) -> None:
+    files = place(workbench, "Files")
+    files.get_by_label("Files to upload").set_input_files(scan(tmp_path / "keys.pdf"))
+    row = files.get_by_role("row", name="keys.pdf").first
+    row.click(timeout=SLOW_MS)
+    page = workbench.page
+    for key in ("b", "a", "x", "ArrowDown", "ArrowUp"):
+        page.keyboard.press(key)
+    assert cells(page) == 1
+    page.locator(".jp-InputArea-editor").first.click()
+    page.keyboard.press("Escape")
+    page.keyboard.press("b")
+    expect(page.locator(".jp-Notebook .jp-CodeCell")).to_have_count(2)
+
+
+def test_a_second_view_shows_the_same(workbench: Locator) -> None:
+    page = workbench.page
+    place(workbench, "Libraries")
+    page.evaluate("""() => {
+      const notebook = window.jupyterapp.shell.currentWidget.content;
+      notebook.model.sharedModel.insertCell(1, { cell_type: 'code', source: 'bench' });
+    }""")
+    run_cell(page, 1)
+    expect(page.locator(".carrel-workbench")).to_have_count(2)
+    second = page.locator(".carrel-workbench").nth(1)
+    expect(second.get_by_role("tab", name="Files")).to_have_attribute("aria-selected", "true")
+    badge = second.locator(".carrel-connection")
+    expect(badge).to_contain_text("environment", timeout=SLOW_MS)
+
+
+def cells(page: Page) -> int:
+    return page.locator(".jp-Notebook .jp-CodeCell").count()
+
+
+def test_after_a_restart_of_the_kernel_the_panel_says_what_to_do(workbench: Locator) -> None:
+    page = workbench.page
+    page.evaluate("window.jupyterapp.shell.currentWidget.sessionContext.restartKernel()")
+    page.wait_for_function(
+        "window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.status === 'idle'"
+    )
+    files = workbench.get_by_role("region", name="Files")
+    files.get_by_role("searchbox").fill("lease")
+    banner = files.get_by_role("alert").filter(has_text="run the cell again")
+    expect(banner).to_be_visible(timeout=SLOW_MS)
