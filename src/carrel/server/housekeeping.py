@@ -3,10 +3,10 @@
 import asyncio
 import logging
 from collections.abc import Callable
+from typing import Protocol
 
 from carrel.server.blobs.local import LocalBlobs
 from carrel.server.leases import UNUSED_SECONDS, Leases
-from carrel.server.library.service import LibraryService
 from carrel.server.records import blobs as blob_records
 from carrel.server.records import files
 from carrel.server.records.database import Database
@@ -32,17 +32,26 @@ async def throw_away(database: Database, blobs: LocalBlobs) -> None:
         await asyncio.sleep(_INTERVAL_SECONDS)
 
 
-async def stop_when_unused(
-    leases: Leases, library: LibraryService, stop: Callable[[], None]
-) -> None:
+class Worker(Protocol):
+    """What works in the background: it can be kept from beginning anything new."""
+
+    @property
+    def active(self) -> int: ...
+
+    def pause(self) -> None: ...
+
+    def resume(self) -> None: ...
+
+
+async def stop_when_unused(leases: Leases, worker: Worker, stop: Callable[[], None]) -> None:
     """Calls `stop` once there was no lease for a while and what was running is finished."""
     while True:
         await asyncio.sleep(1)
         if leases.unused_seconds() < UNUSED_SECONDS:
-            library.resume()
+            worker.resume()
             continue
-        library.pause()
-        if library.active == 0:
+        worker.pause()
+        if worker.active == 0:
             log.info("nobody has used this server for %d s: stopping", UNUSED_SECONDS)
             stop()
             return

@@ -186,14 +186,14 @@ class _Receiver:
         if name is None:
             raise ApiError(400, "A part of the upload has no name.")
         self._part.name = name.decode("utf-8", "replace")
-        if self._part.name != "file":
-            if b"filename" in options:
-                raise _missing_file()
+        if b"filename" not in options:
             return
+        if self._part.name != "file":
+            raise _missing_file()
         if self._filename is not None:
             raise ApiError(400, "The upload has more than one file. Send one at a time.")
         self._part.is_file = True
-        filename = options.get(b"filename", b"").decode("utf-8", "replace")
+        filename = options[b"filename"].decode("utf-8", "replace")
         # Browsers and most clients write a quotation mark so; nothing else is escaped.
         self._filename = safe_filename(filename.replace("%22", '"'))
         kind = self._headers.get(b"content-type")

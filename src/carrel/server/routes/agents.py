@@ -37,7 +37,7 @@ def _token(agent: Agent) -> str:
 
 def _position(token: str) -> Position:
     try:
-        microseconds, _, id = base64.urlsafe_b64decode(token).decode().partition(":")
+        microseconds, id = base64.urlsafe_b64decode(token).decode().split(":")
         return Position(EPOCH + timedelta(microseconds=int(microseconds)), id)
     except (binascii.Error, ValueError, OverflowError):
         raise InvalidRequest(("query", "page_token"), "This token is not one of a page.") from None

@@ -1,0 +1,173 @@
+"""A server process: its data folder, its files, its start and its end."""
+
+import json
+import os
+import signal
+import socket
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import httpx
+import pytest
+
+from carrel.server.folder import FORMAT
+from carrel.server.serve import EXIT_FAILED, EXIT_IN_USE
+from support.libraries import connect
+from support.process import RunningServer, serve
+
+posix = pytest.mark.skipif(os.name == "nt", reason="file modes are those of POSIX")
+
+
+def try_to_serve(data: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Starts a server that is expected to refuse."""
+    command = [sys.executable, "-m", "carrel", "serve", "--data", str(data), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60)
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def test_a_second_server_on_the_folder_is_refused_and_told_of_the_first(
+    server: RunningServer,
+) -> None:
+    second = try_to_serve(server.data)
+    assert second.returncode == EXIT_IN_USE
+    assert server.url in second.stderr
+    assert "Traceback" not in second.stderr
+    # The first is not disturbed.
+    assert httpx.get(f"{server.url}/healthz").status_code == 200
+    assert json.loads((server.data / "server.json").read_text())["url"] == server.url
+
+
+def test_a_killed_server_leaves_no_lock_behind(tmp_path: Path) -> None:
+    with serve(tmp_path / "data") as first:
+        first.process.kill()
+        first.process.wait()
+    with serve(tmp_path / "data") as second, connect(second) as http:
+        assert http.get("/v1/files").status_code == 200
+        assert second.api_key == first.api_key
+
+
+@posix
+def test_what_is_secret_is_readable_by_its_owner_only(server: RunningServer) -> None:
+    ready = server.data.parent / f"{server.data.name}.ready.json"
+    assert mode(server.data) == 0o700
+    for path in (ready, *(server.data / name for name in ("key", "secret", "server.json"))):
+        assert mode(path) == 0o600, path
+    assert mode(server.data / "carrel.db") == 0o600
+
+
+def test_a_clean_stop_ends_with_0_and_takes_the_announcement_back(tmp_path: Path) -> None:
+    with serve(tmp_path / "data") as server:
+        announced = json.loads((server.data / "server.json").read_text())
+        assert announced == {
+            "url": server.url,
+            "api_key": server.api_key,
+            "pid": server.process.pid,
+        }
+        server.process.send_signal(signal.SIGTERM)
+        assert server.process.wait(20) == 0
+    assert not (server.data / "server.json").exists()
+
+
+def test_a_stop_does_not_wait_for_ever_for_an_upload_that_hangs(tmp_path: Path) -> None:
+    with serve(tmp_path / "data") as server:
+        host, _, port = server.url.removeprefix("http://").partition(":")
+        with socket.create_connection((host, int(port))) as hanging:
+            hanging.sendall(
+                b"POST /v1/files HTTP/1.1\r\nhost: x\r\ncontent-length: 1000\r\n"
+                b"content-type: multipart/form-data; boundary=b\r\n"
+                + f"authorization: Bearer {server.api_key}\r\n\r\n--b\r\n".encode()
+            )
+            with connect(server) as http:
+                assert http.get("/v1/files").status_code == 200
+            server.process.send_signal(signal.SIGTERM)
+            assert server.process.wait(20) == 0
+
+
+def test_a_folder_of_a_newer_format_is_refused_by_name(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / "format").write_text(f"{FORMAT + 6}\n")
+    refused = try_to_serve(data)
+    assert refused.returncode == EXIT_FAILED
+    assert str(data) in refused.stderr
+    assert f"format {FORMAT + 6}" in refused.stderr
+    assert not (data / "carrel.db").exists()
+
+
+@pytest.mark.parametrize(
+    ("content", "named"),
+    [
+        ("model_ulr = 'x'", "model_ulr"),
+        ("[limits]\nfile_bytes = 0", "limits.file_bytes"),
+        ("=", ""),
+    ],
+)
+def test_settings_that_cannot_be_used_are_refused_by_name(
+    tmp_path: Path, content: str, named: str
+) -> None:
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / "settings.toml").write_text(content)
+    refused = try_to_serve(data)
+    assert refused.returncode == EXIT_FAILED
+    assert str(data / "settings.toml") in refused.stderr
+    assert named in refused.stderr
+    assert "Traceback" not in refused.stderr
+
+
+def test_a_port_that_is_taken_is_said_so(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = str(other.getsockname()[1])
+        refused = try_to_serve(tmp_path / "data", "--port", port)
+    assert refused.returncode == EXIT_FAILED
+    assert port in refused.stderr
+    assert "Traceback" not in refused.stderr
+
+
+def test_a_folder_that_cannot_be_made_is_said_so(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    refused = try_to_serve(tmp_path / "file" / "data")
+    assert refused.returncode == EXIT_FAILED
+    assert "--data" in refused.stderr
+    assert "Traceback" not in refused.stderr
+
+
+def test_an_interrupted_first_migration_is_done_again_at_the_next_start(tmp_path: Path) -> None:
+    with serve(tmp_path / "data") as server, connect(server) as http:
+        kept = http.post("/v1/agents", json={"model": "m", "name": "kept"}).json()
+    (tmp_path / "data" / "format").unlink()
+    with serve(tmp_path / "data") as server, connect(server) as http:
+        assert http.get(f"/v1/agents/{kept['id']}").json() == kept
+    assert len(list((tmp_path / "data" / "backups").iterdir())) == 1
+
+
+def test_a_new_key_takes_the_place_of_the_old_one(tmp_path: Path) -> None:
+    with serve(tmp_path / "data") as first:
+        pass
+    (tmp_path / "data" / "key").unlink()
+    with serve(tmp_path / "data") as second:
+        assert second.api_key != first.api_key
+        for key, status in ((second.api_key, 200), (first.api_key, 401)):
+            headers = {"authorization": f"Bearer {key}"}
+            assert httpx.get(f"{second.url}/v1/files", headers=headers).status_code == status
+
+
+def test_the_key_and_signed_addresses_never_reach_the_log(tmp_path: Path) -> None:
+    with serve(tmp_path / "data") as server, connect(server) as http:
+        id = http.post("/v1/files", files={"file": ("a.txt", b"text")}).json()["id"]
+        url = http.get(f"/v1/files/{id}/url").json()["url"]
+        token = url.rpartition("/")[2]
+        httpx.get(url)
+        httpx.get(f"{server.url}/nowhere/{server.api_key}")
+        http.get("/v1/files", params={"search": server.api_key})
+        http.get(f"/v1/files/{server.api_key}{url}")
+    log = (tmp_path / "data" / "log" / "server.log").read_text()
+    assert "/signed/…" in log
+    assert f"/v1/files/{id}/url" in log
+    for secret in (server.api_key, token, (tmp_path / "data" / "secret").read_text()):
+        assert secret not in log
