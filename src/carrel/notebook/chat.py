@@ -2,13 +2,13 @@
 
 import time
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 from carrel.notebook.assets import module, style
 from carrel.notebook.markdown import to_blocks
 from carrel.notebook.panel import Cell, Json, Panel, finish, intent, problem_json
 from carrel.store.chat import ChatService, ChatState
-from carrel.store.chats import Turn
 from carrel.store.documents import Source
 from carrel.store.selectors.chat import phase_words, session_rows, title, tokens, turn_rows
 from carrel.store.store import Store
@@ -28,6 +28,7 @@ class ChatPanel(Panel):
     def __init__(self, store: Store, chat: ChatService | None = None, **options: Any) -> None:
         self._chat = chat or store.chat
         self._single = chat is not None
+        self._answer: tuple[str | None, int] | None = None
         self._sent: tuple[str, ...] = ()
         super().__init__(store, **options)
         self._follow(self._chat.slice, store.agents.slice, store.session.slice)
@@ -37,35 +38,38 @@ class ChatPanel(Panel):
     def refresh(self) -> None:
         """Draws the newest state; of an answer under way only what changed, as a message."""
         super().refresh()
-        turn = _writing(self._chat.slice.value)
-        if turn is None:
-            self._sent = ()
-            return
-        blocks = tuple(to_blocks(turn.text))
-        same = 0
-        while same < min(len(blocks), len(self._sent)) and blocks[same] == self._sent[same]:
-            same += 1
-        if blocks != self._sent:
-            self._sent = blocks
-            self._post(None, self._delta(same, blocks[same:]))
+        state = self._chat.slice.value
+        writing = bool(state.turns) and state.turns[-1].status == "writing"
+        answer = (state.session_id, len(state.turns)) if writing else None
+        if answer != self._answer:
+            self._answer, self._sent = answer, ()
+        if answer is not None:
+            blocks = tuple(to_blocks(state.turns[-1].text))
+            if blocks != self._sent:
+                start = _same(self._sent, blocks)
+                self._sent = blocks
+                self._post(None, self._delta(start))
 
     def _greet(self, view: str) -> None:
         if self._sent:
-            self._post(view, self._delta(0, self._sent))
+            self._post(view, self._delta(0))
 
-    def _delta(self, start: int, blocks: Sequence[str]) -> Json:
+    def _delta(self, start: int) -> Json:
+        """The answer under way, from one block on."""
         state = self._chat.slice.value
         return {
             "kind": "delta",
             "session": state.session_id,
             "turn": len(state.turns) - 1,
             "from": start,
-            "blocks": list(blocks),
+            "blocks": self._sent[start:],
         }
 
     def _view(self) -> Json:
         state = self._chat.slice.value
         now = time.time()
+        # Whole seconds: the whole state would go again for each tenth of one.
+        waited = now if state.started is None else state.started + int(now - state.started)
         agents = self._store.agents.slice.value
         return {
             "single": self._single,
@@ -79,7 +83,7 @@ class ChatPanel(Panel):
             "tokens": tokens(state),
             "turns": _turns(state),
             "busy": state.phase != "idle",
-            "phase": phase_words(state, now),
+            "phase": phase_words(state, waited),
             "empty": self._empty(),
             "problem": problem_json(state.error),
         }
@@ -122,9 +126,17 @@ class ChatPanel(Panel):
         self._store.documents.open(Source("document", document, name, library), page or 0)
 
 
-def _writing(state: ChatState) -> Turn | None:
-    last = state.turns[-1] if state.turns else None
-    return last if last is not None and last.status == "writing" else None
+def _same(old: Sequence[str], new: Sequence[str]) -> int:
+    """How many first items two sequences share."""
+    pairs = zip(old, new, strict=False)
+    return next(
+        (at for at, (one, other) in enumerate(pairs) if one != other), min(len(old), len(new))
+    )
+
+
+@lru_cache(maxsize=256)
+def _finished(text: str) -> list[str]:
+    return to_blocks(text)
 
 
 def _turns(state: ChatState) -> list[Json]:
@@ -133,9 +145,9 @@ def _turns(state: ChatState) -> list[Json]:
             "id": index,
             "role": turn.role,
             "speaker": row.speaker,
-            "figures": row.figures,
-            # The text of an answer under way goes as deltas, not with every state.
-            "blocks": None if turn.status == "writing" else to_blocks(turn.text),
+            # An answer under way goes as deltas, not with every state.
+            "figures": "" if turn.status == "writing" else row.figures,
+            "blocks": None if turn.status == "writing" else _finished(turn.text),
             "note": row.note,
             "sources": [
                 _source(label, passage)

@@ -5,6 +5,7 @@ document or an answer must never make the browser ask another host for anything.
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 from html import escape
 
 from markdown_it import MarkdownIt
@@ -33,6 +34,7 @@ _markdown.add_render_rule("image", _picture)
 _markdown.add_render_rule("link_open", _link)
 
 
+@lru_cache(maxsize=1024)
 def to_html(text: str) -> str:
     """Markdown as safe HTML."""
     return str(_markdown.render(text))

@@ -74,3 +74,9 @@ def test_shift_enter_breaks_the_line_and_sends_nothing(page: Page) -> None:
     page.keyboard.type("Two")
     expect(page.get_by_role("textbox", name="Message")).to_have_value("One\nTwo")
     assert sent(page, "send") == []
+
+
+def test_a_retried_answer_begins_empty(page: Page) -> None:
+    mount(page, "chat", chat_state(turn(0, "assistant", ["<p>Old</p>"])))
+    kernel(page, "state", {"turns": [turn(0, "assistant", None)], "busy": True})
+    expect(page.locator(".carrel-turn .carrel-text")).to_be_empty()

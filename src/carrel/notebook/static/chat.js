@@ -81,8 +81,11 @@ class ChatView extends View {
     const [header, text, note, sources] = node.children;
     say(header.children[0], turn.speaker);
     say(header.children[1], turn.figures);
-    // The text of an answer under way comes in deltas.
-    if (turn.blocks !== null) this.putBlocks(text, 0, turn.blocks);
+    // The text of an answer under way comes in deltas; when it is retried the old one goes first.
+    const writing = turn.blocks === null;
+    if (!writing) this.putBlocks(text, 0, turn.blocks);
+    else if (!node.carrelWriting) text.replaceChildren();
+    node.carrelWriting = writing;
     say(note, turn.note);
     note.hidden = turn.note === "";
     sources.hidden = turn.sources.length === 0;
