@@ -89,6 +89,18 @@ def test_progress_is_for_terminals_alone(
     assert shown.endswith("\r\x1b[K")
 
 
+def test_waiting_is_for_terminals_alone_and_leaves_nothing(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with output.waiting("Waiting …"):
+        pass
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    with output.waiting("Waiting …"):
+        pass
+    assert capsys.readouterr().err == "Waiting …\r\x1b[K"
+
+
 def test_json_keeps_what_is_not_ascii(capsys: pytest.CaptureFixture[str]) -> None:
     output.as_json([{"name": "Zürich"}])
     printed = capsys.readouterr().out

@@ -1,6 +1,7 @@
 """`carrel chat`: one question to an agent."""
 
 import sys
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -52,12 +53,17 @@ def chat(
 async def _stream(client: "Client", request: "CompletionRequest") -> None:
     sources: Sequence[Passage] = []
     reason: str | None = None
-    async with client.completions.stream(request) as chunks:
-        async for chunk in chunks:
-            for choice in chunk.choices:
-                print(_text(choice.delta.content), end="", flush=True)
-                sources = choice.delta.sources or sources
-                reason = choice.finish_reason or reason
+    with ExitStack() as waiting:
+        # A model may have to load first.
+        waiting.enter_context(output.waiting("Waiting for the answer …"))
+        async with client.completions.stream(request) as chunks:
+            async for chunk in chunks:
+                for choice in chunk.choices:
+                    if text := _text(choice.delta.content):
+                        waiting.close()
+                        print(text, end="", flush=True)
+                    sources = choice.delta.sources or sources
+                    reason = choice.finish_reason or reason
     print()
     for source in sources:
         page = "" if source.page is None else f" p. {source.page + 1}"

@@ -70,6 +70,19 @@ def progress(label: str) -> Iterator[Callable[[int, int | None], None]]:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
+@contextmanager
+def waiting(text: str) -> Iterator[None]:
+    """Says on a terminal's stderr what is waited for; gone afterwards."""
+    shown = sys.stderr.isatty()
+    if shown:
+        print(one_line(text), end="", file=sys.stderr, flush=True)
+    try:
+        yield
+    finally:
+        if shown:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
 def size(count: int | None) -> str:
     """A number of bytes in words: `1.2 MB`."""
     if count is None:
