@@ -53,10 +53,10 @@ def scan(path: Path) -> Path:
 
 
 def test_the_walk_by_clicks(workbench: Locator, tmp_path: Path) -> None:
-    lease = scan(tmp_path / "lease.pdf")
+    paper = scan(tmp_path / "walk.pdf")
     files = place(workbench, "Files")
-    files.get_by_label("Files to upload").set_input_files(lease)
-    files.get_by_role("row", name="lease.pdf").first.click(timeout=SLOW_MS)
+    files.get_by_label("Files to upload").set_input_files(paper)
+    files.get_by_role("row", name="walk.pdf").first.click(timeout=SLOW_MS)
     files.get_by_role("button", name="Run OCR").click()
 
     document = workbench.get_by_role("region", name="Document")
@@ -68,7 +68,7 @@ def test_the_walk_by_clicks(workbench: Locator, tmp_path: Path) -> None:
     libraries.get_by_label("Name of the new library").fill("walk")
     workbench.page.keyboard.press("Enter")
     expect(libraries.get_by_role("heading", name="walk · 0 documents")).to_be_visible()
-    libraries.get_by_label("Files to upload").set_input_files(lease)
+    libraries.get_by_label("Files to upload").set_input_files(paper)
     expect(libraries.get_by_text("● Ready")).to_be_visible(timeout=SLOW_MS)
 
     agents = place(workbench, "Agents")
@@ -89,9 +89,9 @@ def test_the_walk_by_clicks(workbench: Locator, tmp_path: Path) -> None:
     chat.get_by_label("Message").fill("How long is the notice period?")
     workbench.page.keyboard.press("Enter")
     answer = chat.get_by_role("article").nth(1)
-    expect(answer.get_by_role("button", name="lease.pdf")).to_be_visible(timeout=SLOW_MS)
+    expect(answer.get_by_role("button", name="walk.pdf")).to_be_visible(timeout=SLOW_MS)
     expect(answer.locator(".carrel-text")).not_to_be_empty()
-    answer.get_by_role("button", name="lease.pdf").click()
+    answer.get_by_role("button", name="walk.pdf").click()
     expect(chat.get_by_role("complementary")).to_contain_text("three months")
 
 
