@@ -25,9 +25,12 @@ if TYPE_CHECKING:
     from carrel.store.problem import Problem
     from carrel.store.store import Store
     from carrel.tui.screens.place import Place
+    from carrel.wire.files import File
 
 KEY_NAMES = {
     "f1": "F1",
+    "f2": "F2",
+    "f5": "F5",
     "slash": "/",
     "colon": ":",
     "question_mark": "?",
@@ -214,9 +217,15 @@ class CarrelApp(Steady, App[None]):
         if place is None:
             return
         for file in files:
-            place.do(self.store.files.upload(file))
+            place.do(self.store.files.upload(file), self._uploaded)
         if place.PLACE != "files":
             self.switch_mode("files")
+
+    def _uploaded(self, file: "File") -> None:
+        from carrel.tui.screens.files import FilesPlace
+
+        if isinstance(place := self.place, FilesPlace):
+            place.reveal(file.id)
 
     # What went wrong, and what is worth a line
 

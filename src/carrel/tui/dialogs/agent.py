@@ -85,7 +85,7 @@ class AgentForm(Dialog[Draft]):
     AgentForm SelectionList { height: auto; max-height: 6; padding: 0 2; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+s,f2", "save", "Save", priority=True, id="agent.save"),
+        Binding("f2,ctrl+s", "save", "Save", id="agent.save"),
     ]
 
     def __init__(

@@ -26,9 +26,9 @@ class PathDialog(Dialog[tuple[Path, ...]]):
     PathDialog .dialog { width: 90; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("tab", "complete", "Complete", priority=True, id="path.complete"),
-        Binding("down", "move('down')", "Down", show=False, priority=True, id="path.down"),
-        Binding("up", "move('up')", "Up", show=False, priority=True, id="path.up"),
+        Binding("tab", "complete", "Complete", id="path.complete"),
+        Binding("down", "move('down')", "Down", show=False, id="path.down"),
+        Binding("up", "move('up')", "Up", show=False, id="path.up"),
     ]
 
     def __init__(self, title: str = "Upload") -> None:
@@ -65,14 +65,19 @@ class PathDialog(Dialog[tuple[Path, ...]]):
         else:
             options.action_cursor_up()
 
-    def action_complete(self) -> None:
-        chosen = self._chosen()
-        self._type(chosen if chosen is not None else self._completion.text)
+    async def action_complete(self) -> None:
+        typed = self.query_one(Field).value
+        certain = await asyncio.to_thread(complete, typed)
+        self._type(self._chosen() or certain.text)
 
     def _chosen(self) -> str | None:
+        """The match that the arrows stand on, if it goes with what is typed."""
         index = self.query_one(OptionList).highlighted
         matches = self._completion.matches
-        return matches[index] if index is not None and index < len(matches) else None
+        if index is None or index >= len(matches):
+            return None
+        typed = self.query_one(Field).value
+        return matches[index] if matches[index].lower().startswith(typed.lower()) else None
 
     def _type(self, text: str) -> None:
         field = self.query_one(Field)

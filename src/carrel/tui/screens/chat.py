@@ -94,6 +94,7 @@ class ChatPlace(Place):
 
     def on_mount(self) -> None:
         self._source: int | None = None
+        self._session: str | None = None
         self._ticker: Timer | None = None
         # Ten times a second is as often as a growing answer is drawn anew.
         self.follow(self.store.chat.slice, self._show, hz=10)
@@ -103,7 +104,13 @@ class ChatPlace(Place):
 
     def _show(self, state: ChatState) -> None:
         self.sessions.show([_session_row(row) for row in session_rows(state, time.time())])
-        self.sessions.say(Content.styled("None yet.", "$muted"))
+        if state.session_id is not None and state.session_id != self._session:
+            self.sessions.point_at(state.session_id)
+            self._session = self.sessions.key
+        if state.agent_id is None:
+            self.sessions.say(*NO_SESSION)
+        else:
+            self.sessions.say(Content.styled("None yet.", "$muted"))
         self.transcript.border_title = labels.title(title(state), tokens(state))
         self.prompt.disabled = state.agent_id is None
         # Awaited in this place's own turn, so that one change is drawn after the other.
@@ -168,7 +175,7 @@ class ChatPlace(Place):
         text = event.prompt.text
         event.prompt.clear()
         self._source = None
-        self.transcript.anchor()
+        self.transcript.to_end()
         self.do(self.store.chat.send(text.strip()))
 
     def action_new(self) -> None:

@@ -79,6 +79,7 @@ class FilesPlace(Place):
     def on_mount(self) -> None:
         self._pages = PagedRows()
         self._what: tuple[str, int | None] = ("", None)
+        self._awaited: str | None = None
         self.follow(self.store.files.slice, self._show)
         self.follow(self.store.activity.slice, self._show_uploads)
         self.store.files.load()
@@ -101,6 +102,9 @@ class FilesPlace(Place):
         table.border_title = labels.title(title(state), found, "esc clears" if found else "")
         table.border_subtitle = Content(shown(state)) if rows else None
         table.show(self._pages)
+        if self._awaited in {row.id for row in rows}:
+            table.point_at(self._awaited or "")
+            self._awaited = None
         if state.error is not None:
             table.say(*self.explain(state.error))
         elif state.loaded and not state.search:
@@ -110,6 +114,11 @@ class FilesPlace(Place):
         else:
             table.say(Content.styled("Loading …", "$muted"))
         self._show_details()
+
+    def reveal(self, file_id: str) -> None:
+        """Puts the cursor on a file, as soon as it is here."""
+        self._awaited = file_id
+        self._show(self.store.files.slice.value)
 
     def _show_uploads(self, state: ActivityState) -> None:
         uploads = [
@@ -155,8 +164,8 @@ class FilesPlace(Place):
                     Content(""),
                     labels.fields(*rows),
                     Content(""),
-                    _key("enter", "opens it and reads it"),
-                    _key("y", "copies a link, the name or the id"),
+                    _key("enter", "opens and reads it"),
+                    _key("y", "copies link, name, id"),
                     _key("a", "puts it into a library"),
                 ]
             )
@@ -342,14 +351,16 @@ class FilesPlace(Place):
 
 
 def _row(row: FileRow) -> Row:
+    # The lines of a JSONL stand where another file's OCR does: it has none.
+    lines = row.pages if row.ocr is None and row.pages.endswith("lines") else ""
     return Row(
         row.id,
         (
             labels.line(row.name, "bold $accent" if row.marked else ""),
             labels.line(row.purpose, "$muted"),
             Content(row.size),
-            Content(row.pages or ""),
-            labels.badge(row.ocr),
+            Content("" if lines else row.pages),
+            Content.styled(lines, "$muted") if lines else labels.badge(row.ocr),
             Content.styled(row.created, "$muted"),
         ),
         Content.styled("✓", "$accent") if row.marked else None,

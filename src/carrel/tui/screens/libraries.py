@@ -80,9 +80,9 @@ class LibrariesPlace(Place):
             )
             yield VirtualTable(
                 Column("Hit", 3, right=True),
-                Column("Document", 22, rank=1),
+                Column("Document", 18, rank=1),
                 Column("Page", 4, right=True),
-                Column("Passage"),
+                Column("Passage", least=16),
                 id="hits",
             )
             yield Filter("what to look for in this library")
@@ -162,6 +162,9 @@ class LibrariesPlace(Place):
 
     def _show_details(self, state: LibrariesState) -> None:
         shown = self.query_one("#document", Static)
+        if state.query.strip():
+            shown.update(self._hit_details(state))
+            return
         document = self._document()
         if document is None or state.selected is None:
             shown.update(Content(""))
@@ -207,6 +210,17 @@ class LibrariesPlace(Place):
             parts += [Content(""), Content.styled("t shows the text, enter opens it", "$muted")]
         shown.update(Content("\n").join(parts))
 
+    def _hit_details(self, state: LibrariesState) -> Content:
+        if self.hits.cursor >= len(state.hits):
+            return Content("")
+        hit = hit_rows(state)[self.hits.cursor]
+        page = Content.styled(f"page {hit.page}" if hit.page else "", "$muted")
+        how = Content.styled("enter opens it at this page", "$muted")
+        name = labels.line(hit.name, "bold")
+        return Content("\n").join(
+            [name, page, Content(""), highlighted(hit.passage), Content(""), how]
+        )
+
     def _library(self, state: LibrariesState) -> Library | None:
         return next((item for item in state.items if item.id == state.selected), None)
 
@@ -219,10 +233,11 @@ class LibrariesPlace(Place):
             # Selecting loads anew: not what is loading already.
             if event.key is not None and event.key != self.store.libraries.slice.value.selected:
                 self.store.libraries.select(event.key)
-        elif event.table is self.documents:
-            if event.key != self.store.libraries.slice.value.document:
-                self.store.libraries.select_document(event.key)
-            self._show_details(self.store.libraries.slice.value)
+            return
+        state = self.store.libraries.slice.value
+        if event.table is self.documents and event.key != state.document:
+            self.store.libraries.select_document(event.key)
+        self._show_details(self.store.libraries.slice.value)
 
     def on_virtual_table_wanted(self, event: VirtualTable.Wanted) -> None:
         state = self.store.libraries.slice.value

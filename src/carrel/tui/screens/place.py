@@ -241,11 +241,6 @@ def header(state: SessionState) -> tuple[Content, ...]:
     badge = connection(state)
     profile = labels.line(state.profile, f"bold {state.colour}" if state.colour else "bold")
     short = Content.assemble(profile, " ", labels.badge(badge))
-    detail = state.detail if state.connection in ("lost", "failed") else ""
     model = labels.line(f" · {state.model}", "$muted") if state.model else Content("")
     forms = [short + model, short, Content.assemble(profile, " ", (badge.mark, f"${badge.role}"))]
-    if detail:
-        forms.insert(
-            0, Content.assemble(profile, " ", (f"{badge.mark} ", f"${badge.role}"), detail)
-        )
     return tuple(forms)

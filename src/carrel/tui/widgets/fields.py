@@ -72,12 +72,11 @@ class Prompt(Area):
     """What is said to an agent: enter sends, alt+enter begins a new line."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "send", "Send", priority=True, id="prompt.send"),
+        Binding("enter", "send", "Send", id="prompt.send"),
         Binding(
             "alt+enter,shift+enter,ctrl+j",
             "new_line",
             "New line",
-            priority=True,
             key_display="alt+enter",
             id="prompt.new_line",
         ),
@@ -88,6 +87,16 @@ class Prompt(Area):
         """The text was sent; the field still holds it."""
 
         prompt: "Prompt"
+
+    async def _on_key(self, event: events.Key) -> None:
+        # Taken here and not by a binding with priority, which would overtake the text before it.
+        actions = {"enter": self.action_send, "ctrl+j": self.action_new_line}
+        if action := actions.get(event.key):
+            event.stop()
+            event.prevent_default()
+            action()
+        else:
+            await super()._on_key(event)
 
     def action_send(self) -> None:
         if self.text.strip():

@@ -24,10 +24,14 @@ _MAX_CACHED = 1000
 
 @dataclass(frozen=True)
 class Column:
-    """A column. Width 0 takes what the others leave; when it gets narrow, high ranks go first."""
+    """A column. Width 0 takes what the others leave, `least` or more.
+
+    When it gets narrow the columns of the highest rank go first; rank 0 stays.
+    """
 
     title: str
     width: int = 0
+    least: int = 22
     rank: int = 0
     right: bool = False
 
@@ -302,10 +306,9 @@ class VirtualTable(Steady, ScrollView, can_focus=True):
 def column_widths(columns: Sequence[Column], width: int) -> list[int]:
     """How wide each column is drawn: 0 for those that find no room."""
     shown = list(columns)
-    least = 22  # of a column without a width of its own
 
     def needed() -> int:
-        return sum((column.width or least) + GAP for column in shown) - GAP
+        return sum((column.width or column.least) + GAP for column in shown) - GAP
 
     while len(shown) > 1 and needed() > width:
         last = max(reversed(shown), key=lambda column: column.rank)

@@ -35,7 +35,7 @@ class Live(Vertical):
         self._tail = Static(self._prose(row.text))
 
     def compose(self) -> ComposeResult:
-        yield Static(_head(self.row))
+        yield Static(Group(_head(self.row)))
         yield self._tail
 
     def grow(self, row: TurnRow) -> None:
@@ -47,7 +47,7 @@ class Live(Vertical):
             self.mount(Static(self._prose(tail[:cut])), before=self._tail)
             self._settled += cut
             tail = tail[cut:]
-        self._tail.update(self._prose(tail) if tail else Text("…", style="carrel.muted"))
+        self._tail.update(self._prose(tail) if tail else "")
 
     def _prose(self, text: str) -> RenderableType:
         return Padding(Prose(text, dark=self._dark), (0, 0, 0, 2))
@@ -77,6 +77,7 @@ class Transcript(VerticalScroll):
         """Shows the turns of a session; the last is growing while `writing`."""
         rows = list(rows[-MAX_SHOWN:])
         fresh = session != self._session
+        follow = fresh or self.is_vertical_scroll_end
         same = 0 if fresh else _common(self._rows, rows)
         live = next(iter(self.query_children(Live)), None)
         if live is not None and writing and same == len(rows) - 1 == len(self._rows) - 1:
@@ -87,10 +88,15 @@ class Transcript(VerticalScroll):
                 same = min(same, len(self._rows) - 1)
             await self._replace(0 if fresh else same, rows, writing)
         self._session, self._rows = session, rows
+        if follow:
+            self.to_end()
+
+    def to_end(self) -> None:
+        """Shows the end, once what was added has its place."""
+        self.call_after_refresh(self.scroll_end, animate=False)
 
     async def _replace(self, first: int, rows: list[TurnRow], writing: bool) -> None:
         dark = self.app.current_theme.dark
-        follow = self.is_vertical_scroll_end or not self._rows
         async with self.batch():
             await self.remove_children(self.children[first:] if first else "*")
             await self.mount_all(
@@ -99,8 +105,6 @@ class Transcript(VerticalScroll):
                 else Static(_finished(row, dark=dark))
                 for index, row in enumerate(rows[first:], first)
             )
-        if follow:
-            self.anchor()
 
 
 def _common(old: Sequence[TurnRow], new: Sequence[TurnRow]) -> int:
@@ -113,10 +117,8 @@ def _common(old: Sequence[TurnRow], new: Sequence[TurnRow]) -> int:
 
 def _head(row: TurnRow) -> Text:
     style = "carrel.you" if row.speaker == "You" else "carrel.agent"
-    head = Text(clean_text(row.speaker), style=style)
-    if row.figures:
-        head.append(f"   {row.figures}", style="carrel.muted")
-    return head
+    figures = f"   {row.figures}" if row.figures else ""
+    return Text.assemble((clean_text(row.speaker), style), (figures, "carrel.muted"))
 
 
 def _finished(row: TurnRow, *, dark: bool) -> Group:
@@ -126,6 +128,7 @@ def _finished(row: TurnRow, *, dark: bool) -> Group:
     if row.note:
         parts.append(Text(f"  {row.note}", style="carrel.failed"))
     if row.sources:
+        parts.append(Text(""))
         sources = Text("  Sources  ", style="carrel.muted")
         sources.append(clean_text("  ".join(row.sources)), style="carrel.source")
         parts.append(sources)

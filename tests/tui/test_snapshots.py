@@ -1,0 +1,135 @@
+"""How the places look. After a change that is meant: pytest --snapshot-update, and look at them."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+
+from carrel.config import Profile
+from carrel.store.problem import Problem
+from carrel.store.store import Store
+from carrel.tui.app import CarrelApp
+from support.states import fill, searched
+from support.workbench import Workbench
+
+pytestmark = pytest.mark.usefixtures("offline")
+
+WIDE, NARROW = (120, 36), (80, 24)
+PLACES = {
+    "files": "1",
+    "libraries": "2",
+    "document": "3",
+    "agents": "4",
+    "chat": "5",
+    "activity": "6",
+}
+
+
+def prepared(
+    app: CarrelApp, *keys: str, put: Callable[[Store], object] = fill
+) -> Callable[[Pilot[None]], Awaitable[None]]:
+    """Puts something into the store, goes to a place and presses keys."""
+
+    async def run(pilot: Pilot[None]) -> None:
+        bench = Workbench(app, pilot)
+        await bench.until(lambda: app.place is not None)
+        put(app.store)
+        await bench.press(*keys)
+        await bench.until(lambda: "local ● ready" in bench.text() or "local ●" in bench.text())
+
+    return run
+
+
+def ready(store: Store) -> None:
+    """A service that is there and empty."""
+    store.session.slice.set(connection="ready", model="smollm2 (test model)")
+    store.files.slice.set(total=0, loaded=True)
+    store.libraries.slice.set(loaded=True)
+    store.agents.slice.set(loaded=True)
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_full_place(place: str, snap_compare: Any) -> None:
+    app = CarrelApp(Profile("local"))
+    run = prepared(app, f"alt+{PLACES[place]}")
+    assert snap_compare(app, run_before=run, terminal_size=WIDE)
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_an_empty_place(place: str, snap_compare: Any) -> None:
+    app = CarrelApp(Profile("local"))
+    run = prepared(app, f"alt+{PLACES[place]}", put=ready)
+    assert snap_compare(app, run_before=run, terminal_size=NARROW)
+
+
+@pytest.mark.parametrize("place", ["files", "document", "chat"])
+def test_a_narrow_window(place: str, snap_compare: Any) -> None:
+    app = CarrelApp(Profile("local"))
+    run = prepared(app, f"alt+{PLACES[place]}")
+    assert snap_compare(app, run_before=run, terminal_size=NARROW)
+
+
+@pytest.mark.parametrize("place", ["files", "agents", "chat"])
+def test_the_light_theme(place: str, snap_compare: Any) -> None:
+    app = CarrelApp(Profile("local"))
+    app.theme = "carrel-light"
+    run = prepared(app, f"alt+{PLACES[place]}")
+    assert snap_compare(app, run_before=run, terminal_size=WIDE)
+
+
+def test_a_search(snap_compare: Any) -> None:
+    def put(store: Store) -> None:
+        fill(store)
+        searched(store)
+
+    app = CarrelApp(Profile("local"))
+    run = prepared(app, "alt+2", put=put)
+    assert snap_compare(app, run_before=run, terminal_size=WIDE)
+
+
+def test_the_agent_form(snap_compare: Any) -> None:
+    app = CarrelApp(Profile("local"))
+    run = prepared(app, "alt+4", "e")
+    assert snap_compare(app, run_before=run, terminal_size=WIDE)
+
+
+def test_a_confirmation_shows_what_changes(snap_compare: Any) -> None:
+    app = CarrelApp(Profile("local"))
+    run = prepared(app, "alt+4", "tab", "j", "A")
+    assert snap_compare(app, run_before=run, terminal_size=WIDE)
+
+
+def test_help(snap_compare: Any) -> None:
+    app = CarrelApp(Profile("local"))
+    assert snap_compare(app, run_before=prepared(app, "f1"), terminal_size=WIDE)
+
+
+def test_the_palette(snap_compare: Any) -> None:
+    app = CarrelApp(Profile("local"))
+    run = prepared(app, "ctrl+p", "l", "i")
+    assert snap_compare(app, run_before=run, terminal_size=WIDE)
+
+
+def test_a_problem(snap_compare: Any) -> None:
+    def put(store: Store) -> None:
+        fill(store)
+        app.show_problem(Problem("The key was refused", "Unauthorized.", "Check the API key."))
+
+    app = CarrelApp(Profile("local"))
+    assert snap_compare(app, run_before=prepared(app, put=put), terminal_size=WIDE)
+
+
+def test_a_lost_server(snap_compare: Any) -> None:
+    def put(store: Store) -> None:
+        fill(store)
+        store.session.slice.set(connection="lost", detail="lost the server, retrying")
+
+    async def run(pilot: Pilot[None]) -> None:
+        bench = Workbench(app, pilot)
+        await bench.until(lambda: app.place is not None)
+        put(app.store)
+        await bench.shows("lost the server, retrying")
+
+    app = CarrelApp(Profile("local"))
+    assert snap_compare(app, run_before=run, terminal_size=WIDE)
