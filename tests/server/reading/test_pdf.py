@@ -227,3 +227,14 @@ async def test_a_password_is_named_as_the_reason(tmp_path: Path, read: Read) -> 
     canvas.save()
     with pytest.raises(UnreadableDocument, match="protected by a password"):
         await read(tmp_path / "a.pdf")
+
+
+async def test_numbers_that_stand_alone_are_not_lost(tmp_path: Path, read: Read) -> None:
+    canvas = Canvas(str(tmp_path / "a.pdf"), pagesize=(595, 842))
+    canvas.drawString(72, 700, "The answer follows below, in the middle of the page.")
+    canvas.drawString(300, 400, "42")
+    canvas.drawString(300, 30, "7")
+    canvas.save()
+    (page,) = (await read(tmp_path / "a.pdf", extract_footer=True)).pages
+    assert page.markdown == "The answer follows below, in the middle of the page.\n\n42"
+    assert page.footer == "7"

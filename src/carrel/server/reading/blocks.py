@@ -43,13 +43,13 @@ class _Part:
     content: Line | Region
 
 
-def page_layout(parsed: Any, frame: Frame, recognised: Sequence[Line] = ()) -> PageLayout:
+def page_layout(parsed: Any, frame: Frame, further: Sequence[Line] = ()) -> PageLayout:
     """The regions of a page that liteparse parsed with blocks and annotations.
 
-    `recognised` are the lines that OCR found on it, if it was needed.
+    `further` are lines that were found in another way: by OCR, if it was needed.
     """
     links = [note.uri for note in parsed.annotations or [] if note.uri]
-    flowing, turned = _lines(parsed.text_items, recognised)
+    flowing, turned = _lines(parsed.text_items, further)
     blocks = parsed.blocks or []
     solids = [*_tables(blocks), *_figures(blocks, frame, flowing)]
     loose, solids = _taken(flowing, solids)
@@ -65,30 +65,25 @@ def _box(rect: Any) -> Box:
     return Box(rect.x, rect.y, rect.x + rect.width, rect.y + rect.height)
 
 
-def _lines(items: Iterable[Any], recognised: Sequence[Line]) -> tuple[list[Line], list[Line]]:
-    """The lines that read from left to right, and those that stand at an angle."""
-    known: dict[str, list[Line]] = {}
-    for line in recognised:
-        known.setdefault(line.text.strip(), []).append(line)
+def _lines(items: Iterable[Any], further: Sequence[Line]) -> tuple[list[Line], list[Line]]:
+    """The lines that read from left to right, and those that stand at an angle.
+
+    They are the text layer's, and further ones where it has none.
+    """
     flowing: list[Line] = []
     turned: list[Line] = []
     for item in items:
         text = item.text.strip()
-        if not text:
+        # Text with a confidence came from OCR, by way of liteparse, which loses some of it.
+        if not text or item.confidence is not None:
             continue
-        same = known.get(text)
-        if same:
-            words = same.pop(0).words if len(same) > 1 else same[0].words
-        else:
-            certainty = 1.0 if item.confidence is None else item.confidence
-            words = tuple(Word(word, certainty) for word in text.split())
         bold, mono = _style(item.font_name or "")
-        line = Line(
-            text, _box(item), item.height, words,
-            bold=bold, mono=mono,
-        )  # fmt: skip
+        words = tuple(Word(word) for word in text.split())
+        line = Line(text, _box(item), item.height, words, bold, mono)
         angle = abs((item.rotation + 180) % 360 - 180)
         (turned if angle > _UPRIGHT else flowing).append(line)
+    layer = [line.box for line in flowing]
+    flowing += [line for line in further if not any(box.holds(*line.box.centre) for box in layer)]
     return flowing, turned
 
 

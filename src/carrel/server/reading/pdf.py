@@ -18,7 +18,7 @@ from carrel.server.reading.markdown import Raster, compose
 from carrel.server.reading.ocr_address import OCRAddress
 from carrel.server.reading.options import ReadOptions, UnreadableDocument, select_pages
 from carrel.server.reading.recognition import Recognise, recognise_page
-from carrel.server.reading.typography import restore
+from carrel.server.reading.text_layer import TextLayer
 from carrel.wire.ocr import Page
 
 POINTS = 72
@@ -95,22 +95,26 @@ class PDF:
             )
             parsed = read[0] if read else parsed
         elif parsed is not None:
-            self._restore_typography(index, parsed, size[1])
+            lines = self._complete(index, parsed)
         raster = self._raster(index, size)
         if parsed is None:
             return compose(index, PageLayout(frame, []), raster, options)
         return compose(index, page_layout(parsed, frame, lines), raster, options)
 
-    def _restore_typography(self, index: int, parsed: Any, height: float) -> None:
+    def _complete(self, index: int, parsed: Any) -> list[Line]:
+        """Mends the text that liteparse found; returns the lines that it did not find."""
         tables = [block for block in parsed.blocks or [] if block.kind == "table"]
         rows = [row for table in tables for row in [table.header or [], *(table.rows or [])]]
         cells = [(cell, cell.bbox) for row in rows for cell in row if cell.bbox]
-        items = [(item, item) for item in parsed.text_items]
         with (
             contextlib.closing(self._document[index]) as page,
             contextlib.closing(page.get_textpage()) as text_page,
         ):
-            restore(text_page, height, [*items, *cells])
+            if page.get_rotation():
+                return []
+            layer = TextLayer(text_page, page.get_cropbox())
+            layer.restore_characters([*((item, item) for item in parsed.text_items), *cells])
+            return layer.missing_lines(parsed.text_items)
 
     def _ocr_dpi(self, index: int, size: tuple[float, float]) -> float:
         """As fine as OCR profits from; small pages no finer than the pictures on them."""
