@@ -128,6 +128,17 @@ def test_a_state_that_is_the_same_is_not_sent_again(store: Store) -> None:
     assert len(wire.states) == before
 
 
+def test_a_lost_server_is_said_in_every_panel(store: Store) -> None:
+    wires = [Wire(kind(store)) for kind in PANELS]
+
+    async def lose() -> None:
+        store.session.slice.set(connection="lost", detail="lost the server, retrying")
+
+    store.loop.run(lose()).result(10)
+    for wire in wires:
+        wire.wait_state(lambda state: state["connection"] == "○ lost the server, retrying")
+
+
 def test_an_unknown_option_names_the_right_one(store: Store) -> None:
     with pytest.raises(TypeError, match="did you mean height"):
         FilesPanel(store, heigth=300)

@@ -12,7 +12,7 @@ FAKE_MODEL = Path(__file__).with_name("fake_model.js")
 
 
 def mount(page: Page, panel: str, state: dict[str, Any]) -> None:
-    texts = [assets.module(panel), assets.style(panel), state]
+    texts = [assets.module(panel), assets.style(panel), {"connection": "", **state}]
     page.evaluate("([module, style, state]) => mount(module, style, state)", texts)
 
 

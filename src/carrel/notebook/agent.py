@@ -41,7 +41,7 @@ class AgentPanel(Panel):
         self._agents = agents or store.agents
         self._single = agents is not None
         super().__init__(store, **options)
-        self._follow(self._agents.slice, store.libraries.slice, store.session.slice)
+        self._follow(self._agents.slice, store.libraries.slice)
         if not self._agents.slice.value.loaded:
             self._agents.load()
 
@@ -97,13 +97,12 @@ class AgentPanel(Panel):
         await finish(self._agents.mark_version(version))
 
     @intent
-    async def _on_save(self, agent: str | None, fields: AgentFields) -> str | None:
+    async def _on_save(self, agent: str | None, fields: AgentFields) -> None:
         if agent is None:
-            made = await finish(self._agents.create(fields.create()))
+            await finish(self._agents.create(fields.create()))
         else:
             old = next(one for one in self._agents.slice.value.items if one.id == agent)
-            made = await finish(self._agents.update(agent, fields.update(old)))
-        return None if made is None else f"Saved {made.name} v{made.version}."
+            await finish(self._agents.update(agent, fields.update(old)))
 
     @intent
     async def _on_make_active(self, version: int) -> None:

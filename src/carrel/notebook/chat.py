@@ -31,7 +31,7 @@ class ChatPanel(Panel):
         self._answer: tuple[str | None, int] | None = None
         self._sent: tuple[str, ...] = ()
         super().__init__(store, **options)
-        self._follow(self._chat.slice, store.agents.slice, store.session.slice)
+        self._follow(self._chat.slice, store.agents.slice)
         if not self._single:
             store.agents.load()
 

@@ -25,7 +25,7 @@ class FilesPanel(Panel):
 
     def __init__(self, store: Store, **options: Any) -> None:
         super().__init__(store, **options)
-        self._follow(store.files.slice, store.activity.slice, store.session.slice)
+        self._follow(store.files.slice, store.activity.slice)
         store.files.load()
 
     @property

@@ -40,7 +40,7 @@ class LibraryPanel(Panel):
         self._libraries = libraries or store.libraries
         self._single = libraries is not None
         super().__init__(store, **options)
-        self._follow(self._libraries.slice, store.activity.slice, store.session.slice)
+        self._follow(self._libraries.slice, store.activity.slice)
         if not self._libraries.slice.value.loaded:
             self._libraries.load()
 

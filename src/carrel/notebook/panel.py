@@ -23,6 +23,7 @@ from carrel.notebook.html import table
 from carrel.notebook.uploads import BrowserFiles
 from carrel.store.handle import Handle
 from carrel.store.problem import Problem, ProblemError
+from carrel.store.selectors.session import status
 from carrel.store.selectors.words import Badge
 from carrel.store.slice import Slice
 from carrel.store.store import Store
@@ -107,11 +108,14 @@ class Panel(anywidget.AnyWidget):
             raise TypeError(no_option(type(self).__name__, name, _OPTIONS))
         self._store = store
         self._files = BrowserFiles(self._post)
-        super().__init__(state=self._view(), **options)
+        super().__init__(state=self._state(), **options)
         self.on_msg(self._receive)
 
+    def _state(self) -> Json:
+        return {"connection": status(self._store.session.slice.value), **self._view()}
+
     def _view(self) -> Json:
-        """The state as the browser draws it."""
+        """The state as the browser draws it, but for the connection."""
         raise NotImplementedError
 
     def _fallback(self) -> str:
@@ -126,13 +130,13 @@ class Panel(anywidget.AnyWidget):
         """Sends a view that has just appeared what `state` does not hold."""
 
     def _follow(self, *slices: Slice[Any]) -> None:
-        for slice in slices:
+        for slice in (self._store.session.slice, *slices):
             end = watch(slice, lambda _: self.refresh(), deliver=self._store.loop.call)
             self._watches.append(end)
 
     def refresh(self) -> None:
         """Draws the newest state. Called on the store's loop."""
-        self.state = self._view()
+        self.state = self._state()
 
     async def _keep_time(self) -> None:
         """While a page shows the panel, its ages and remaining times go on."""

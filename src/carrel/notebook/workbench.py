@@ -8,7 +8,7 @@ from typing import Any
 from carrel.notebook.assets import module, style
 from carrel.notebook.panel import Json, Panel, problem_json
 from carrel.store.selectors.activity import activity_badge
-from carrel.store.selectors.session import connection, header, status
+from carrel.store.selectors.session import connection, header
 from carrel.store.store import Store
 
 NEWS_SECONDS = 8.0
@@ -25,7 +25,7 @@ class Workbench(Panel):
     def __init__(self, store: Store, panels: Mapping[str, Panel], **options: Any) -> None:
         self._panels = panels
         super().__init__(store, **{"height": 620, **options})
-        self._follow(store.session.slice, store.activity.slice, store.notifications.slice)
+        self._follow(store.activity.slice, store.notifications.slice)
 
     def _view(self) -> Json:
         session = self._store.session.slice.value
@@ -37,7 +37,7 @@ class Workbench(Panel):
                 for name, panel in self._panels.items()
             ],
             "badge": {"text": header(session), "role": connection(session).role},
-            "status": news[-1].text if fresh else status(session),
+            "status": news[-1].text if fresh else "",
             "problem": problem_json(session.error),
         }
 

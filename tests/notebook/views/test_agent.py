@@ -26,8 +26,7 @@ def test_the_form_holds_the_agent_and_sends_what_was_changed(page: Page) -> None
             "libraries": ["l1", "l2"],
         },
     }
-    kernel(page, "answer", "save", {"result": "Saved support v2."})
-    expect(page.get_by_role("status")).to_have_text("Saved support v2.")
+    kernel(page, "answer", "save", {})
     expect(page.get_by_role("grid", name="Versions")).to_be_visible()
 
 

@@ -43,7 +43,7 @@ def test_stop_is_there_from_the_moment_of_sending(page: Page) -> None:
     kernel(page, "answer", "send", {})
     expect(page.get_by_role("textbox", name="Message")).to_have_value("")
     kernel(page, "state", {"busy": True, "phase": "◐ support v1: waiting for the model …"})
-    expect(page.get_by_role("status")).to_contain_text("waiting for the model")
+    expect(page.get_by_text("waiting for the model")).to_be_visible()
     page.get_by_role("button", name="Stop").click()
     assert len(sent(page, "stop")) == 1
 

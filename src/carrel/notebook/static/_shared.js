@@ -98,6 +98,7 @@ class View {
     this.silence = h("div", { class: "carrel-banner", role: "alert", hidden: true },
       "The kernel is busy or was restarted. When it is free again this goes away; if not, run the cell again.");
     this.trouble = h("div", { class: "carrel-problem", role: "alert", hidden: true });
+    this.connection = h("div", { class: "carrel-status connection", role: "status" });
     this.body = h("div", { class: "carrel-body" });
     this.question = h("div", { class: "carrel-question", role: "alertdialog", "aria-label": "Confirm", hidden: true });
     this.status = h("div", { class: "carrel-status", role: "status", "aria-live": "polite" });
@@ -107,7 +108,7 @@ class View {
       "data-lm-suppress-shortcuts": "true",
       tabindex: "-1",
       onkeydown: (event) => this.pressed(event),
-    }, this.silence, this.trouble, this.body, this.question, this.status);
+    }, this.silence, this.trouble, this.body, this.question, this.status, this.connection);
     el.append(this.root);
     this.listen("msg:custom", (content, buffers) => this.received(content, buffers ?? []));
     this.listen("change:height", () => this.resize());
@@ -117,8 +118,10 @@ class View {
   /** Draws the state now and whenever it changes, then tells the kernel that a view is here. */
   start() {
     const draw = () => {
+      const state = this.model.get("state");
       this.showProblem();
-      this.draw(this.model.get("state"));
+      say(this.connection, state.connection);
+      this.draw(state);
     };
     this.listen("change:state", draw);
     draw();
@@ -531,4 +534,9 @@ class ChoiceList {
     nodes[target].focus();
     this.choose(this.items[target].id);
   }
+}
+
+/** Text with what stands between « and » marked. */
+function marked(h, text) {
+  return text.split(/(«[^»]*»)/).map((part) => (part.startsWith("«") ? h("mark", {}, part.slice(1, -1)) : part));
 }

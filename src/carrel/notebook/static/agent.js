@@ -70,6 +70,7 @@ class AgentView extends View {
     say(this.diffTitle, state.diff_title);
     this.drawDiff(state.diff);
     this.editButton.disabled = this.activeButton.disabled = this.deleteButton.disabled = none || state.read_only;
+    this.editButton.hidden = this.activeButton.hidden = this.deleteButton.hidden = !this.form.hidden;
     this.newButton.disabled = state.read_only;
     this.root.setAttribute("aria-busy", String(state.loading));
   }
@@ -102,6 +103,7 @@ class AgentView extends View {
     say(this.title, id === null ? "New agent" : `Edit ${this.state.title}`);
     this.form.hidden = false;
     this.versions.hidden = this.empty.hidden = true;
+    this.draw(this.state);
     this.form.elements.name.focus();
   }
 
@@ -122,9 +124,7 @@ class AgentView extends View {
     this.submit.disabled = true;
     const saved = await this.ask("save", { agent: this.editing, fields });
     this.submit.disabled = false;
-    if (saved === undefined) return;
-    this.closeForm();
-    this.tell(saved);
+    if (saved !== undefined) this.closeForm();
   }
 
   makeActive() {

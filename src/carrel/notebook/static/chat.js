@@ -120,7 +120,7 @@ class ChatView extends View {
     this.source.replaceChildren(
       h("div", { class: "carrel-tools" }, h("h4", {}, source.title), h("span", { class: "carrel-gap" }),
         this.button("×", () => { this.source.hidden = true; }, "small")),
-      h("div", { class: "carrel-scroll" }, h("blockquote", {}, source.snippet),
+      h("div", { class: "carrel-scroll" }, h("blockquote", {}, ...marked(h, source.snippet)),
         this.button("Full page", async () => {
           if ((await this.ask("open", { library: source.library, document: source.document, name: source.name, page: source.page })) !== undefined) this.goto("Document");
         })));

@@ -100,9 +100,4 @@ class LibraryView extends View {
   }
 }
 
-/** Text with what stands between « and » marked. */
-function marked(h, text) {
-  return text.split(/(«[^»]*»)/).map((part) => (part.startsWith("«") ? h("mark", {}, part.slice(1, -1)) : part));
-}
-
 export default { render: (host) => new LibraryView(host).start() };
