@@ -171,3 +171,13 @@ def test_the_key_and_signed_addresses_never_reach_the_log(tmp_path: Path) -> Non
     assert f"/v1/files/{id}/url" in log
     for secret in (server.api_key, token, (tmp_path / "data" / "secret").read_text()):
         assert secret not in log
+
+
+def test_the_server_starts_without_the_parts_that_only_some_requests_need() -> None:
+    heavy = (
+        *("jsonschema", "alembic", "dbos", "openvino", "onnxruntime", "liteparse", "kreuzberg"),
+        *("rapidocr", "xllamacpp", "wordllama", "numpy", "pypdfium2", "PIL"),
+    )
+    script = f"import sys, carrel.server.serve; print([m for m in {heavy!r} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.stdout.strip() == "[]", done.stderr
