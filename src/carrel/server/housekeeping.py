@@ -1,8 +1,10 @@
-"""What a running server does beside answering: it throws away, and it stops when unused."""
+"""What a running server does beside answering: it throws away, notices changed settings, and
+stops when unused."""
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Protocol
 
 from carrel.server.blobs.local import LocalBlobs
@@ -10,10 +12,12 @@ from carrel.server.leases import UNUSED_SECONDS, Leases
 from carrel.server.records import blobs as blob_records
 from carrel.server.records import files
 from carrel.server.records.database import Database
+from carrel.server.settings import FolderSettings, SettingsError
 
 log = logging.getLogger(__name__)
 
 _INTERVAL_SECONDS = 600
+_WATCH_SECONDS = 2
 _KEPT_SECONDS = 3600
 """How long bytes without a record are kept: longer than any upload takes to get one."""
 
@@ -30,6 +34,32 @@ async def throw_away(database: Database, blobs: LocalBlobs) -> None:
         except Exception:
             log.exception("throwing away failed; trying again in ten minutes")
         await asyncio.sleep(_INTERVAL_SECONDS)
+
+
+async def watch_settings(path: Path, apply: Callable[[FolderSettings], Awaitable[None]]) -> None:
+    """Calls `apply` whenever the settings file has changed to something usable; never returns."""
+    seen = _stamp(path)
+    while True:
+        await asyncio.sleep(_WATCH_SECONDS)
+        stamp = _stamp(path)
+        if stamp == seen:
+            continue
+        seen = stamp
+        try:
+            settings = FolderSettings.load(path)
+        except SettingsError as error:
+            log.error("%s Until then the settings stay as they were.", error)
+        else:
+            await apply(settings)
+            log.info("%s has changed and is in force", path)
+
+
+def _stamp(path: Path) -> tuple[int, int] | None:
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size
 
 
 class Worker(Protocol):
