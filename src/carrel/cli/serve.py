@@ -58,22 +58,22 @@ def serve(
 ) -> None:
     """Run the server: files, agents, OCR, completions and libraries over HTTP.
 
-      It makes its API key on first start (DIR/key, readable by its owner only) and stops cleanly
-      on ctrl+c and SIGTERM. The log is in DIR/log. It ends with 3 if another server has the folder.
+    It makes its API key on first start (DIR/key, readable by its owner only) and stops cleanly
+    on ctrl+c and SIGTERM. The log is in DIR/log. It ends with 3 if another server has the folder.
 
-      \b
-      Lasting settings stand in DIR/settings.toml; an option wins over them:
-        model_path = "PATH.gguf"       the model to load instead of the built-in one
-        model_url = "http://…/v1"      or an OpenAI-compatible address that answers
-    model_key = "…"                its key; CARREL_MODEL_KEY in the environment wins over it
-        public_url = "https://…"       what signed addresses begin with, behind a proxy
-        [limits]                       the largest input, in bytes and pages:
-        file_bytes = 536870912           an uploaded file
-        document_bytes = 104857600       a document of a library
-        ocr_bytes = 52428800             a document to read
-        ocr_pages = 1000                 pages of a document to read
-        body_bytes = 100663296           any other request, data URLs included
-        completion_seconds = 300         and the longest that one answer may take
+    \b
+    Lasting settings stand in DIR/settings.toml; an option wins over them:
+      model_path = "PATH.gguf"       the model to load instead of the built-in one
+      model_url = "http://…/v1"      or an OpenAI-compatible address that answers
+      model_key = "…"                its key; CARREL_MODEL_KEY in the environment wins over it
+      public_url = "https://…"       what signed addresses begin with, behind a proxy
+      [limits]                       the largest input, in bytes and pages:
+      file_bytes = 536870912           an uploaded file
+      document_bytes = 104857600       a document of a library
+      ocr_bytes = 52428800             a document to read
+      ocr_pages = 1000                 pages of a document to read
+      body_bytes = 100663296           any other request, data URLs included
+      completion_seconds = 300         and the longest that one answer may take
     """
     if model is not None and model_url is not None:
         raise CommandError("Give --model or --model-url, not both.", Code.USAGE)

@@ -10,11 +10,13 @@ from carrel.server.middleware import Authenticate, BodyGuard, RequestLog
 from carrel.server.parts import Server
 from carrel.server.routes import (
     agents,
+    completions,
     documents,
     files,
     health,
     leases,
     libraries,
+    models,
     ocr,
     signed,
 )
@@ -31,11 +33,22 @@ def create_app(server: Server) -> FastAPI:
     # No documentation pages: they would load their scripts from elsewhere.
     app = FastAPI(title="Carrel", lifespan=lifespan, docs_url=None, redoc_url=None)
     app.state.server = server
-    for area in (files, agents, ocr, libraries, documents, signed, leases, health):
+    for area in (
+        files,
+        agents,
+        completions,
+        models,
+        ocr,
+        libraries,
+        documents,
+        signed,
+        leases,
+        health,
+    ):
         app.include_router(area.router)
     install_error_handlers(app)
     # The last one added is the outermost.
     app.add_middleware(Authenticate, access=server.access)
-    app.add_middleware(BodyGuard, limit=server.settings.limits.body_bytes)
+    app.add_middleware(BodyGuard, limit=lambda: server.settings.limits.body_bytes)
     app.add_middleware(RequestLog)
     return app

@@ -11,12 +11,14 @@ from typing import Any, Self
 from carrel.server.access import Access
 from carrel.server.blobs.local import LocalBlobs
 from carrel.server.folder import DataFolder
-from carrel.server.housekeeping import stop_when_unused, throw_away
+from carrel.server.housekeeping import stop_when_unused, throw_away, watch_settings
 from carrel.server.leases import Leases
 from carrel.server.library.service import LibraryService
+from carrel.server.models.completions import Completions
+from carrel.server.models.engine import Engine
 from carrel.server.reading.reader import Reader
 from carrel.server.records.database import Database
-from carrel.server.settings import Settings
+from carrel.server.settings import FolderSettings, Settings
 from carrel.server.signing import Signer
 
 
@@ -24,7 +26,10 @@ from carrel.server.signing import Signer
 class Server:
     """Everything a route may need."""
 
+    given: Settings
+    """The settings of the command line."""
     settings: Settings
+    """The settings in force: those of the command line and of the data folder."""
     folder: DataFolder
     database: Database
     blobs: LocalBlobs
@@ -33,14 +38,24 @@ class Server:
     leases: Leases
     reader: Reader
     library: LibraryService
+    engine: Engine
+    completions: Completions
 
     @classmethod
-    def open(cls, settings: Settings, folder: DataFolder) -> Self:
-        """Puts the parts together over an open data folder; nothing runs yet."""
+    def open(cls, given: Settings, folder: DataFolder) -> Self:
+        """Puts the parts together over an open data folder; nothing runs yet.
+
+        Raises:
+            SettingsError: the folder's settings cannot be used.
+        """
+        settings = given.with_folder(FolderSettings.load(folder.settings_file))
         database = Database(folder.database_url)
         blobs = LocalBlobs(folder.blob_folder)
         reader = Reader()
+        library = LibraryService(database, blobs, reader)
+        engine = _engine(settings)
         return cls(
+            given=given,
             settings=settings,
             folder=folder,
             database=database,
@@ -49,7 +64,9 @@ class Server:
             access=Access(database, folder.secret),
             leases=Leases(),
             reader=reader,
-            library=LibraryService(database, blobs, reader),
+            library=library,
+            engine=engine,
+            completions=Completions(engine, library, seconds=settings.limits.completion_seconds),
         )
 
     @asynccontextmanager
@@ -61,16 +78,39 @@ class Server:
             for part in (self.reader, self.library):
                 stack.push_async_callback(part.stop)
                 await part.start()
+            stack.push_async_callback(self._stop_engine)
+            await self.engine.start()
             for work in self._background():
                 await stack.enter_async_context(_in_background(work))
             yield
 
     def _background(self) -> Iterator[Coroutine[Any, Any, None]]:
         yield throw_away(self.database, self.blobs)
+        yield watch_settings(self.folder.settings_file, self._apply)
         if self.settings.until_unused:
             # The same clean stop as any other.
             stop = partial(signal.raise_signal, signal.SIGTERM)
             yield stop_when_unused(self.leases, self.library, stop)
+
+    async def _apply(self, folder_settings: FolderSettings) -> None:
+        """Puts changed settings in force, with a new engine; answers under way are cut off."""
+        self.settings = self.given.with_folder(folder_settings)
+        before, self.engine = self.engine, _engine(self.settings)
+        seconds = self.settings.limits.completion_seconds
+        self.completions = Completions(self.engine, self.library, seconds=seconds)
+        await self.engine.start()
+        await before.stop()
+
+    async def _stop_engine(self) -> None:
+        await self.engine.stop()
+
+
+def _engine(settings: Settings) -> Engine:
+    return Engine(
+        model_path=settings.model_path,
+        model_url=settings.model_url,
+        model_key=settings.model_key,
+    )
 
 
 @asynccontextmanager

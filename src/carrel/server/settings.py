@@ -1,5 +1,6 @@
 """What the server is told: by its command line, and by `settings.toml` in the data folder."""
 
+import os
 import tomllib
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -31,6 +32,8 @@ class Limits(_Section):
     """Pages of one document to read."""
     body_bytes: int = Field(default=96 * MIB, gt=0)
     """Any other request body, data URLs included."""
+    completion_seconds: int = Field(default=300, gt=0)
+    """One completion, from the request to its last token."""
 
 
 class FolderSettings(_Section):
@@ -38,6 +41,8 @@ class FolderSettings(_Section):
 
     model_url: str | None = None
     """An OpenAI-compatible address that answers instead of the embedded model."""
+    model_key: str | None = Field(default=None, repr=False)
+    """The key of that address; the environment's CARREL_MODEL_KEY wins over it."""
     model_path: Path | None = None
     """A GGUF file that the embedded engine loads instead of the built-in model."""
     public_url: str | None = None
@@ -75,6 +80,7 @@ class Settings:
     ready_file: Path | None = None
     model_path: Path | None = None
     model_url: str | None = None
+    model_key: str | None = field(default=None, repr=False)
     until_unused: bool = False
     """Stop when nobody has held a lease for a minute."""
     public_url: str | None = None
@@ -87,6 +93,7 @@ class Settings:
             self,
             model_path=self.model_path if chosen else folder.model_path,
             model_url=self.model_url if chosen else folder.model_url,
+            model_key=os.environ.get("CARREL_MODEL_KEY") or folder.model_key,
             public_url=self.public_url or folder.public_url,
             limits=folder.limits,
         )

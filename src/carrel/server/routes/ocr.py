@@ -17,7 +17,7 @@ from carrel.server.errors import ApiError
 from carrel.server.fetch import Fetcher
 from carrel.server.mimetypes import sniff
 from carrel.server.parts import Server
-from carrel.server.reading.annotations import check_formats
+from carrel.server.reading.annotations import annotate, check_formats
 from carrel.server.reading.options import NoSuchPage, ReadOptions, UnreadableDocument
 from carrel.server.reading.recogniser import OCRUnavailable
 from carrel.server.records import documents, files
@@ -44,16 +44,19 @@ async def process(
     body: OCRRequest, request: Request, server: CurrentServer, caller: CurrentCaller
 ) -> Response:
     try:
-        result = await unless_disconnected(request, _process(body, server, caller))
+        result = await unless_disconnected(request, recognise(body, server, caller))
     except ClientDisconnect:
         return Response(status_code=_LEFT)
     return Response(result.model_dump_json(), media_type="application/json")
 
 
-async def _process(body: OCRRequest, server: Server, caller: Caller) -> OCRResult:
+async def recognise(body: OCRRequest, server: Server, caller: Caller) -> OCRResult:
+    """Reads the document that a request names.
+
+    Raises:
+        ApiError: it cannot be found, fetched or read.
+    """
     check_formats(body)
-    if body.document_annotation_format or body.bbox_annotation_format:
-        raise ApiError(400, "Annotations are not supported yet. Ask without them.")
     options = ReadOptions.of(body, page_limit=server.settings.limits.ocr_pages)
     async with _source(body, server, caller) as source:
         kind = await asyncio.to_thread(sniff, source.path, source.name)
@@ -67,11 +70,12 @@ async def _process(body: OCRRequest, server: Server, caller: Caller) -> OCRResul
             raise ApiError(
                 503, "Text recognition does not work here. The server's log says why."
             ) from None
-    return OCRResult(
+    result = OCRResult(
         pages=reading.pages,
         model=body.model or DEFAULT_MODEL,
         usage_info=OCRUsage(pages_processed=len(reading.pages), doc_size_bytes=reading.size),
     )
+    return await annotate(result, body, server.engine)
 
 
 @asynccontextmanager

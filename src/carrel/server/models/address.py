@@ -1,0 +1,191 @@
+"""An OpenAI-compatible address: what it can do, and asking it."""
+
+import json
+from collections.abc import AsyncGenerator
+from contextlib import aclosing, suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx
+from httpx_sse import EventSource, SSEError
+
+from carrel.server.errors import ApiError
+
+_CONNECT_SECONDS = 10
+_BYTES_PER_TOKEN = 4
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where a model answers: a base that `/chat/completions` is added to, and its key."""
+
+    url: str
+    key: str | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True)
+class Abilities:
+    """What an address says of itself; None is what it does not say."""
+
+    models: tuple[str, ...] = ()
+    context_length: int | None = None
+    tools: bool | None = None
+    images: bool | None = None
+    llama: bool = False
+    """It is llama.cpp: it enforces JSON schemas, counts tokens, and has sampling of its own."""
+
+
+class ModelClient:
+    """Speaks to one address."""
+
+    def __init__(self, http: httpx.AsyncClient, address: Address) -> None:
+        self._http = http
+        self._url = address.url.rstrip("/")
+        self._root = self._url.removesuffix("/v1")
+        self._headers = {"authorization": f"Bearer {address.key}"} if address.key else {}
+
+    async def abilities(self) -> Abilities:
+        """What the address can do.
+
+        Raises:
+            ApiError: 503, the address does not answer.
+        """
+        listed = await self._get(f"{self._url}/models")
+        models = [card for card in listed.get("data") or () if isinstance(card, dict)]
+        names = tuple(str(card["id"]) for card in models if card.get("id"))
+        props: dict[str, Any] = {}
+        with suppress(ApiError):
+            props = await self._get(f"{self._root}/props")
+        if "chat_template_caps" in props:
+            return Abilities(
+                models=names,
+                context_length=props["default_generation_settings"]["n_ctx"],
+                tools=bool(props["chat_template_caps"].get("supports_tools")),
+                images=bool((props.get("modalities") or {}).get("vision")),
+                llama=True,
+            )
+        length = models[0].get("max_model_len") if models else None
+        return Abilities(names, context_length=length if isinstance(length, int) else None)
+
+    async def count_tokens(self, text: str) -> int:
+        """The tokens of a text; estimated where the address has no tokenizer to ask."""
+        try:
+            answer = await self._post(f"{self._root}/tokenize", {"content": text})
+            return len(answer["tokens"])
+        except (ApiError, KeyError, TypeError):
+            return -(-len(text.encode()) // _BYTES_PER_TOKEN)
+
+    async def count_prompt(self, messages: list[dict[str, Any]]) -> int | None:
+        """The tokens of a conversation as the model will read it, where the address can tell."""
+        try:
+            answer = await self._post(
+                f"{self._url}/chat/completions/input_tokens", {"messages": messages}
+            )
+            return int(answer["input_tokens"])
+        except (ApiError, KeyError, TypeError):
+            return None
+
+    async def stream(self, body: dict[str, Any]) -> AsyncGenerator[dict[str, Any]]:
+        """The chunks of one completion. Closing the iterator closes the connection.
+
+        Raises:
+            ApiError: the address refused, failed or broke off.
+        """
+        body = {**body, "stream": True, "stream_options": {"include_usage": True}}
+        try:
+            async with self._http.stream(
+                "POST", f"{self._url}/chat/completions", json=body, headers=self._headers
+            ) as response:
+                if response.status_code != 200:
+                    await response.aread()
+                    raise _refused(response)
+                async with aclosing(EventSource(response).aiter_sse()) as events:
+                    async for event in events:
+                        if event.data == "[DONE]":
+                            return
+                        yield _chunk(event.data)
+        except (httpx.HTTPError, SSEError):
+            raise _unreachable() from None
+
+    async def _get(self, url: str) -> dict[str, Any]:
+        return await self._ask("GET", url)
+
+    async def _post(self, url: str, body: dict[str, Any]) -> dict[str, Any]:
+        return await self._ask("POST", url, json=body)
+
+    async def _ask(self, method: str, url: str, **options: Any) -> dict[str, Any]:
+        try:
+            response = await self._http.request(method, url, headers=self._headers, **options)
+        except httpx.HTTPError:
+            raise _unreachable() from None
+        if response.status_code != 200:
+            raise _refused(response)
+        with suppress(ValueError):
+            answer = response.json()
+            if isinstance(answer, dict):
+                return answer
+        raise _unreachable()
+
+
+def model_http() -> httpx.AsyncClient:
+    """The transport: no proxy, no redirects, and answers that may take their time."""
+    return httpx.AsyncClient(
+        timeout=httpx.Timeout(None, connect=_CONNECT_SECONDS),
+        limits=httpx.Limits(max_connections=None, max_keepalive_connections=8),
+        trust_env=False,
+    )
+
+
+def _chunk(data: str) -> dict[str, Any]:
+    try:
+        chunk = json.loads(data)
+    except ValueError:
+        raise _unreachable() from None
+    if not isinstance(chunk, dict):
+        raise _unreachable()
+    if "error" in chunk:
+        raise _failed(_message(chunk))
+    return chunk
+
+
+def _refused(response: httpx.Response) -> ApiError:
+    """The error for an answer that is not a success."""
+    try:
+        said = _message(response.json())
+    except ValueError:
+        said = ""
+    status = response.status_code
+    if status in (400, 413, 422):
+        return ApiError(400, said or "The language model refused this request.")
+    if status in (401, 403):
+        return ApiError(
+            503,
+            "The language model's address refuses this server's key. Correct model_key in the"
+            " server's settings.",
+        )
+    if status == 404:
+        return ApiError(
+            503,
+            "There is no OpenAI-compatible service at the language model's address. Check"
+            " --model-url; it usually ends in /v1.",
+        )
+    if status == 429:
+        return ApiError(429, said or "The language model is busy. Try again later.", code="1300")
+    return _failed(said)
+
+
+def _message(body: Any) -> str:
+    error = body.get("error", body) if isinstance(body, dict) else None
+    if isinstance(error, dict):
+        error = error.get("message")
+    return error if isinstance(error, str) else ""
+
+
+def _failed(said: str) -> ApiError:
+    return ApiError(503, f"The language model failed: {said or 'it did not say why'}. Try again.")
+
+
+def _unreachable() -> ApiError:
+    return ApiError(
+        503, "The language model does not answer, or broke off. Check its address and try again."
+    )

@@ -1,0 +1,221 @@
+"""Agent completions, whole and as a stream."""
+
+import asyncio
+import logging
+import time
+import uuid
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import dataclass, field
+
+from carrel.server.access import Caller
+from carrel.server.errors import ApiError
+from carrel.server.library.search import Passage as Found
+from carrel.server.library.service import LibraryService
+from carrel.server.models.engine import Engine
+from carrel.server.models.generation import Calls, End, Event, Text, generate, interleave
+from carrel.server.models.messages import ReadDocument
+from carrel.server.models.plan import Plan, check, make_plan
+from carrel.server.models.sources import as_sources
+from carrel.wire.agents import Agent
+from carrel.wire.completions import (
+    Choice,
+    ChunkChoice,
+    Completion,
+    CompletionChunk,
+    CompletionMessage,
+    CompletionRequest,
+    Delta,
+    FinishReason,
+    Passage,
+    Usage,
+)
+from carrel.wire.tools import ToolCall
+
+log = logging.getLogger(__name__)
+
+
+class Completions:
+    """Lets agents answer."""
+
+    def __init__(self, engine: Engine, library: LibraryService, *, seconds: float) -> None:
+        """`seconds` is the longest that one completion may take."""
+        self._engine = engine
+        self._library = library
+        self._seconds = seconds
+
+    async def complete(
+        self,
+        agent: Agent,
+        request: CompletionRequest,
+        caller: Caller,
+        read_document: ReadDocument,
+    ) -> Completion:
+        """The whole answer.
+
+        Raises:
+            ApiError: 400 for a request that cannot be answered, 503 without a model, 504 late.
+        """
+        answers = [_Collected() for _ in range(request.n or 1)]
+        run = _Run(agent)
+        async with aclosing(self._events(run, request, caller, read_document)) as events:
+            async for index, event in events:
+                answers[index].add(event)
+        for answer in answers:
+            if answer.problem is not None:
+                raise answer.problem
+        return Completion(
+            id=run.id,
+            model=agent.model,
+            created=run.created,
+            usage=run.usage,
+            choices=[answer.choice(index, run.sources) for index, answer in enumerate(answers)],
+            agent_version=agent.version,
+        )
+
+    async def stream(
+        self,
+        agent: Agent,
+        request: CompletionRequest,
+        caller: Caller,
+        read_document: ReadDocument,
+    ) -> AsyncGenerator[CompletionChunk]:
+        """The answer in chunks; closing it frees the model at once.
+
+        What goes wrong after the first chunk ends the answer with the finish reason `error`.
+
+        Raises:
+            ApiError: as `complete`, before the first chunk.
+        """
+        open_choices = set(range(request.n or 1))
+        begun: set[int] = set()
+        run = _Run(agent)
+        try:
+            async with aclosing(self._events(run, request, caller, read_document)) as events:
+                async for index, event in events:
+                    if index not in begun:
+                        begun.add(index)
+                        yield run.chunk(index, Delta(role="assistant", content=""))
+                    if isinstance(event, End):
+                        open_choices.discard(index)
+                        yield run.last_chunk(index, event.reason, with_usage=not open_choices)
+                    elif isinstance(event, Calls):
+                        yield run.chunk(index, Delta(tool_calls=event.calls))
+                    elif event.text:
+                        yield run.chunk(index, Delta(content=event.text))
+        except ApiError as error:
+            if not begun:
+                raise
+            log.warning("completion %s broke off: %s", run.id, error.message)
+            for index in sorted(open_choices):
+                open_choices.discard(index)
+                yield run.last_chunk(index, "error", with_usage=not open_choices)
+
+    async def _events(
+        self, run: "_Run", request: CompletionRequest, caller: Caller, read_document: ReadDocument
+    ) -> AsyncGenerator[tuple[int, Event]]:
+        """The events of every choice, counted and within the time that is allowed."""
+
+        async def search(ids: list[str], query: str, limit: int) -> list[Found]:
+            return await self._library.search(ids, query, limit, caller)
+
+        agent = run.agent
+        try:
+            async with asyncio.timeout(self._seconds) as timeout:
+                check(agent, request)
+                model = await self._engine.resolve(agent.model)
+            deadline = timeout.when()
+            async with self._engine.session() as session:
+                async with asyncio.timeout_at(deadline):
+                    plan = await make_plan(agent, request, model, session, search, read_document)
+                run.begin(plan)
+                choices = [generate(session, plan, index) for index in range(plan.n)]
+                async with aclosing(interleave(choices)) as events:
+                    while True:
+                        async with asyncio.timeout_at(deadline):
+                            try:
+                                index, event = await anext(events)
+                            except StopAsyncIteration:
+                                return
+                        run.count(event)
+                        yield index, event
+        except TimeoutError:
+            raise ApiError(
+                504,
+                f"The answer took longer than {self._seconds:g} seconds. Ask for less with"
+                " max_tokens, or raise completion_seconds in the server's settings.",
+            ) from None
+
+
+@dataclass
+class _Run:
+    """What is common to all choices and chunks of one completion."""
+
+    agent: Agent
+    id: str = field(default_factory=lambda: uuid.uuid4().hex)
+    created: int = field(default_factory=lambda: int(time.time()))
+    sources: list[Passage] | None = None
+    _prompt_tokens: int = 0
+    _completion_tokens: int = 0
+
+    def begin(self, plan: Plan) -> None:
+        self.sources = as_sources(plan.passages) or None
+
+    def count(self, event: Event) -> None:
+        # The prompt counts once, whatever n.
+        if isinstance(event, End):
+            self._prompt_tokens = event.prompt_tokens
+            self._completion_tokens += event.completion_tokens
+
+    @property
+    def usage(self) -> Usage:
+        return Usage(
+            prompt_tokens=self._prompt_tokens,
+            completion_tokens=self._completion_tokens,
+            total_tokens=self._prompt_tokens + self._completion_tokens,
+        )
+
+    def chunk(
+        self,
+        index: int,
+        delta: Delta,
+        reason: FinishReason | None = None,
+        usage: Usage | None = None,
+    ) -> CompletionChunk:
+        return CompletionChunk(
+            id=self.id,
+            created=self.created,
+            model=self.agent.model,
+            choices=[ChunkChoice(index=index, delta=delta, finish_reason=reason)],
+            usage=usage,
+            agent_version=self.agent.version,
+        )
+
+    def last_chunk(self, index: int, reason: FinishReason, *, with_usage: bool) -> CompletionChunk:
+        delta = Delta(content="", sources=self.sources)
+        return self.chunk(index, delta, reason, self.usage if with_usage else None)
+
+
+@dataclass
+class _Collected:
+    """One choice of a whole answer."""
+
+    text: str = ""
+    calls: list[ToolCall] | None = None
+    reason: FinishReason = "error"
+    problem: ApiError | None = None
+
+    def add(self, event: Event) -> None:
+        if isinstance(event, Text):
+            self.text += event.text
+        elif isinstance(event, Calls):
+            self.calls = event.calls
+        else:
+            self.reason, self.problem = event.reason, event.problem
+
+    def choice(self, index: int, sources: list[Passage] | None) -> Choice:
+        return Choice(
+            index=index,
+            message=CompletionMessage(content=self.text, tool_calls=self.calls, sources=sources),
+            finish_reason=self.reason,
+        )

@@ -1,0 +1,65 @@
+"""The embedded language model: an OpenAI-compatible address on loopback, in a process of its own.
+
+    python -m carrel.server.models.embedded MODEL.gguf
+
+Reads its key as the first line of stdin, prints its address, and ends when stdin does: with
+whoever started it.
+"""
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+SLOTS = 4
+"""Completions that run at the same time; the context is shared between them."""
+CONTEXT_TOKENS = 8192
+
+# Between two batches the engine notices that its caller has left: about 0.1 s of work.
+_BATCH_TOKENS = 64
+# Prompts of idle slots move here, so that a chat's next turn need not be read again.
+_PROMPT_CACHE_MIB = 128
+
+
+def main() -> None:
+    key = sys.stdin.readline().strip()
+    # Whatever the engine prints must not be taken for the address.
+    answer = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        server = start(Path(sys.argv[1]), key)
+    except RuntimeError as error:
+        sys.exit(str(error))
+    os.write(answer, f"{server.listening_address}\n".encode())
+    os.close(answer)
+    sys.stdin.read()
+    os._exit(0)
+
+
+def start(weights: Path, key: str) -> Any:
+    """The running engine; it answers at `listening_address` to whoever has the key."""
+    import xllamacpp
+
+    params = xllamacpp.CommonParams()
+    params.model.path = str(weights)
+    params.hostnames = ["127.0.0.1"]
+    params.port = 0
+    params.api_keys = [key]
+    params.cors_origins = ""
+    params.offline = True
+    params.ui = False
+    params.verbosity = 0
+    # Its threads wait for each other by spinning: where they do not all get a core, the engine
+    # comes to a crawl and takes everything else with it.
+    threads = max(1, (os.cpu_count() or 2) // 2)
+    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = threads
+    params.n_parallel = SLOTS
+    params.kv_unified = True
+    params.n_ctx = CONTEXT_TOKENS
+    params.n_batch = params.n_ubatch = _BATCH_TOKENS
+    params.cache_ram_mib = _PROMPT_CACHE_MIB
+    return xllamacpp.Server(params)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,174 @@
+"""The language model of a server, wherever it runs."""
+
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from carrel.server.errors import ApiError
+from carrel.server.models.address import Abilities, Address, ModelClient, model_http
+from carrel.server.models.budget import TokenBudget
+from carrel.server.models.embedded import CONTEXT_TOKENS, SLOTS
+from carrel.server.models.process import EmbeddedProcess
+from carrel.server.models.weights import built_in_weights
+from carrel.wire.models import ModelCard
+
+BUILT_IN = "smollm2"
+VENDOR_NAMES = (
+    "mistral-small-latest",
+    "mistral-medium-latest",
+    "mistral-large-latest",
+    "ministral-3b-latest",
+    "ministral-8b-latest",
+    "magistral-medium-latest",
+    "codestral-latest",
+    "open-mistral-nemo",
+)
+"""Names that clients of the hosted service insist on; the default model answers to them."""
+
+_DEFAULT_MAX_TOKENS = 1024
+
+
+@dataclass(frozen=True)
+class Session:
+    """A model that is up, for one completion."""
+
+    client: ModelClient
+    abilities: Abilities
+    _budget: TokenBudget | None
+
+    @property
+    def default_max_tokens(self) -> int | None:
+        """How long an answer may get when nobody says; None leaves it to the address."""
+        return None if self._budget is None else _DEFAULT_MAX_TOKENS
+
+    async def stream(self, body: dict[str, Any], tokens: int) -> AsyncGenerator[dict[str, Any]]:
+        """The chunks of one completion that needs at most `tokens` of context.
+
+        With a seed it gets the model to itself: what else runs would change the rounding, and
+        so the text.
+
+        Raises:
+            ApiError: the model refused or failed.
+        """
+        if self.abilities.llama:
+            # While a prompt is read, signs of progress are what finds out that nobody listens.
+            body = {**body, "return_progress": True, "cache_prompt": "seed" not in body}
+        share: AbstractAsyncContextManager[None] = nullcontext()
+        if self._budget is not None:
+            alone = "seed" in body
+            share = self._budget.hold(
+                CONTEXT_TOKENS if alone else max(tokens, CONTEXT_TOKENS // SLOTS)
+            )
+        async with share, aclosing(self.client.stream(body)) as chunks:
+            async for chunk in chunks:
+                yield chunk
+
+
+class Engine:
+    """The embedded model, or the one at an address: which of the two makes no difference."""
+
+    def __init__(
+        self,
+        *,
+        model_path: Path | None = None,
+        model_url: str | None = None,
+        model_key: str | None = None,
+    ) -> None:
+        """Without a path or an address, the built-in model."""
+        self._remote = Address(model_url, model_key) if model_url else None
+        self._process = EmbeddedProcess(lambda: model_path or built_in_weights())
+        self._budget = TokenBudget(CONTEXT_TOKENS)
+        self._http = model_http()
+        self._abilities: dict[Address, Abilities] = {}
+        self._embedded = _embedded_card(model_path)
+
+    async def start(self) -> None:
+        """Nothing yet: the model starts when it is needed."""
+
+    async def stop(self) -> None:
+        """Ends the embedded model and closes connections."""
+        await self._process.stop()
+        await self._http.aclose()
+
+    @property
+    def process(self) -> EmbeddedProcess:
+        """The embedded model's process; it never starts where an address answers."""
+        return self._process
+
+    @asynccontextmanager
+    async def session(self) -> AsyncIterator[Session]:
+        """A model that is up.
+
+        Raises:
+            ApiError: 503, there is none, it cannot be loaded, or it does not answer.
+        """
+        if self._remote is not None:
+            client = ModelClient(self._http, self._remote)
+            yield Session(client, await self._ask(self._remote, client), None)
+            return
+        async with self._process.address() as address:
+            client = ModelClient(self._http, address)
+            yield Session(client, await self._ask(address, client), self._budget)
+
+    async def _ask(self, address: Address, client: ModelClient, again: bool = False) -> Abilities:
+        # One entry: an embedded model that was started anew has another address.
+        if again or address not in self._abilities:
+            self._abilities = {address: await client.abilities()}
+        return self._abilities[address]
+
+    async def count_tokens(self, text: str) -> int:
+        """The tokens of a text by the model's tokenizer."""
+        async with self.session() as session:
+            return await session.client.count_tokens(text)
+
+    async def models(self) -> list[ModelCard]:
+        """The models there are; the first answers to the vendor's names too."""
+        return await self._cards(again=True)
+
+    async def _cards(self, *, again: bool) -> list[ModelCard]:
+        if self._remote is None:
+            return [self._embedded]
+        client = ModelClient(self._http, self._remote)
+        abilities = await self._ask(self._remote, client, again)
+        return [
+            ModelCard(
+                id=name,
+                owned_by="remote",
+                name=name,
+                max_context_length=abilities.context_length,
+                aliases=list(VENDOR_NAMES) if name == abilities.models[0] else [],
+            )
+            for name in abilities.models
+        ]
+
+    async def resolve(self, model: str) -> str:
+        """The name under which the model's address knows a model.
+
+        Raises:
+            ApiError: 400, there is no such model.
+        """
+        cards: list[ModelCard] = []
+        for again in (False, True):
+            cards = await self._cards(again=again)
+            for card in cards:
+                if model == card.id or model in (card.aliases or ()):
+                    return card.id
+        raise ApiError(
+            400,
+            f"Invalid model: {model[:80]}. This server has: {', '.join(c.id for c in cards)}.",
+            "invalid_model",
+            "1500",
+        )
+
+
+def _embedded_card(path: Path | None) -> ModelCard:
+    return ModelCard(
+        id=BUILT_IN if path is None else path.stem,
+        owned_by="carrel",
+        name="SmolLM2 135M" if path is None else path.stem,
+        description="small test model" if path is None else None,
+        max_context_length=CONTEXT_TOKENS if path is None else None,
+        aliases=list(VENDOR_NAMES),
+    )

@@ -1,0 +1,188 @@
+"""Messages: the order they must come in, and the form a model reads them in."""
+
+import re
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+from carrel.server.errors import ApiError
+from carrel.server.models.address import Abilities
+from carrel.server.models.tools import calls_as_text
+from carrel.wire.completions import (
+    AssistantMessage,
+    Message,
+    SystemMessage,
+    ToolMessage,
+    UserMessage,
+)
+from carrel.wire.content import (
+    Content,
+    ContentChunk,
+    DocumentURLChunk,
+    FileChunk,
+    ImageURLChunk,
+    InputAudioChunk,
+    TextChunk,
+)
+
+ReadDocument = Callable[[DocumentURLChunk | FileChunk], Awaitable[str]]
+"""The text of a document that a message brings along."""
+
+ChatMessage = dict[str, Any]
+"""A message in the form of the OpenAI interface."""
+
+_CALL_ID = re.compile(r"[a-zA-Z0-9]{9}")
+_NO_ID = "null"
+_FOLLOWS: dict[str, set[str | None]] = {
+    "system": {None, "system", "user", "assistant", "tool"},
+    "user": {None, "system", "user", "assistant"},
+    "assistant": {None, "system", "user", "assistant", "tool"},
+    "tool": {"assistant", "tool"},
+}
+"""Which roles may stand before each role; None is the beginning."""
+
+
+def check_order(messages: Sequence[Message]) -> None:
+    """Refuses messages that no model could go on from.
+
+    Raises:
+        ApiError: 400, naming the message that is out of place.
+    """
+    before = None
+    for number, message in enumerate(messages):
+        if before not in _FOLLOWS[message.role]:
+            raise _out_of_order(
+                f"Unexpected role '{message.role}' after role '{before or 'none'}'", number
+            )
+        if isinstance(message, AssistantMessage):
+            _check_assistant(message, number, last=number == len(messages) - 1)
+        elif isinstance(message, ToolMessage):
+            _check_id(message.tool_call_id, number)
+        before = message.role
+    last = messages[-1]
+    if isinstance(last, SystemMessage) or (isinstance(last, AssistantMessage) and not last.prefix):
+        raise _out_of_order(
+            "Expected last role User or Tool (or Assistant with prefix True) for serving but got"
+            f" {last.role}",
+            len(messages) - 1,
+        )
+
+
+def _check_assistant(message: AssistantMessage, number: int, *, last: bool) -> None:
+    if message.prefix and not last:
+        raise _out_of_order("Only the last message may have prefix true", number)
+    if not message.content and not message.tool_calls and not message.prefix:
+        raise ApiError(
+            400,
+            "Assistant message must have either content or tool_calls, but not none."
+            f" (message {number})",
+            "invalid_request_assistant_message",
+            "3240",
+        )
+    for call in message.tool_calls or ():
+        _check_id(call.id, number)
+
+
+def _check_id(id: str | None, number: int) -> None:
+    if id is not None and id != _NO_ID and not _CALL_ID.fullmatch(id):
+        raise ApiError(
+            400,
+            f"Tool call id was {id[:40]} but must be a-z, A-Z, 0-9, with a length of 9."
+            f" (message {number})",
+            "invalid_function_call",
+            "3280",
+        )
+
+
+def _out_of_order(message: str, number: int) -> ApiError:
+    return ApiError(400, f"{message} (message {number})", "invalid_request_message_order", "3230")
+
+
+def last_question(messages: Sequence[Message]) -> str:
+    """The text of the last user message; empty if there is none."""
+    for message in reversed(messages):
+        if isinstance(message, UserMessage):
+            return _plain_text(message.content)
+    return ""
+
+
+def _plain_text(content: Content | None) -> str:
+    if content is None or isinstance(content, str):
+        return content or ""
+    return "\n".join(chunk.text for chunk in content if isinstance(chunk, TextChunk))
+
+
+async def as_chat(
+    messages: Sequence[Message], abilities: Abilities, read_document: ReadDocument
+) -> list[ChatMessage]:
+    """The messages as the model reads them. Calls of tools are told in words to a model whose
+    template has no place for them.
+
+    Raises:
+        ApiError: 400, the model cannot take a kind of content, or a document is unreadable.
+    """
+    reader = _Reader(abilities, read_document)
+    return [await reader.message(message) for message in messages]
+
+
+class _Reader:
+    def __init__(self, abilities: Abilities, read_document: ReadDocument) -> None:
+        self._abilities = abilities
+        self._read_document = read_document
+        self._called: dict[str, str] = {}
+
+    async def message(self, message: Message) -> ChatMessage:
+        content = await self._content(message.content)
+        if isinstance(message, AssistantMessage) and message.tool_calls:
+            return self._call(message, content)
+        if isinstance(message, ToolMessage):
+            return self._result(message, content)
+        return {"role": message.role, "content": content}
+
+    def _call(self, message: AssistantMessage, content: Any) -> ChatMessage:
+        calls = message.tool_calls or []
+        self._called |= {call.id: call.function.name for call in calls}
+        if self._abilities.tools is False:
+            return {
+                "role": "assistant",
+                "content": "\n".join([content, calls_as_text(calls)]).strip(),
+            }
+        return {
+            "role": "assistant",
+            "content": content,
+            "tool_calls": [call.model_dump(mode="json", exclude={"index"}) for call in calls],
+        }
+
+    def _result(self, message: ToolMessage, content: Any) -> ChatMessage:
+        name = message.name or self._called.get(message.tool_call_id or "", "the function")
+        if self._abilities.tools is False:
+            return {"role": "user", "content": f"Result of {name}: {content}"}
+        return {
+            "role": "tool",
+            "content": content,
+            "name": name,
+            "tool_call_id": message.tool_call_id or _NO_ID,
+        }
+
+    async def _content(self, content: Content | None) -> str | list[dict[str, Any]]:
+        if content is None or isinstance(content, str):
+            return content or ""
+        parts = [part for chunk in content if (part := await self._part(chunk)) is not None]
+        if all(isinstance(part, str) for part in parts):
+            return "\n".join(str(part) for part in parts)
+        return [{"type": "text", "text": p} if isinstance(p, str) else p for p in parts]
+
+    async def _part(self, chunk: ContentChunk) -> str | dict[str, Any] | None:
+        """A chunk as text or an image; None for what a model does not read again."""
+        if isinstance(chunk, TextChunk):
+            return chunk.text
+        if isinstance(chunk, DocumentURLChunk | FileChunk):
+            return await self._read_document(chunk)
+        if isinstance(chunk, ImageURLChunk):
+            if self._abilities.images is False:
+                raise ApiError(
+                    400, "This model cannot see images. Send text, or choose another model."
+                )
+            return {"type": "image_url", "image_url": {"url": chunk.url}}
+        if isinstance(chunk, InputAudioChunk):
+            raise ApiError(400, "This model cannot hear audio. Send text instead.")
+        return None

@@ -1,0 +1,208 @@
+"""From an agent and a request to what the model is asked."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from carrel.server.errors import ApiError
+from carrel.server.library.search import Passage as Found
+from carrel.server.models.engine import Session
+from carrel.server.models.formats import bounded, schema_of
+from carrel.server.models.messages import (
+    ChatMessage,
+    ReadDocument,
+    as_chat,
+    check_order,
+    last_question,
+)
+from carrel.server.models.sources import SearchLibraries, find_passages, put_before, that_fit
+from carrel.server.models.tools import Toolbox, toolbox
+from carrel.wire.agents import Agent, CompletionArgs
+from carrel.wire.completions import AssistantMessage, CompletionRequest
+from carrel.wire.tools import FunctionTool, LibraryTool, Tool
+
+DEFAULT_TEMPERATURE = 0.3
+_USUAL_CONTEXT = 8192
+_PASSAGES_SHARE = 10
+"""Passages take at most this part of the context: a tenth."""
+_NOT_SUPPORTED = (
+    "min_tokens",
+    "logprobs",
+    "top_logprobs",
+    "prompt_logprobs",
+    "top_prompt_logprobs",
+    "guardrails",
+)
+_TOOLS: TypeAdapter[list[Tool]] = TypeAdapter(list[Tool])
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One completion, ready to be generated `n` times."""
+
+    body: dict[str, Any]
+    """What the model's address is sent, but for the seed."""
+    n: int
+    seed: int | None
+    prompt_tokens: int | None
+    """None where the address cannot count them beforehand."""
+    max_tokens: int | None
+    prefix: str
+    """How every answer begins."""
+    schema: dict[str, Any] | None
+    """What every answer fits as JSON."""
+    prompted: Toolbox
+    """The tools that stand in the prompt, so that calls come as text."""
+    passages: list[Found]
+
+    @property
+    def tokens(self) -> int:
+        """The most context one answer takes."""
+        return (self.prompt_tokens or 0) + (self.max_tokens or 0)
+
+
+def check(agent: Agent, request: CompletionRequest) -> None:
+    """Refuses what can be refused without a model.
+
+    Raises:
+        ApiError: 400.
+    """
+    for name in _NOT_SUPPORTED:
+        if getattr(request, name):
+            raise ApiError(400, f"This server does not support {name}. Leave it out.", param=name)
+    for tool in _TOOLS.validate_python(agent.tools):
+        if not isinstance(tool, FunctionTool | LibraryTool):
+            raise ApiError(
+                400,
+                f"The agent has the tool {tool.type}, which this server does not run. Remove it"
+                " from the agent.",
+            )
+    check_order(request.messages)
+
+
+async def make_plan(
+    agent: Agent,
+    request: CompletionRequest,
+    model: str,
+    session: Session,
+    search: SearchLibraries,
+    read_document: ReadDocument,
+) -> Plan:
+    """Puts the prompt together, with what the agent's libraries say, and sees that it fits.
+
+    Raises:
+        ApiError: 400, the request asks for something impossible or too long.
+    """
+    arguments = CompletionArgs.model_validate(agent.completion_args)
+    tools = _TOOLS.validate_python(agent.tools)
+    box = toolbox(
+        [*(tool for tool in tools if isinstance(tool, FunctionTool)), *(request.tools or ())],
+        request.tool_choice or arguments.tool_choice,
+    )
+    prompted = box if session.abilities.tools is False else Toolbox()
+    schema = schema_of(request.response_format or arguments.response_format)
+    messages = _with_system(
+        await as_chat(request.messages, session.abilities, read_document),
+        agent.instructions or "",
+        prompted.prompt(),
+    )
+    max_tokens = _first(request.max_tokens, arguments.max_tokens)
+    prompt_tokens = await session.client.count_prompt(messages)
+    _check_length(prompt_tokens, max_tokens, session.abilities.context_length)
+
+    libraries = [tool for tool in tools if isinstance(tool, LibraryTool)]
+    found = await find_passages(libraries, last_question(request.messages), search)
+    if found:
+        room = _room(prompt_tokens, max_tokens, session)
+        found = await that_fit(found, room, session.client)
+        messages = put_before(messages, found)
+        prompt_tokens = await session.client.count_prompt(messages)
+
+    if max_tokens is None and session.default_max_tokens is not None:
+        context = session.abilities.context_length or _USUAL_CONTEXT
+        max_tokens = min(session.default_max_tokens, context - (prompt_tokens or 0))
+    return Plan(
+        body={
+            "model": model,
+            "messages": messages,
+            **_sampling(request, arguments, session),
+            **({} if max_tokens is None else {"max_tokens": max_tokens}),
+            **({} if prompted.functions else box.openai()),
+            **_format(prompted.schema() if prompted.must_call else schema, session),
+        },
+        n=request.n or 1,
+        seed=_first(request.random_seed, arguments.random_seed),
+        prompt_tokens=prompt_tokens,
+        max_tokens=max_tokens,
+        prefix=_prefix(request, messages),
+        schema=schema,
+        prompted=prompted,
+        passages=found,
+    )
+
+
+def _with_system(messages: list[ChatMessage], *texts: str) -> list[ChatMessage]:
+    """The messages after one system message of these texts and those they begin with."""
+    rest = list(messages)
+    said = [texts[0]]
+    while rest and rest[0]["role"] == "system":
+        said.append(rest.pop(0)["content"])
+    system = "\n\n".join(text for text in [*said, *texts[1:]] if text)
+    return [{"role": "system", "content": system}, *rest] if system else rest
+
+
+def _check_length(prompt: int | None, answer: int | None, context: int | None) -> None:
+    if prompt is None or context is None or prompt + (answer or 1) <= context:
+        return
+    asked = f" and max_tokens is {answer}" if answer else ""
+    raise ApiError(
+        400,
+        f"The prompt has {prompt} tokens{asked}; the model's context is {context} tokens. Shorten"
+        " the messages or lower max_tokens.",
+        code="3051",
+    )
+
+
+def _room(prompt: int | None, answer: int | None, session: Session) -> int:
+    """How many tokens the passages may take."""
+    context = session.abilities.context_length or _USUAL_CONTEXT
+    left = context - (prompt or 0) - (answer or session.default_max_tokens or 0)
+    # Putting passages into the prompt takes a few tokens of its own.
+    return min(context // _PASSAGES_SHARE, left - 64)
+
+
+def _sampling(
+    request: CompletionRequest, arguments: CompletionArgs, session: Session
+) -> dict[str, Any]:
+    stop = _first(request.stop, arguments.stop) or []
+    repetition = "repeat_penalty" if session.abilities.llama else "repetition_penalty"
+    chosen = {
+        "temperature": _first(arguments.temperature, DEFAULT_TEMPERATURE),
+        "top_p": arguments.top_p,
+        "top_k": request.top_k,
+        "frequency_penalty": _first(request.frequency_penalty, arguments.frequency_penalty),
+        "presence_penalty": _first(request.presence_penalty, arguments.presence_penalty),
+        repetition: request.repetition_penalty,
+        "stop": [text for text in ([stop] if isinstance(stop, str) else stop) if text] or None,
+    }
+    return {name: value for name, value in chosen.items() if value is not None}
+
+
+def _format(schema: dict[str, Any] | None, session: Session) -> dict[str, Any]:
+    """The response format that holds the model to a schema."""
+    if schema is None:
+        return {}
+    limited = bounded(schema) if session.abilities.llama else schema
+    named = {"name": "answer", "schema": limited, "strict": True}
+    return {"response_format": {"type": "json_schema", "json_schema": named}}
+
+
+def _prefix(request: CompletionRequest, messages: list[ChatMessage]) -> str:
+    last = request.messages[-1]
+    is_prefix = isinstance(last, AssistantMessage) and last.prefix
+    return str(messages[-1]["content"]) if is_prefix else ""
+
+
+def _first(*values: Any) -> Any:
+    return next((value for value in values if value is not None), None)

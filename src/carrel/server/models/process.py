@@ -1,0 +1,103 @@
+"""The embedded model's process: started on first need, ended when idle, started anew if it died."""
+
+import asyncio
+import logging
+import secrets
+import sys
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+
+from carrel.server.errors import ApiError
+from carrel.server.models.address import Address
+
+log = logging.getLogger(__name__)
+
+IDLE_SECONDS = 300.0
+
+
+class EmbeddedProcess:
+    """A process around the weights that `find_weights` finds."""
+
+    def __init__(
+        self, find_weights: Callable[[], Path], *, idle_seconds: float = IDLE_SECONDS
+    ) -> None:
+        self._find_weights = find_weights
+        self._idle_seconds = idle_seconds
+        self._process: asyncio.subprocess.Process | None = None
+        self._address = Address("")
+        self._starting = asyncio.Lock()
+        self._users = 0
+        self._idle: asyncio.TimerHandle | None = None
+
+    @property
+    def pid(self) -> int | None:
+        """The process's number while it runs."""
+        running = self._process is not None and self._process.returncode is None
+        return self._process.pid if running and self._process else None
+
+    @asynccontextmanager
+    async def address(self) -> AsyncIterator[Address]:
+        """The address of the running model, which does not count as idle meanwhile.
+
+        Raises:
+            ApiError: 503, there are no weights, or they cannot be loaded.
+        """
+        self._users += 1
+        if self._idle is not None:
+            self._idle.cancel()
+        try:
+            async with self._starting:
+                if self.pid is None:
+                    await self._start()
+            yield self._address
+        finally:
+            self._users -= 1
+            if not self._users:
+                loop = asyncio.get_running_loop()
+                self._idle = loop.call_later(self._idle_seconds, self._end)
+
+    async def stop(self) -> None:
+        """Ends the process, if it runs, and waits for it."""
+        if self._idle is not None:
+            self._idle.cancel()
+        self._end()
+        if self._process is not None:
+            await self._process.wait()
+
+    async def _start(self) -> None:
+        weights = self._find_weights()
+        key = secrets.token_urlsafe(32)
+        began = time.perf_counter()
+        self._process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-P", "-m", "carrel.server.models.embedded", str(weights)),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            # Its own group: a Ctrl-C in the server's terminal is for the server to act on.
+            start_new_session=True,
+        )
+        assert self._process.stdin is not None and self._process.stdout is not None
+        try:
+            # Not on the command line, which every user of the machine can read.
+            self._process.stdin.write(f"{key}\n".encode())
+            url = (await self._process.stdout.readline()).decode().strip()
+        except BaseException:
+            self._end()
+            raise
+        if not url:
+            await self._process.wait()
+            log.error("the model %s could not be loaded", weights)
+            raise ApiError(
+                503,
+                f"The language model {weights.name} could not be loaded. Check that it is a whole"
+                " GGUF file and that there is memory for it.",
+            )
+        self._address = Address(f"{url}/v1", key)
+        log.info("loaded %s in %.2f s", weights.name, time.perf_counter() - began)
+
+    def _end(self) -> None:
+        if self.pid is not None and self._process is not None:
+            log.info("the language model ends")
+            with suppress(ProcessLookupError):
+                self._process.kill()

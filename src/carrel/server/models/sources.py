@@ -1,0 +1,76 @@
+"""What an agent's libraries have to say on a question, put before the model."""
+
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import Any
+
+from carrel.server.library.search import Passage as Found
+from carrel.server.models.address import ModelClient
+from carrel.server.models.messages import ChatMessage
+from carrel.wire.completions import Passage
+from carrel.wire.tools import LibraryTool
+
+SearchLibraries = Callable[[list[str], str, int], Awaitable[list[Found]]]
+"""Library ids, a query and a limit to the passages found, best first."""
+
+_MOST = 5
+_QUERY_CHARACTERS = 2000
+
+
+async def find_passages(
+    tools: Iterable[LibraryTool], question: str, search: SearchLibraries
+) -> list[Found]:
+    """The best passages for a question, best first; none where there is no library or no words."""
+    ids = list(dict.fromkeys(id for tool in tools for id in tool.library_ids))
+    if not ids or not question.strip():
+        return []
+    return await search(ids, question[:_QUERY_CHARACTERS], _MOST)
+
+
+async def that_fit(found: Sequence[Found], tokens: int, client: ModelClient) -> list[Found]:
+    """As many of the best passages as a number of tokens has room for."""
+    fitting = []
+    for passage in found:
+        tokens -= await client.count_tokens(passage.text)
+        if tokens < 0:
+            break
+        fitting.append(passage)
+    return fitting
+
+
+def put_before(messages: list[ChatMessage], passages: Sequence[Found]) -> list[ChatMessage]:
+    """The messages with numbered passages in the last question.
+
+    The best passage stands last, nearest to the question: small models answer best from there.
+    """
+    numbers = [number for number, message in enumerate(messages) if message["role"] == "user"]
+    if not passages or not numbers:
+        return messages
+    texts = [f"[{index}] {passage.text}" for index, passage in enumerate(passages, 1)]
+    context = "\n\n".join([*reversed(texts), "Answer from the passages above.\nQuestion: "])
+    asked = messages[numbers[-1]]
+    return [
+        {**message, "content": _after(context, message["content"])} if message is asked else message
+        for message in messages
+    ]
+
+
+def _after(text: str, content: str | list[dict[str, Any]]) -> str | list[dict[str, Any]]:
+    return (
+        text + content if isinstance(content, str) else [{"type": "text", "text": text}, *content]
+    )
+
+
+def as_sources(passages: Sequence[Found]) -> list[Passage]:
+    """The passages as the answer names them, numbered as the model saw them."""
+    return [
+        Passage(
+            index=index,
+            library_id=passage.library_id,
+            document_id=passage.document_id,
+            document_name=passage.document_name,
+            page=passage.page,
+            snippet=passage.snippet,
+            score=passage.score,
+        )
+        for index, passage in enumerate(passages, 1)
+    ]

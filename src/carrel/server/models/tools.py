@@ -1,0 +1,109 @@
+"""Functions a model may call: offered natively, or in the prompt where the model's template has
+no place for them, with the call enforced by a JSON schema."""
+
+import json
+import secrets
+import string
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from carrel.server.errors import ApiError
+from carrel.server.models.formats import bounded
+from carrel.server.schemas import fits
+from carrel.wire.tools import Function, FunctionCall, FunctionTool, NamedToolChoice, ToolCall
+
+_ID_LETTERS = string.ascii_letters + string.digits
+
+
+@dataclass(frozen=True)
+class Toolbox:
+    """The functions of one completion. `must_call` leaves the model no other answer."""
+
+    functions: tuple[Function, ...] = ()
+    must_call: bool = False
+
+    def openai(self) -> dict[str, Any]:
+        """As an OpenAI-compatible address takes them."""
+        if not self.functions:
+            return {}
+        offered = [FunctionTool(function=function).body() for function in self.functions]
+        return {"tools": offered, "tool_choice": "required" if self.must_call else "auto"}
+
+    def prompt(self) -> str:
+        """As instructions in words."""
+        if not self.functions:
+            return ""
+        lines = ["You can call these functions:"]
+        for function in self.functions:
+            about = f": {function.description}" if function.description else ""
+            lines.append(f"- {function.name}{about}")
+            lines.append(f"  arguments: {json.dumps(function.parameters, ensure_ascii=False)}")
+        when = "Answer" if self.must_call else "If one of them is needed, answer"
+        lines.append(f'{when} only with JSON: {{"name": function, "arguments": {{...}}}}')
+        return "\n".join(lines)
+
+    def schema(self) -> dict[str, Any]:
+        """What a call looks like."""
+        calls = [
+            {
+                "type": "object",
+                "properties": {
+                    "name": {"const": function.name},
+                    "arguments": bounded({"type": "object", **function.parameters}),
+                },
+                "required": ["name", "arguments"],
+                "additionalProperties": False,
+            }
+            for function in self.functions
+        ]
+        return calls[0] if len(calls) == 1 else {"anyOf": calls}
+
+    def read_call(self, text: str) -> ToolCall | None:
+        """The call that a text consists of, or None if it is none."""
+        try:
+            call = json.loads(text)
+            name, arguments = call["name"], call["arguments"]
+        except (ValueError, KeyError, TypeError):
+            return None
+        for function in self.functions:
+            if function.name == name and fits(arguments, {"type": "object", **function.parameters}):
+                return new_call(name, json.dumps(arguments, ensure_ascii=False))
+        return None
+
+
+def toolbox(
+    tools: Sequence[FunctionTool],
+    choice: Literal["auto", "none", "any", "required"] | NamedToolChoice,
+) -> Toolbox:
+    """The functions that may be called under a tool choice.
+
+    Raises:
+        ApiError: 400, a call is demanded that is not possible.
+    """
+    # A later tool of the same name replaces an earlier one.
+    functions = {tool.function.name: tool.function for tool in tools}
+    if isinstance(choice, NamedToolChoice):
+        name = choice.function.name
+        if name not in functions:
+            raise ApiError(400, f"tool_choice names {name[:80]!r}, which is not among the tools.")
+        return Toolbox((functions[name],), must_call=True)
+    if choice in ("any", "required") and not functions:
+        raise ApiError(400, f"tool_choice is {choice!r}, but there are no tools to call.")
+    if choice == "none":
+        return Toolbox()
+    return Toolbox(tuple(functions.values()), must_call=choice in ("any", "required"))
+
+
+def new_call(name: str, arguments: str, index: int = 0) -> ToolCall:
+    """A call with an id of its own."""
+    id = "".join(secrets.choice(_ID_LETTERS) for _ in range(9))
+    return ToolCall(id=id, function=FunctionCall(name=name, arguments=arguments), index=index)
+
+
+def calls_as_text(calls: Sequence[ToolCall]) -> str:
+    """Earlier calls in the form in which a model is asked to make them."""
+    return "\n".join(
+        f'{{"name": {json.dumps(call.function.name)}, "arguments": {call.function.arguments}}}'
+        for call in calls
+    )

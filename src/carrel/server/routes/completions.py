@@ -1,0 +1,71 @@
+"""Agent completions."""
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from functools import partial
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import StreamingResponse
+from starlette.requests import ClientDisconnect
+from starlette.types import Receive, Scope, Send
+
+from carrel.server.disconnect import unless_disconnected
+from carrel.server.records import agents
+from carrel.server.routes.dependencies import CurrentCaller, CurrentServer
+from carrel.server.routes.ocr import recognise
+from carrel.wire.completions import CompletionChunk, CompletionRequest
+from carrel.wire.content import DocumentURLChunk, FileChunk
+from carrel.wire.ocr import OCRRequest
+
+router = APIRouter(prefix="/v1/agents")
+
+_LEFT = 499
+
+
+@router.post("/completions")
+async def complete(
+    body: CompletionRequest, request: Request, server: CurrentServer, caller: CurrentCaller
+) -> Response:
+    async def read_document(chunk: DocumentURLChunk | FileChunk) -> str:
+        result = await recognise(OCRRequest(model=None, document=chunk), server, caller)
+        return "\n\n".join(page.markdown for page in result.pages)
+
+    agent = await server.database.read(partial(agents.get, caller=caller, id=body.agent_id))
+    arguments = (agent, body, caller, read_document)
+    try:
+        if body.stream:
+            chunks = server.completions.stream(*arguments)
+            # With the first chunk it is known that the model answers, so that what was wrong
+            # before it still is an error with a status of its own.
+            first = await unless_disconnected(request, anext(chunks))
+            return _EventStream(_events(first, chunks), media_type="text/event-stream")
+        completion = await unless_disconnected(request, server.completions.complete(*arguments))
+    except ClientDisconnect:
+        return Response(status_code=_LEFT)
+    return Response(completion.model_dump_json(), media_type="application/json")
+
+
+async def _events(
+    first: CompletionChunk, chunks: AsyncGenerator[CompletionChunk]
+) -> AsyncGenerator[str]:
+    async with aclosing(chunks):
+        yield _event(first)
+        async for chunk in chunks:
+            yield _event(chunk)
+        yield "data: [DONE]\n\n"
+
+
+def _event(chunk: CompletionChunk) -> str:
+    return f"data: {chunk.model_dump_json()}\n\n"
+
+
+class _EventStream(StreamingResponse):
+    """A stream whose source is closed as soon as the caller leaves, not when it is collected."""
+
+    def __init__(self, events: AsyncGenerator[str], media_type: str) -> None:
+        super().__init__(events, media_type=media_type, headers={"cache-control": "no-store"})
+        self._events = events
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async with aclosing(self._events):
+            await super().__call__(scope, receive, send)

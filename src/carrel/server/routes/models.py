@@ -1,0 +1,13 @@
+"""The models there are."""
+
+from fastapi import APIRouter
+
+from carrel.server.routes.dependencies import CurrentCaller, CurrentServer
+from carrel.wire.models import ModelList
+
+router = APIRouter(prefix="/v1/models")
+
+
+@router.get("")
+async def list_models(server: CurrentServer, caller: CurrentCaller) -> ModelList:
+    return ModelList(data=await server.engine.models())
