@@ -7,6 +7,7 @@ import math
 import re
 import time
 import uuid
+from collections.abc import Callable
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
@@ -77,7 +78,7 @@ class RequestLog:
 class BodyGuard:
     """Bounds the body of a request, and lets its sender finish before an early answer."""
 
-    def __init__(self, app: ASGIApp, limit: int) -> None:
+    def __init__(self, app: ASGIApp, limit: Callable[[], int]) -> None:
         self._app = app
         self._limit = limit
 
@@ -89,7 +90,7 @@ class BodyGuard:
         headers = Headers(scope=scope)
         is_upload = headers.get("content-type", "").startswith("multipart/form-data")
         has_body = "content-length" in headers or "transfer-encoding" in headers
-        limit = math.inf if is_upload else self._limit
+        limit = math.inf if is_upload else self._limit()
         size, whole, began = 0, False, False
 
         async def receive_on() -> Message:

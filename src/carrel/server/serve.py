@@ -19,7 +19,7 @@ from carrel.server.folder import DataFolder, FolderError, FolderInUse, write_pri
 from carrel.server.logs import log_to
 from carrel.server.parts import Server
 from carrel.server.records.migrate import migrate
-from carrel.server.settings import FolderSettings, Settings, SettingsError
+from carrel.server.settings import Settings, SettingsError
 
 log = logging.getLogger(__name__)
 
@@ -35,10 +35,10 @@ def run(settings: Settings) -> int:
     try:
         with DataFolder(settings.data) as folder:
             log_to(folder)
-            settings = settings.with_folder(FolderSettings.load(folder.settings_file))
             migrate(folder)
+            server = Server.open(settings, folder)
             with _listen(settings.host, settings.port) as listener:
-                asyncio.run(_serve(Server.open(settings, folder), listener))
+                asyncio.run(_serve(server, listener))
     except (FolderError, SettingsError, ListenError) as error:
         print(f"carrel serve: {error}", file=sys.stderr)
         return EXIT_IN_USE if isinstance(error, FolderInUse) else EXIT_FAILED
