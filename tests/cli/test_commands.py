@@ -86,9 +86,9 @@ async def test_ocr_prints_markdown_and_leaves_no_file(run: Run, tmp_path: Path) 
     read = await run("ocr", path)
     assert read.out.count("The notice period is three months.") == 3
     assert "Read 3 pages." in read.err
-    second = await run("ocr", path, "--pages", "2-3", "--format", "json")
+    second = await run("ocr", path, "--pages", "1-2", "--format", "json")
     assert [page["index"] for page in second.json["pages"]] == [1, 2]
-    lines = (await run("ocr", path, "--pages", "1", "--format", "jsonl")).out.splitlines()
+    lines = (await run("ocr", path, "--pages", "0", "--format", "jsonl")).out.splitlines()
     assert len(lines) == 1
     (tmp_path / "broken.pdf").write_bytes(b"%PDF-1.4 nothing")
     broken = await run("ocr", tmp_path / "broken.pdf", code=1)

@@ -38,7 +38,7 @@ async def test_the_help_of_serve_explains_every_setting() -> None:
         ["files"],
         ["files", "list", "--page", "0"],
         ["files", "url"],
-        ["ocr", "x.pdf", "--pages", "0"],
+        ["ocr", "x.pdf", "--pages", "first"],
         ["ocr", "x.pdf", "--pages", "3-1"],
         ["ocr", "x.pdf", "--format", "docx"],
         ["agents", "switch", "a", "latest"],

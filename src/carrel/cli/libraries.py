@@ -316,17 +316,9 @@ def remove(
 
 def status(document: "Document") -> str:
     """A document's status in the words of both faces."""
-    match document.process_status or document.processing_status:
-        case "done" | "noop" | "self_managed" | "Completed":
-            return "Ready"
-        case "error" | "missing_content" | "Error":
-            return "Failed"
-        case "in_progress":
-            return "Processing"
-        case "todo" | "waiting_for_capacity" | "Running":
-            return "Queued"
-        case word:
-            return word
+    from carrel.store.selectors.libraries import document_status
+
+    return document_status(document).text
 
 
 async def _processed(client: "Client", document: "Document") -> "Document":

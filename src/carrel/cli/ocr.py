@@ -25,7 +25,7 @@ def ocr(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A PDF, picture or office file.")],
     pages: Annotated[
         str | None,
-        typer.Option(metavar="PAGES", help="Which pages, from 1: 2 or 1-3,5. Without it, all."),
+        typer.Option(metavar="PAGES", help="Which pages, from 0: 2 or 0,2-4. Without it, all."),
     ] = None,
     format: Annotated[
         Format, typer.Option(help="Markdown, JSON as answered, or JSON with a page a line.")
@@ -41,11 +41,14 @@ def ocr(
 
     The file is uploaded, read, and removed from the service again.
     """
-    from carrel.wire.ocr import OCRRequest
+    from carrel.wire.ocr import OCRRequest, parse_pages
 
     if model is None and not load_profile(profile).local:
         model = _HOSTED_MODEL
-    wanted = None if pages is None else _from_zero(pages)
+    try:
+        parse_pages(pages)
+    except ValueError as error:
+        raise CommandError(f"--{error}", Code.USAGE) from None
 
     async def work(client: "Client") -> "OCRResult":
         with output.progress(f"Uploading {file.name}") as report:
@@ -54,7 +57,7 @@ def ocr(
             output.note(f"Reading {output.one_line(file.name)} …")
             return await client.ocr.process(
                 OCRRequest.model_validate(
-                    {"model": model, "document": {"file_id": uploaded.id}, "pages": wanted}
+                    {"model": model, "document": {"file_id": uploaded.id}, "pages": pages}
                 )
             )
         finally:
@@ -70,16 +73,3 @@ def ocr(
         output.data("\n\n".join(page.markdown.strip("\n") for page in result.pages))
     count = len(result.pages)
     output.note(f"Read {count} {'page' if count == 1 else 'pages'}.")
-
-
-def _from_zero(pages: str) -> str:
-    """Page numbers as a person counts them, as the interface counts them."""
-    from carrel.wire.ocr import parse_pages
-
-    try:
-        ranges = parse_pages(pages) or []
-    except ValueError as error:
-        raise CommandError(f"--{error}", Code.USAGE) from None
-    if any(part.start < 1 for part in ranges):
-        raise CommandError("--pages: pages count from 1.", Code.USAGE)
-    return ",".join(f"{part.start - 1}-{part.stop - 2}" for part in ranges)

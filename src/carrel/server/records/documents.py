@@ -327,6 +327,7 @@ def _stored(row: sa.Row[Any]) -> StoredDocument:
         summary=row.summary,
         expires_at=row.expires_at,
         queue_position=row.queue_position,
-        error=row.error,
+        # An attempt that failed but is to be repeated is no failure yet.
+        error=row.error if row.process_status == "error" else None,
     )
     return StoredDocument(document, row.blob, row.ocr_blob, row.indexed_generation)
