@@ -24,9 +24,9 @@ class Scripted:
         self.asked: list[dict[str, Any]] = []
         self._answers = list(answers)
 
-    async def chat(self, body: dict[str, Any]) -> dict[str, Any]:
+    async def answer(self, body: dict[str, Any]) -> str:
         self.asked.append(body)
-        return {"choices": [{"message": {"content": self._answers.pop(0)}}]}
+        return self._answers.pop(0)
 
     async def count_tokens(self, text: str) -> int:
         return len(text) // 4

@@ -1,6 +1,7 @@
 """POST /v1/ocr on a real server."""
 
 import base64
+import json
 import socket
 import time
 from collections.abc import Iterator
@@ -175,3 +176,25 @@ def _until(condition: Any) -> None:
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.01)
+
+
+def test_an_annotation_keeps_to_its_schema(http: httpx.Client, file_id: str) -> None:
+    schema = {
+        "type": "object",
+        "properties": {"title": {"type": "string", "maxLength": 40}, "seats": {"type": "integer"}},
+        "required": ["title", "seats"],
+        "additionalProperties": False,
+    }
+    named = {"type": "json_schema", "json_schema": {"name": "room", "schema": schema}}
+    answer = _ocr(http, {"file_id": file_id}, pages=0, document_annotation_format=named)
+    assert answer.status_code == 200, answer.text
+    annotation = json.loads(answer.json()["document_annotation"])
+    assert annotation.keys() == {"title", "seats"}
+    assert isinstance(annotation["seats"], int)
+
+
+def test_a_schema_that_is_none_is_refused(http: httpx.Client, file_id: str) -> None:
+    named = {"type": "json_schema", "json_schema": {"name": "a", "schema": {"type": "nonsense"}}}
+    answer = _ocr(http, {"file_id": file_id}, bbox_annotation_format=named)
+    assert answer.status_code == 422
+    assert "bbox_annotation_format" in answer.json()["detail"][0]["loc"]

@@ -2,18 +2,21 @@
 
 import json
 from collections.abc import Sequence
+from contextlib import aclosing
 from typing import Any, Protocol
 
-import jsonschema
-
+from carrel.server import schemas
 from carrel.server.errors import ApiError, InvalidRequest
+from carrel.server.models.engine import Engine, Session
+from carrel.server.models.formats import bounded
 from carrel.wire.formats import ResponseFormat
-from carrel.wire.ocr import OCRRequest, Page, PageImage
+from carrel.wire.ocr import OCRRequest, OCRResult, Page, PageImage
 
 MAX_IMAGES = 8
 """Pictures beyond these are not annotated when the document is, too."""
 
 _ANSWER_TOKENS = 1024
+_USUAL_CONTEXT = 4096
 _SPARE_TOKENS = 128
 """For the chat template and what a token count of parts misses."""
 _ATTEMPTS = 2
@@ -35,9 +38,37 @@ class Model(Protocol):
     @property
     def context_length(self) -> int: ...
 
-    async def chat(self, body: dict[str, Any]) -> dict[str, Any]: ...
+    async def answer(self, body: dict[str, Any]) -> str: ...
 
     async def count_tokens(self, text: str) -> int: ...
+
+
+class SessionModel:
+    """The model of a session of the engine."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    @property
+    def context_length(self) -> int:
+        """In tokens; a modest one where the address does not tell."""
+        return self._session.abilities.context_length or _USUAL_CONTEXT
+
+    async def count_tokens(self, text: str) -> int:
+        return await self._session.client.count_tokens(text)
+
+    async def answer(self, body: dict[str, Any]) -> str:
+        """The whole text that the model answers to an OpenAI body. Cancelling frees the model."""
+        names = self._session.abilities.models
+        prompt = "".join(message["content"] for message in body["messages"])
+        tokens = await self.count_tokens(prompt) + _ANSWER_TOKENS + _SPARE_TOKENS
+        body = {**body, "model": names[0] if names else "default"}
+        pieces = []
+        async with aclosing(self._session.stream(body, tokens)) as chunks:
+            async for chunk in chunks:
+                for choice in chunk.get("choices") or ():
+                    pieces.append((choice.get("delta") or {}).get("content") or "")
+        return "".join(pieces)
 
 
 def check_formats(request: OCRRequest) -> None:
@@ -50,11 +81,31 @@ def check_formats(request: OCRRequest) -> None:
         schema = _schema(getattr(request, name))
         try:
             if schema is not None:
-                jsonschema.validators.validator_for(schema).check_schema(schema)
-        except jsonschema.SchemaError as error:
+                schemas.check(schema)
+        except schemas.BadSchema as error:
             raise InvalidRequest(
-                ("body", name, "json_schema", "schema"), f"This is no JSON schema: {error.message}"
+                ("body", name, "json_schema", "schema"), f"This is no JSON schema: {error}"
             ) from None
+
+
+async def annotate(result: OCRResult, request: OCRRequest, engine: Engine) -> OCRResult:
+    """The result with the annotations that the request asks for.
+
+    Raises:
+        ApiError: there is no model, or it does not keep to the format.
+    """
+    if not request.document_annotation_format and not request.bbox_annotation_format:
+        return result
+    pages, document = result.pages, None
+    async with engine.session() as session:
+        annotator = Annotator(SessionModel(session))
+        if request.bbox_annotation_format:
+            pages = await annotator.images(pages, request.bbox_annotation_format)
+        if request.document_annotation_format:
+            document = await annotator.document(
+                pages, request.document_annotation_format, request.document_annotation_prompt
+            )
+    return result.model_copy(update={"pages": pages, "document_annotation": document})
 
 
 class Annotator:
@@ -122,11 +173,13 @@ class Annotator:
             "temperature": 0,
             "max_tokens": _ANSWER_TOKENS,
         }
-        if format.type != "text":
-            body["response_format"] = format.body()
+        if format.json_schema is not None:
+            named = {"name": format.json_schema.name, "schema": bounded(_schema(format))}
+            body["response_format"] = {"type": "json_schema", "json_schema": named}
+        elif format.type == "json_object":
+            body["response_format"] = {"type": "json_object"}
         for attempt in range(_ATTEMPTS):
-            answer = await self._model.chat({**body, "seed": attempt})
-            text = str(answer["choices"][0]["message"]["content"] or "")
+            text = await self._model.answer({**body, "seed": attempt})
             if _keeps_to(format, text):
                 return text
             body["temperature"] = 0.5
@@ -148,12 +201,11 @@ def _keeps_to(format: ResponseFormat, text: str) -> bool:
         return True
     try:
         value = json.loads(text)
-        if format.type == "json_object":
-            return isinstance(value, dict)
-        jsonschema.validate(value, _schema(format) or {})
-    except (ValueError, jsonschema.ValidationError):
+    except ValueError:
         return False
-    return True
+    if format.type == "json_object":
+        return isinstance(value, dict)
+    return schemas.fits(value, _schema(format) or {})
 
 
 def _shortened(texts: list[str], part: float) -> list[str]:
