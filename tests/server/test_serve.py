@@ -7,6 +7,7 @@ import socket
 import stat
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import httpx
@@ -118,6 +119,25 @@ def test_settings_that_cannot_be_used_are_refused_by_name(
     assert str(data / "settings.toml") in refused.stderr
     assert named in refused.stderr
     assert "Traceback" not in refused.stderr
+
+
+def test_changed_settings_are_in_force_without_a_new_start(tmp_path: Path) -> None:
+    def wait_for(model: str) -> None:
+        deadline = time.monotonic() + 20
+        while (found := http.get("/v1/models").json()["data"][0]["id"]) != model:
+            assert time.monotonic() < deadline, found
+            time.sleep(0.05)
+
+    with serve(tmp_path / "data") as server, connect(server) as http:
+        wait_for("smollm2")
+        settings = server.data / "settings.toml"
+        settings.write_text("model_path = '/models/other.gguf'\n[limits]\nfile_bytes = 3\n")
+        wait_for("other")
+        assert http.post("/v1/files", files={"file": ("a.txt", b"text")}).status_code == 413
+        # What cannot be used changes nothing, and what is usable afterwards does again.
+        settings.write_text("model_path = ")
+        settings.unlink()
+        wait_for("smollm2")
 
 
 def test_a_port_that_is_taken_is_said_so(tmp_path: Path) -> None:
