@@ -219,8 +219,9 @@ def test_the_client_names_what_it_has(bench: Bench) -> None:
     assert "libraries" in dir(bench.client)
 
 
-def test_a_closed_bench_leaves_no_thread(server: RunningServer, bench: Bench) -> None:
-    before = {thread.name for thread in threading.enumerate()}
-    assert "carrel-store" in before
+def test_a_closed_bench_leaves_no_thread_and_no_panel(bench: Bench) -> None:
+    panels = [bench.files, bench.library(bench.create_library("closed"))]
+    assert "carrel-store" in {thread.name for thread in threading.enumerate()}
     bench.close()
     assert "carrel-store" not in {thread.name for thread in threading.enumerate()}
+    assert [panel.comm for panel in panels] == [None, None]

@@ -21,6 +21,7 @@ class Wire:
     _arrived: threading.Condition = field(default_factory=threading.Condition)
 
     def __post_init__(self) -> None:
+        self._first = dict(self.panel.state)
         self.panel.comm.send = self._take
 
     def _take(self, data: dict[str, Any], buffers: list[bytes] | None = None, **_: Any) -> None:
@@ -53,9 +54,10 @@ class Wire:
 
     @property
     def states(self) -> list[dict[str, Any]]:
-        """The values of `state` that were sent."""
+        """The state at first and those that were sent since."""
         updates = [message for message in self.messages if message["method"] == "update"]
-        return [update["state"]["state"] for update in updates if "state" in update["state"]]
+        later = [update["state"]["state"] for update in updates if "state" in update["state"]]
+        return [self._first, *later]
 
     def wait(self, holds: Condition) -> dict[str, Any]:
         """The first custom message for which `holds`, as soon as it is there."""

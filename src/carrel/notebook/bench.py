@@ -2,13 +2,13 @@
 
 import asyncio
 import atexit
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self, TypedDict, TypeVar, Unpack
+from weakref import WeakSet
 
-from carrel.client import Client
 from carrel.config import ConfigError, load_profile
 from carrel.notebook import display
 from carrel.notebook.activity import ActivityPanel
@@ -36,7 +36,7 @@ from carrel.store.selectors.libraries import document_phase
 from carrel.store.selectors.session import header
 from carrel.store.store import Store
 from carrel.wire.agents import Agent
-from carrel.wire.completions import CompletionRequest, UserMessage
+from carrel.wire.completions import Completion, CompletionRequest, UserMessage
 from carrel.wire.documents import Document
 from carrel.wire.files import File
 from carrel.wire.libraries import Library
@@ -44,6 +44,7 @@ from carrel.wire.ocr import Page
 
 T = TypeVar("T")
 
+P = TypeVar("P", bound=Panel)
 N = TypeVar("N", Library, Agent)
 
 POLL = 0.3
@@ -75,6 +76,7 @@ class Bench:
         except ConfigError as error:
             raise BenchError(Problem.of(error)) from None
         self._together = Together(self._store)
+        self._panels: WeakSet[Panel] = WeakSet()
         self.client = SyncClient(self._store)
         self._store.loop.run(self._store.start())
         atexit.register(self.close)
@@ -85,31 +87,31 @@ class Bench:
     @cached_property
     def files(self) -> FilesPanel:
         """The Files panel."""
-        return FilesPanel(self._store)
+        return self._kept(FilesPanel(self._store))
 
     @cached_property
     def libraries(self) -> LibraryPanel:
         """The Libraries panel: all of them in a list."""
-        return LibraryPanel(self._store)
+        return self._kept(LibraryPanel(self._store))
 
     @cached_property
     def document(self) -> DocumentPanel:
         """The Document panel: what was opened last in another panel."""
-        return DocumentPanel(self._store)
+        return self._kept(DocumentPanel(self._store))
 
     @cached_property
     def agents(self) -> AgentPanel:
         """The Agents panel: all of them in a list."""
-        return AgentPanel(self._store)
+        return self._kept(AgentPanel(self._store))
 
     @cached_property
     def activity(self) -> ActivityPanel:
         """The Activity panel."""
-        return ActivityPanel(self._store)
+        return self._kept(ActivityPanel(self._store))
 
     @cached_property
     def _chats(self) -> ChatPanel:
-        return ChatPanel(self._store)
+        return self._kept(ChatPanel(self._store))
 
     @cached_property
     def _workbench(self) -> Workbench:
@@ -121,7 +123,7 @@ class Bench:
             "Chat": self._chats,
             "Activity": self.activity,
         }
-        return Workbench(self._store, panels)
+        return self._kept(Workbench(self._store, panels))
 
     def library(self, library: str | Library, **options: Any) -> LibraryPanel:
         """A panel of one library, by name or id: documents, upload, search."""
@@ -130,7 +132,7 @@ class Bench:
         self._done(service.select(chosen.id), None)
         self._done(service.load(), None)
         self._together.join(service)
-        return LibraryPanel(store, service, **options)
+        return self._kept(LibraryPanel(store, service, **options))
 
     def agent(self, agent: str | Agent, **options: Any) -> AgentPanel:
         """A panel of one agent, by name or id: versions, what differs, make active, edit."""
@@ -139,7 +141,7 @@ class Bench:
         self._done(service.select(chosen.id), None)
         self._done(service.load(), None)
         self._together.join(service)
-        return AgentPanel(store, service, **options)
+        return self._kept(AgentPanel(store, service, **options))
 
     def chat(self, agent: str | Agent | None = None, **options: Any) -> ChatPanel:
         """A panel of a new conversation with an agent; without one, all saved conversations."""
@@ -148,7 +150,11 @@ class Bench:
         chosen = self._agent(agent)
         service = ChatService(self._store.loop, self._store.session)
         self._done(service.new(chosen.id), None)
-        return ChatPanel(self._store, service, **options)
+        return self._kept(ChatPanel(self._store, service, **options))
+
+    def _kept(self, panel: P) -> P:
+        self._panels.add(panel)
+        return panel
 
     # calls
 
@@ -169,7 +175,7 @@ class Bench:
         return Reading(
             file.filename,
             pages,
-            lambda **options: DocumentPanel(self._store, service, **options),
+            lambda **options: self._kept(DocumentPanel(self._store, service, **options)),
         )
 
     def create_library(self, name: str, description: str | None = None) -> Library:
@@ -196,7 +202,7 @@ class Bench:
 
     def wait_ready(self, document: Document, *, timeout: float | None = None) -> Document:
         """Waits until a library's document is processed, and gives it as it is then."""
-        ready = self._done(self._store.loop.run(self._processed(document)), timeout)
+        ready = self._run(_processed(self._store, document), timeout)
         if document_phase(ready) == "failed":
             reason = ready.error or "The service gives no reason."
             raise BenchError(Problem(f"{ready.name} was not processed", reason))
@@ -222,7 +228,7 @@ class Bench:
         """One question, one answer."""
         asked = self._agent(agent)
         request = CompletionRequest(agent_id=asked.id, messages=[UserMessage(content=text)])
-        found = self._call(lambda client: client.completions.complete(request), timeout)
+        found = self._run(_complete(self._store, request), timeout)
         message = found.choices[0].message
         content = message.content if isinstance(message.content, str) else ""
         version = asked.version if found.agent_version is None else found.agent_version
@@ -231,9 +237,8 @@ class Bench:
     def close(self) -> None:
         """Ends the panels, everything that runs, and the connection."""
         atexit.unregister(self.close)
-        for panel in vars(self).values():
-            if isinstance(panel, Panel):
-                panel.close()
+        for panel in self._panels:
+            panel.close()
         self._store.loop.run(self._store.close()).result()
         self._store.loop.close()
 
@@ -268,22 +273,18 @@ class Bench:
             raise BenchError(Problem("It was stopped", "", "Run the cell again to start anew."))
         return result  # type: ignore[return-value]  # None only where T has it
 
-    def _call(self, call: Callable[[Client], Awaitable[T]], timeout: float | None = None) -> T:
-        async def body() -> T:
-            return await call(await self._store.session.client())
-
-        return self._done(self._store.loop.run(body()), timeout)
+    def _run(self, coroutine: Coroutine[Any, Any, T], timeout: float | None = None) -> T:
+        return self._done(self._store.loop.run(coroutine), timeout)
 
     def _library(self, library: str | Library) -> Library:
         if isinstance(library, Library):
             return library
-        found = self._call(lambda client: client.libraries.list(page_size=100)).data
-        return _named("library", library, found)
+        return _named("library", library, self._run(_libraries(self._store)))
 
     def _agent(self, agent: str | Agent) -> Agent:
         if isinstance(agent, Agent):
             return agent
-        return _named("agent", agent, self._call(_all_agents))
+        return _named("agent", agent, self._run(_agents(self._store)))
 
     def _changed(self, fields: AgentFields, **options: Unpack[AgentOptions]) -> AgentFields:
         changes: dict[str, Any] = {**options}
@@ -292,13 +293,6 @@ class Bench:
         if "libraries" in options:
             changes["libraries"] = [self._library(one).id for one in options["libraries"]]
         return AgentFields.model_validate({**fields.model_dump(), **changes})
-
-    async def _processed(self, document: Document) -> Document:
-        while document_phase(document) in ("queued", "processing"):
-            await asyncio.sleep(POLL)
-            client = await self._store.session.client()
-            document = await client.documents.get(document.library_id, document.id)
-        return document
 
 
 @contextmanager
@@ -309,13 +303,32 @@ def _in_words() -> Iterator[None]:
         raise BenchError(error.problem) from None
 
 
-async def _all_agents(client: Client) -> list[Agent]:
+async def _libraries(store: Store) -> list[Library]:
+    client = await store.session.client()
+    return (await client.libraries.list(page_size=100)).data
+
+
+async def _agents(store: Store) -> list[Agent]:
+    client = await store.session.client()
     agents: list[Agent] = []
     while page := await client.agents.list(page=len(agents) // 100, page_size=100):
         agents += page
         if len(page) < 100:
             break
     return agents
+
+
+async def _complete(store: Store, request: CompletionRequest) -> Completion:
+    client = await store.session.client()
+    return await client.completions.complete(request)
+
+
+async def _processed(store: Store, document: Document) -> Document:
+    while document_phase(document) in ("queued", "processing"):
+        await asyncio.sleep(POLL)
+        client = await store.session.client()
+        document = await client.documents.get(document.library_id, document.id)
+    return document
 
 
 async def _read(

@@ -6,28 +6,13 @@ from collections.abc import Callable, Coroutine, Iterator
 from contextlib import AbstractAsyncContextManager, contextmanager
 from typing import Any, TypeVar
 
-from carrel.client import Client
-from carrel.client.agents import Agents
-from carrel.client.completions import Completions
-from carrel.client.documents import Documents
-from carrel.client.files import Files
-from carrel.client.libraries import Libraries
-from carrel.client.models import Models
-from carrel.client.ocr import OCR
-from carrel.local import ensure
+from carrel.notebook.errors import BenchError
+from carrel.store.problem import ProblemError
 from carrel.store.store import Store
 
 T = TypeVar("T")
 
-_AREAS: dict[str, type[object]] = {
-    "files": Files,
-    "agents": Agents,
-    "ocr": OCR,
-    "completions": Completions,
-    "libraries": Libraries,
-    "documents": Documents,
-    "models": Models,
-}
+_AREAS = ("files", "agents", "ocr", "completions", "libraries", "documents", "models")
 
 
 class SyncClient:
@@ -40,16 +25,9 @@ class SyncClient:
         self._store = store
 
     @functools.cached_property
-    def aio(self) -> Client:
-        """A client of its own for `await` in the notebook's cells."""
-        return _wait(self._store, self._open())
-
-    async def _open(self) -> Client:
-        profile = self._store.profile
-        if profile.url is not None:
-            return Client(profile.url, profile.api_key)
-        address = await ensure()
-        return Client(address.url, address.api_key)
+    def aio(self) -> Any:
+        """The asynchronous client itself, one for the notebook's own loop: `await` its calls."""
+        return _wait(self._store, self._store.session.another_client())
 
     def __getattr__(self, name: str) -> Any:
         if name not in _AREAS:
@@ -71,8 +49,7 @@ class _Area:
         self._name = name
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        client = _wait(self._store, self._store.session.client())
-        method = getattr(getattr(client, self._name), name)
+        method = getattr(self._area(), name)
 
         @functools.wraps(method)
         def call(*args: Any, **kwargs: Any) -> Any:
@@ -86,7 +63,10 @@ class _Area:
         return call
 
     def __dir__(self) -> list[str]:
-        return [name for name in dir(_AREAS[self._name]) if not name.startswith("_")]
+        return [name for name in dir(self._area()) if not name.startswith("_")]
+
+    def _area(self) -> Any:
+        return getattr(_wait(self._store, self._store.session.client()), self._name)
 
 
 @contextmanager
@@ -126,6 +106,8 @@ def _wait(store: Store, coroutine: Coroutine[Any, Any, T]) -> T:
     except KeyboardInterrupt:
         handle.cancel()
         raise
+    if failed and isinstance(failed[0], ProblemError):
+        raise BenchError(failed[0].problem) from None
     if failed:
         raise failed[0]
     return result  # type: ignore[return-value]

@@ -74,6 +74,7 @@ class SessionService(Service[SessionState]):
         )
         self._profile = profile
         self._client: Client | None = None
+        self._address: tuple[str, str | None] = ("", None)
         self._lease: Lease | None = None
         self._cards: tuple[ModelCard, ...] | None = None  # not asked yet
         self._settled = asyncio.Event()  # connected or failed: nobody needs to wait
@@ -106,6 +107,13 @@ class SessionService(Service[SessionState]):
         if self._client is None or state.connection == "failed":
             raise ProblemError(state.error or Problem("Not connected", state.detail))
         return self._client
+
+    async def another_client(self) -> Client:
+        """A client of its own, for another event loop. Whoever asks for it closes it."""
+        from carrel.client import Client
+
+        await self.client()
+        return Client(*self._address)
 
     def card(self, model: str) -> ModelCard | None:
         """What the service says about a model."""
@@ -184,6 +192,7 @@ class SessionService(Service[SessionState]):
         from carrel.client import Client
 
         old, self._client = self._client, Client(url, api_key)
+        self._address = (url, api_key)
         self._cards = None
         self.slice.set(url=url)
         if old is not None:
