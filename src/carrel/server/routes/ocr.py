@@ -1,6 +1,7 @@
 """OCR: a document by file, address or data URL in, its pages out."""
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
@@ -19,6 +20,7 @@ from carrel.server.mimetypes import sniff
 from carrel.server.parts import Server
 from carrel.server.reading.annotations import annotate, check_formats
 from carrel.server.reading.options import NoSuchPage, ReadOptions, UnreadableDocument
+from carrel.server.reading.reader import ParserUnavailable
 from carrel.server.reading.recogniser import OCRUnavailable
 from carrel.server.records import documents, files
 from carrel.server.routes.dependencies import CurrentCaller, CurrentServer
@@ -27,6 +29,8 @@ from carrel.wire.content import DocumentURLChunk, FileChunk
 from carrel.wire.ocr import OCRRequest, OCRResult, OCRUsage
 
 router = APIRouter(prefix="/v1/ocr")
+
+log = logging.getLogger(__name__)
 
 DEFAULT_MODEL = "carrel-ocr"
 _LEFT = 499
@@ -66,9 +70,10 @@ async def recognise(body: OCRRequest, server: Server, caller: Caller) -> OCRResu
             raise ApiError(400, error.message, param="pages") from None
         except UnreadableDocument as error:
             raise ApiError(400, error.message, "document_parser_invalid_file", error.code) from None
-        except OCRUnavailable:
+        except (OCRUnavailable, ParserUnavailable) as error:
+            log.error("a document could not be read: %s", error)
             raise ApiError(
-                503, "Text recognition does not work here. The server's log says why."
+                503, "Documents cannot be read here. The server's log says why."
             ) from None
     result = OCRResult(
         pages=reading.pages,
