@@ -1,19 +1,30 @@
 """The models a service offers."""
 
-from carrel.wire.base import Answer
+from pydantic import Field
+
+from carrel.wire.base import Answer, omitted_when_none
+
+
+class ModelCapabilities(Answer):
+    """What a model can be used for."""
+
+    completion_chat: bool = False
+    function_calling: bool = False
 
 
 class ModelCard(Answer):
-    """A model, or another name for one."""
+    """A model. It also answers to its `aliases`."""
 
     id: str
     object: str = "model"
-    created: int | None = None
-    owned_by: str | None = None
+    type: str = "base"
+    created: int | None = omitted_when_none()
+    owned_by: str | None = omitted_when_none()
     name: str | None = None
     description: str | None = None
-    max_context_length: int | None = None
-    aliases: list[str] | None = None
+    max_context_length: int | None = omitted_when_none()
+    aliases: list[str] | None = omitted_when_none()
+    capabilities: ModelCapabilities = Field(default_factory=ModelCapabilities)
 
 
 class ModelList(Answer):

@@ -12,7 +12,7 @@ from carrel.server.models.budget import TokenBudget
 from carrel.server.models.embedded import CONTEXT_TOKENS, SLOTS
 from carrel.server.models.process import EmbeddedProcess
 from carrel.server.models.weights import built_in_weights
-from carrel.wire.models import ModelCard
+from carrel.wire.models import ModelCapabilities, ModelCard
 
 BUILT_IN = "smollm2"
 VENDOR_NAMES = (
@@ -27,6 +27,7 @@ VENDOR_NAMES = (
 )
 """Names that clients of the hosted service insist on; the default model answers to them."""
 
+_CAPABILITIES = ModelCapabilities(completion_chat=True, function_calling=True)
 _DEFAULT_MAX_TOKENS = 1024
 
 
@@ -136,6 +137,7 @@ class Engine:
             ModelCard(
                 id=name,
                 owned_by="remote",
+                capabilities=_CAPABILITIES,
                 name=name,
                 max_context_length=abilities.context_length,
                 aliases=list(VENDOR_NAMES) if name == abilities.models[0] else [],
@@ -167,6 +169,7 @@ def _embedded_card(path: Path | None) -> ModelCard:
     return ModelCard(
         id=BUILT_IN if path is None else path.stem,
         owned_by="carrel",
+        capabilities=_CAPABILITIES,
         name="SmolLM2 135M" if path is None else path.stem,
         description="small test model" if path is None else None,
         max_context_length=CONTEXT_TOKENS if path is None else None,
