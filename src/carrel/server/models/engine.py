@@ -29,6 +29,8 @@ VENDOR_NAMES = (
 
 _CAPABILITIES = ModelCapabilities(completion_chat=True, function_calling=True)
 _DEFAULT_MAX_TOKENS = 1024
+# The built-in model is small enough to fall into endless repetition of a few words.
+_BUILT_IN_SAMPLING = {"dry_multiplier": 0.8, "dry_allowed_length": 4}
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,8 @@ class Session:
 
     client: ModelClient
     abilities: Abilities
+    sampling: dict[str, Any]
+    """How plain text is sampled unless the request says otherwise."""
     _budget: TokenBudget | None
 
     @property
@@ -84,9 +88,7 @@ class Engine:
         self._http = model_http()
         self._abilities: dict[Address, Abilities] = {}
         self._embedded = _embedded_card(model_path)
-
-    async def start(self) -> None:
-        """Nothing yet: the model starts when it is needed."""
+        self._sampling = _BUILT_IN_SAMPLING if model_path is None else {}
 
     async def stop(self) -> None:
         """Ends the embedded model and closes connections."""
@@ -107,11 +109,11 @@ class Engine:
         """
         if self._remote is not None:
             client = ModelClient(self._http, self._remote)
-            yield Session(client, await self._ask(self._remote, client), None)
+            yield Session(client, await self._ask(self._remote, client), {}, None)
             return
         async with self._process.address() as address:
             client = ModelClient(self._http, address)
-            yield Session(client, await self._ask(address, client), self._budget)
+            yield Session(client, await self._ask(address, client), self._sampling, self._budget)
 
     async def _ask(self, address: Address, client: ModelClient, again: bool = False) -> Abilities:
         # One entry: an embedded model that was started anew has another address.

@@ -155,7 +155,10 @@ class _Reader:
     def _result(self, message: ToolMessage, content: Any) -> ChatMessage:
         name = message.name or self._called.get(message.tool_call_id or "", "the function")
         if self._abilities.tools is False:
-            return {"role": "user", "content": f"Result of {name}: {content}"}
+            return {
+                "role": "user",
+                "content": f"The result of {name} is: {content}\nNow answer my question.",
+            }
         return {
             "role": "tool",
             "content": content,

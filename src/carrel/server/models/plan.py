@@ -19,10 +19,11 @@ from carrel.server.models.messages import (
 from carrel.server.models.sources import SearchLibraries, find_passages, put_before, that_fit
 from carrel.server.models.tools import Toolbox, toolbox
 from carrel.wire.agents import Agent, CompletionArgs
-from carrel.wire.completions import AssistantMessage, CompletionRequest
+from carrel.wire.completions import AssistantMessage, CompletionRequest, ToolMessage
 from carrel.wire.tools import FunctionTool, LibraryTool, Tool
 
-DEFAULT_TEMPERATURE = 0.3
+_TEMPERATURE = 0.3
+_TEMPERATURE_WITH_PASSAGES = 0.1
 _USUAL_CONTEXT = 8192
 _PASSAGES_SHARE = 10
 """Passages take at most this part of the context: a tenth."""
@@ -100,7 +101,7 @@ async def make_plan(
         [*(tool for tool in tools if isinstance(tool, FunctionTool)), *(request.tools or ())],
         request.tool_choice or arguments.tool_choice,
     )
-    prompted = box if session.abilities.tools is False else Toolbox()
+    prompted = _prompted(box, request, session)
     schema = schema_of(request.response_format or arguments.response_format)
     messages = _with_system(
         await as_chat(request.messages, session.abilities, read_document),
@@ -126,9 +127,14 @@ async def make_plan(
         body={
             "model": model,
             "messages": messages,
-            **_sampling(request, arguments, session),
+            **_sampling(
+                request, arguments, session, plain=schema is None and not prompted.must_call
+            ),
+            "temperature": _first(
+                arguments.temperature, _TEMPERATURE_WITH_PASSAGES if found else _TEMPERATURE
+            ),
             **({} if max_tokens is None else {"max_tokens": max_tokens}),
-            **({} if prompted.functions else box.openai()),
+            **({} if session.abilities.tools is False else box.openai()),
             **_format(prompted.schema() if prompted.must_call else schema, session),
         },
         n=request.n or 1,
@@ -140,6 +146,15 @@ async def make_plan(
         prompted=prompted,
         passages=found,
     )
+
+
+def _prompted(box: Toolbox, request: CompletionRequest, session: Session) -> Toolbox:
+    """The tools that have to stand in the prompt: those of a model that has no place for them."""
+    if session.abilities.tools is not False:
+        return Toolbox()
+    # Such a model, shown a result and the tools again, makes the same call again.
+    answered = isinstance(request.messages[-1], ToolMessage)
+    return Toolbox() if answered and not box.must_call else box
 
 
 def _with_system(messages: list[ChatMessage], *texts: str) -> list[ChatMessage]:
@@ -173,12 +188,11 @@ def _room(prompt: int | None, answer: int | None, session: Session) -> int:
 
 
 def _sampling(
-    request: CompletionRequest, arguments: CompletionArgs, session: Session
+    request: CompletionRequest, arguments: CompletionArgs, session: Session, *, plain: bool
 ) -> dict[str, Any]:
     stop = _first(request.stop, arguments.stop) or []
     repetition = "repeat_penalty" if session.abilities.llama else "repetition_penalty"
     chosen = {
-        "temperature": _first(arguments.temperature, DEFAULT_TEMPERATURE),
         "top_p": arguments.top_p,
         "top_k": request.top_k,
         "frequency_penalty": _first(request.frequency_penalty, arguments.frequency_penalty),
@@ -186,7 +200,8 @@ def _sampling(
         repetition: request.repetition_penalty,
         "stop": [text for text in ([stop] if isinstance(stop, str) else stop) if text] or None,
     }
-    return {name: value for name, value in chosen.items() if value is not None}
+    usual = session.sampling if plain and request.repetition_penalty is None else {}
+    return {**usual, **{name: value for name, value in chosen.items() if value is not None}}
 
 
 def _format(schema: dict[str, Any] | None, session: Session) -> dict[str, Any]:
