@@ -19,7 +19,7 @@ from carrel.tui.widgets.fields import Prompt
 from carrel.tui.widgets.keybar import KeyBar
 from carrel.tui.widgets.picture import PagePicture
 from carrel.tui.widgets.table import VirtualTable
-from support.process import serve
+from support.process import RunningServer, serve
 from support.states import fill
 from support.workbench import profile_of, workbench
 
@@ -162,3 +162,26 @@ async def test_a_lost_server_is_said_and_found_again(
                 await asyncio.to_thread(stack.enter_context, serve(data, port=port))
                 await bench.shows("● ready", wait=60)
                 assert "lost the server" not in bench.text()
+
+
+async def test_a_refused_key_is_explained(server: RunningServer) -> None:
+    async with workbench(Profile("test", server.url, "wrong")) as bench:
+        await bench.shows("✕ failed", "The key was refused", "Check the API key")
+        await bench.press("escape")
+        await bench.shows("✕", "[1 Files]")
+
+
+async def test_a_read_only_profile_changes_nothing_until_it_is_allowed(
+    server: RunningServer,
+) -> None:
+    async with workbench(Profile("test", server.url, server.api_key, read_only=True)) as bench:
+        await bench.shows("read-only")
+        await bench.press("2", "n")
+        await bench.type("papers")
+        await bench.press("enter")
+        await bench.shows("Changes are off.")
+        await bench.press("escape", "ctrl+p")
+        await bench.type("allow")
+        await bench.press("enter")
+        await bench.until(lambda: not bench.store.session.slice.value.read_only)
+        await bench.until(lambda: "read-only" not in bench.text())

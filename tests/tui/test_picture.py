@@ -99,3 +99,18 @@ async def test_a_sentence_stands_where_there_is_no_picture() -> None:
         await pilot.pause()
         strips = app.screen._compositor.render_strips(app.size)
         assert any("No picture [/here]." in strip.text for strip in strips)
+
+
+@pytest.mark.parametrize(("protocol", "begin"), [("kitty", "\x1b_G"), ("sixel", "\x1bP")])
+async def test_a_terminal_that_shows_pictures_gets_one(
+    protocol: Protocol, begin: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app, terminal = PictureApp(), io.StringIO()
+    async with app.run_test(size=(20, 12)) as pilot:
+        monkeypatch.setattr("sys.__stdout__", terminal)
+        app.pane._protocol = protocol
+        await app.pane.show(png(("red", "blue")))
+        await pilot.pause()
+        drawn = "".join(strip.text for strip in app.screen._compositor.render_strips(app.size))
+        assert begin in terminal.getvalue() + drawn
+        assert app.pane.children[0].size.height > 1

@@ -139,6 +139,12 @@ class CarrelApp(Steady, App[None]):
             self.add_mode(name, lambda place=place: place(self.store))  # type: ignore[misc]
         await self.switch_mode("files")
         watch(self.store.notifications.slice, self._tell, deliver=self.call_later)
+        watch(
+            self.store.session.slice,
+            self._explain_connection,
+            select=lambda state: state.error,
+            deliver=self.call_later,
+        )
 
     # Moving about
 
@@ -235,6 +241,10 @@ class CarrelApp(Steady, App[None]):
             newest = state.items[-1]
             self._shown_notice = newest.id
             place.notice(newest.text, failed=newest.level == "error")
+
+    def _explain_connection(self, error: "Problem | None") -> None:
+        if error is not None:
+            self.show_problem(error)
 
     def show_problem(self, problem: "Problem") -> None:
         """A panel for a real error; a second one while it is open becomes a line."""

@@ -59,3 +59,15 @@ def bar(fraction: float | None, width: int = 16) -> Content:
     halves = round(max(0.0, min(fraction, 1.0)) * width * 2)
     full = "━" * (halves // 2) + "╸" * (halves % 2)
     return Content.assemble((full, "$accent"), ("─" * (width - len(full)), "$line"))
+
+
+def highlighted(passage: str) -> Content:
+    """A passage with what stands between « and » marked."""
+    parts: list[Content] = []
+    for index, part in enumerate(passage.split("«")):
+        match, closed, rest = part.partition("»")
+        if index and closed:
+            parts += [line(f"«{match}»", "bold $match"), line(rest)]
+        else:
+            parts.append(line(("«" if index else "") + part))
+    return Content("").join(parts)

@@ -27,7 +27,6 @@ from carrel.tui import labels
 from carrel.tui.clipboard import copy
 from carrel.tui.dialogs.ask import Choose, Thing
 from carrel.tui.dialogs.confirm import Confirm
-from carrel.tui.screens.libraries import highlighted
 from carrel.tui.screens.place import Place, Way, empty
 from carrel.tui.widgets.fields import Prompt
 from carrel.tui.widgets.table import Column, Row, VirtualTable
@@ -157,7 +156,7 @@ class ChatPlace(Place):
         self.query_one("#passage", Static).update(
             Content("\n").join(
                 [
-                    highlighted(passage.snippet),
+                    labels.highlighted(passage.snippet),
                     Content(""),
                     Content.styled("enter opens the page", "$muted"),
                     Content.styled("] next source, esc closes", "$muted"),

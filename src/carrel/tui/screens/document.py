@@ -88,6 +88,8 @@ class DocumentPlace(Place):
 
     def _title(self, state: DocumentState) -> str:
         words = title(state)
+        if state.source is not None and ZOOMS[self._zoom] != 1:
+            words += f" · {ZOOMS[self._zoom]:.0%}".replace("%", " %")
         width = self.picture.size.width - 4
         surplus = len(words) - width
         if state.source is None or width <= 0 or surplus <= 0:
@@ -177,7 +179,7 @@ class DocumentPlace(Place):
 
     def action_zoom(self, step: int) -> None:
         self._zoom = max(0, min(self._zoom + step, len(ZOOMS) - 1))
-        self._draw_picture(self.store.documents.slice.value)
+        self._show(self.store.documents.slice.value)
 
     def action_raw(self) -> None:
         self._raw = not self._raw

@@ -218,7 +218,7 @@ class LibrariesPlace(Place):
         how = Content.styled("enter opens it at this page", "$muted")
         name = labels.line(hit.name, "bold")
         return Content("\n").join(
-            [name, page, Content(""), highlighted(hit.passage), Content(""), how]
+            [name, page, Content(""), labels.highlighted(hit.passage), Content(""), how]
         )
 
     def _library(self, state: LibrariesState) -> Library | None:
@@ -412,18 +412,6 @@ def _hit_row(row: HitRow) -> Row:
             Content(str(row.number)),
             labels.line(row.name),
             Content(row.page),
-            highlighted(row.passage),
+            labels.highlighted(row.passage),
         ),
     )
-
-
-def highlighted(passage: str) -> Content:
-    """A passage with what stands between « and » marked."""
-    parts: list[Content] = []
-    for index, part in enumerate(passage.split("«")):
-        match, closed, rest = part.partition("»")
-        if index and closed:
-            parts += [labels.line(f"«{match}»", "bold $match"), labels.line(rest)]
-        else:
-            parts.append(labels.line(("«" if index else "") + part))
-    return Content("").join(parts)

@@ -23,6 +23,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from carrel.tui.steady import Steady
+from carrel.tui.widgets.note import Note
 
 Protocol = Literal["kitty", "sixel", "halfblock"]
 
@@ -149,27 +150,17 @@ class PagePicture(Steady, ScrollableContainer, can_focus=True):
             return HalfBlocks(_darken(small).tobytes(), width, height)
 
     def _image(self, png: bytes) -> Widget:
+        from PIL import Image
+
         kitty, sixel = _image_widgets()
-        picture = io.BytesIO(png)
-        widget: Widget = (kitty if self._protocol == "kitty" else sixel)(picture)
-        widget.styles.width = max(int(self.scrollable_content_region.width * self.zoom), 10)
-        widget.styles.height = "auto"
+        with Image.open(io.BytesIO(png)) as picture:
+            height_of_width = picture.height / picture.width
+        across, down = _cell_pixels()
+        cells = max(int(self.scrollable_content_region.width * self.zoom), 10)
+        widget: Widget = (kitty if self._protocol == "kitty" else sixel)(io.BytesIO(png))
+        widget.styles.width = cells
+        widget.styles.height = max(round(cells * across * height_of_width / down), 1)
         return widget
-
-
-class Note(Widget):
-    """A sentence in the middle of a pane."""
-
-    DEFAULT_CSS = """
-    Note { height: 1fr; content-align: center middle; text-align: center; padding: 1 2; }
-    """
-
-    def __init__(self, content: Content) -> None:
-        super().__init__()
-        self._content = content
-
-    def render(self) -> Content:
-        return self._content
 
 
 def _darken(picture: Any) -> Any:

@@ -255,9 +255,9 @@ class VirtualTable(Steady, ScrollView, can_focus=True):
         return strip
 
     def _draw_empty(self, y: int, width: int) -> Strip:
-        at = y - max((self.size.height - len(self._empty)) // 2, 0)
-        words = self._empty[at] if 0 <= at < len(self._empty) else Content("")
-        words = words.truncate(width, ellipsis=True)
+        lines = [line for words in self._empty for line in words.wrap(width) or [words]]
+        at = y - max((self.size.height - len(lines)) // 2, 0)
+        words = lines[at] if 0 <= at < len(lines) else Content("")
         centred = words.pad_left((width - words.cell_length) // 2).truncate(width, pad=True)
         return Strip(centred.render_segments(self.visual_style), width)
 

@@ -12,7 +12,7 @@ from textual.widgets import Static
 
 from carrel.store.selectors.chat import TurnRow
 from carrel.text import clean_text
-from carrel.tui.widgets.picture import Note
+from carrel.tui.widgets.note import Note
 from carrel.tui.widgets.prose import Prose, settled
 
 MAX_SHOWN = 200
