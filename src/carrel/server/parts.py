@@ -79,7 +79,6 @@ class Server:
                 stack.push_async_callback(part.stop)
                 await part.start()
             stack.push_async_callback(self._stop_engine)
-            await self.engine.start()
             for work in self._background():
                 await stack.enter_async_context(_in_background(work))
             yield
@@ -98,7 +97,6 @@ class Server:
         before, self.engine = self.engine, _engine(self.settings)
         seconds = self.settings.limits.completion_seconds
         self.completions = Completions(self.engine, self.library, seconds=seconds)
-        await self.engine.start()
         await before.stop()
 
     async def _stop_engine(self) -> None:

@@ -93,7 +93,7 @@ class Settings:
             self,
             model_path=self.model_path if chosen else folder.model_path,
             model_url=self.model_url if chosen else folder.model_url,
-            model_key=os.environ.get("CARREL_MODEL_KEY") or folder.model_key,
+            model_key=os.environ.get("CARREL_MODEL_KEY") or (None if chosen else folder.model_key),
             public_url=self.public_url or folder.public_url,
             limits=folder.limits,
         )

@@ -187,5 +187,7 @@ def _failed(said: str) -> ApiError:
 
 def _unreachable() -> ApiError:
     return ApiError(
-        503, "The language model does not answer, or broke off. Check its address and try again."
+        503,
+        "The language model does not answer, or broke off. Try again; if it stays so, see the"
+        " server's log and check the model's address.",
     )

@@ -5,7 +5,7 @@ import logging
 import time
 import uuid
 from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from contextlib import AsyncExitStack, aclosing
 from dataclasses import dataclass, field
 
 from carrel.server.access import Caller
@@ -120,14 +120,14 @@ class Completions:
             return await self._library.search(ids, query, limit, caller)
 
         agent = run.agent
+        check(agent, request)
         try:
-            async with asyncio.timeout(self._seconds) as timeout:
-                check(agent, request)
-                model = await self._engine.resolve(agent.model)
-            deadline = timeout.when()
-            async with self._engine.session() as session:
-                async with asyncio.timeout_at(deadline):
+            async with AsyncExitStack() as stack:
+                async with asyncio.timeout(self._seconds) as timeout:
+                    model = await self._engine.resolve(agent.model)
+                    session = await stack.enter_async_context(self._engine.session())
                     plan = await make_plan(agent, request, model, session, search, read_document)
+                deadline = timeout.when()
                 run.begin(plan)
                 choices = [generate(session, plan, index) for index in range(plan.n)]
                 async with aclosing(interleave(choices)) as events:

@@ -34,8 +34,9 @@ class EmbeddedProcess:
     @property
     def pid(self) -> int | None:
         """The process's number while it runs."""
-        running = self._process is not None and self._process.returncode is None
-        return self._process.pid if running and self._process else None
+        if self._process is None or self._process.returncode is not None:
+            return None
+        return self._process.pid
 
     @asynccontextmanager
     async def address(self) -> AsyncIterator[Address]:
@@ -56,48 +57,54 @@ class EmbeddedProcess:
             self._users -= 1
             if not self._users:
                 loop = asyncio.get_running_loop()
-                self._idle = loop.call_later(self._idle_seconds, self._end)
+                self._idle = loop.call_later(self._idle_seconds, self._end_idle)
 
     async def stop(self) -> None:
         """Ends the process, if it runs, and waits for it."""
         if self._idle is not None:
             self._idle.cancel()
-        self._end()
-        if self._process is not None:
-            await self._process.wait()
+        process, self._process = self._process, None
+        if process is not None:
+            _kill(process)
+            await process.wait()
 
     async def _start(self) -> None:
         weights = self._find_weights()
         key = secrets.token_urlsafe(32)
         began = time.perf_counter()
-        self._process = await asyncio.create_subprocess_exec(
+        process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-P", "-m", "carrel.server.models.embedded", str(weights)),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             # Its own group: a Ctrl-C in the server's terminal is for the server to act on.
             start_new_session=True,
         )
-        assert self._process.stdin is not None and self._process.stdout is not None
+        assert process.stdin is not None and process.stdout is not None
         try:
             # Not on the command line, which every user of the machine can read.
-            self._process.stdin.write(f"{key}\n".encode())
-            url = (await self._process.stdout.readline()).decode().strip()
+            process.stdin.write(f"{key}\n".encode())
+            url = (await process.stdout.readline()).decode().strip()
         except BaseException:
-            self._end()
+            _kill(process)
             raise
         if not url:
-            await self._process.wait()
+            await process.wait()
             log.error("the model %s could not be loaded", weights)
             raise ApiError(
                 503,
                 f"The language model {weights.name} could not be loaded. Check that it is a whole"
                 " GGUF file and that there is memory for it.",
             )
-        self._address = Address(f"{url}/v1", key)
+        self._process, self._address = process, Address(f"{url}/v1", key)
         log.info("loaded %s in %.2f s", weights.name, time.perf_counter() - began)
 
-    def _end(self) -> None:
-        if self.pid is not None and self._process is not None:
-            log.info("the language model ends")
-            with suppress(ProcessLookupError):
-                self._process.kill()
+    def _end_idle(self) -> None:
+        process, self._process = self._process, None
+        if process is not None:
+            log.info("the language model ends: nobody has used it for %g s", self._idle_seconds)
+            _kill(process)
+
+
+def _kill(process: asyncio.subprocess.Process) -> None:
+    with suppress(ProcessLookupError):
+        process.kill()

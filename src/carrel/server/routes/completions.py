@@ -38,7 +38,7 @@ async def complete(
             # With the first chunk it is known that the model answers, so that what was wrong
             # before it still is an error with a status of its own.
             first = await unless_disconnected(request, anext(chunks))
-            return _EventStream(_events(first, chunks), media_type="text/event-stream")
+            return _EventStream(first, chunks)
         completion = await unless_disconnected(request, server.completions.complete(*arguments))
     except ClientDisconnect:
         return Response(status_code=_LEFT)
@@ -48,11 +48,10 @@ async def complete(
 async def _events(
     first: CompletionChunk, chunks: AsyncGenerator[CompletionChunk]
 ) -> AsyncGenerator[str]:
-    async with aclosing(chunks):
-        yield _event(first)
-        async for chunk in chunks:
-            yield _event(chunk)
-        yield "data: [DONE]\n\n"
+    yield _event(first)
+    async for chunk in chunks:
+        yield _event(chunk)
+    yield "data: [DONE]\n\n"
 
 
 def _event(chunk: CompletionChunk) -> str:
@@ -62,10 +61,12 @@ def _event(chunk: CompletionChunk) -> str:
 class _EventStream(StreamingResponse):
     """A stream whose source is closed as soon as the caller leaves, not when it is collected."""
 
-    def __init__(self, events: AsyncGenerator[str], media_type: str) -> None:
-        super().__init__(events, media_type=media_type, headers={"cache-control": "no-store"})
-        self._events = events
+    media_type = "text/event-stream"
+
+    def __init__(self, first: CompletionChunk, chunks: AsyncGenerator[CompletionChunk]) -> None:
+        super().__init__(_events(first, chunks), headers={"cache-control": "no-store"})
+        self._chunks = chunks
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        async with aclosing(self._events):
+        async with aclosing(self._chunks):
             await super().__call__(scope, receive, send)
