@@ -43,7 +43,7 @@ def test_an_answer_under_way_goes_in_deltas_and_its_end_in_the_state(store: Stor
     assert len(wire.messages) < 40 * (1 + seconds)
     assert not any("word0" in str(state) for state in wire.states)
     put(store, question, Turn("assistant", whole, "done"), phase="idle", started=None)
-    state = wire.wait_state(lambda state: not state["busy"] and state["turns"][1]["blocks"])
+    state = wire.wait_state(lambda state: not state["busy"] and state["turns"])
     assert "".join(state["turns"][1]["blocks"]) == text_of(wire)
 
 

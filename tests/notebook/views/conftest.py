@@ -1,4 +1,4 @@
-"""One browser for the panels' views."""
+"""A browser for each module: while it runs, no test of this process can have an event loop."""
 
 from collections.abc import Iterator
 
@@ -21,7 +21,7 @@ EventTarget.prototype.addEventListener = function (type, fn, options) {
 """
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     with chromium() as browser:
         yield browser
