@@ -17,7 +17,7 @@ def archive(*names: str, mimetype: str | None = None) -> bytes:
         if mimetype is not None:
             file.writestr(zipfile.ZipInfo("mimetype"), mimetype)
         for name in names:
-            file.writestr(name, "content")
+            file.writestr(zipfile.ZipInfo(name), "content")
     return buffer.getvalue()
 
 
@@ -62,6 +62,7 @@ def archive(*names: str, mimetype: str | None = None) -> bytes:
         (b"\x00\x01\x02", "x.txt", ("application/octet-stream", "txt")),
         (b"caf\xe9 latin", "x", ("application/octet-stream", "")),
     ],
+    ids=lambda value: "-".join(value) if isinstance(value, tuple) else str(value)[:8],
 )
 def test_the_content_decides(
     tmp_path: Path, data: bytes, filename: str, expected: tuple[str, str]
