@@ -27,12 +27,23 @@ class Address:
 class Abilities:
     """What an address says of itself; None is what it does not say."""
 
-    models: tuple[str, ...] = ()
+    models: dict[str, int | None] = field(default_factory=dict)
+    """The models' names, each with its own context length."""
     context_length: int | None = None
+    """The context length of all models that do not say one of their own."""
     tools: bool | None = None
     images: bool | None = None
     llama: bool = False
     """It is llama.cpp: it enforces JSON schemas, counts tokens, and has sampling of its own."""
+
+    @property
+    def default_model(self) -> str | None:
+        """The first of the models."""
+        return next(iter(self.models), None)
+
+    def context_of(self, model: str | None) -> int | None:
+        """The context length of a model, in tokens."""
+        return self.models.get(model or "") or self.context_length
 
 
 class ModelClient:
@@ -51,21 +62,23 @@ class ModelClient:
             ApiError: 503, the address does not answer.
         """
         listed = await self._get(f"{self._url}/models")
-        models = [card for card in listed.get("data") or () if isinstance(card, dict)]
-        names = tuple(str(card["id"]) for card in models if card.get("id"))
+        models = {
+            str(card["id"]): _whole_number(card.get("max_model_len"))
+            for card in listed.get("data") or ()
+            if isinstance(card, dict) and card.get("id")
+        }
         props: dict[str, Any] = {}
         with suppress(ApiError):
             props = await self._get(f"{self._root}/props")
         if "chat_template_caps" in props:
             return Abilities(
-                models=names,
+                models=models,
                 context_length=props["default_generation_settings"]["n_ctx"],
                 tools=bool(props["chat_template_caps"].get("supports_tools")),
                 images=bool((props.get("modalities") or {}).get("vision")),
                 llama=True,
             )
-        length = models[0].get("max_model_len") if models else None
-        return Abilities(names, context_length=length if isinstance(length, int) else None)
+        return Abilities(models)
 
     async def count_tokens(self, text: str) -> int:
         """The tokens of a text; estimated where the address has no tokenizer to ask."""
@@ -75,12 +88,10 @@ class ModelClient:
         except (ApiError, KeyError, TypeError):
             return -(-len(text.encode()) // _BYTES_PER_TOKEN)
 
-    async def count_prompt(self, messages: list[dict[str, Any]]) -> int | None:
+    async def count_prompt(self, body: dict[str, Any]) -> int | None:
         """The tokens of a conversation as the model will read it, where the address can tell."""
         try:
-            answer = await self._post(
-                f"{self._url}/chat/completions/input_tokens", {"messages": messages}
-            )
+            answer = await self._post(f"{self._url}/chat/completions/input_tokens", body)
             return int(answer["input_tokens"])
         except (ApiError, KeyError, TypeError):
             return None
@@ -134,6 +145,10 @@ def model_http() -> httpx.AsyncClient:
         limits=httpx.Limits(max_connections=None, max_keepalive_connections=8),
         trust_env=False,
     )
+
+
+def _whole_number(value: object) -> int | None:
+    return value if isinstance(value, int) else None
 
 
 def _chunk(data: str) -> dict[str, Any]:

@@ -141,8 +141,8 @@ class Engine:
                 owned_by="remote",
                 capabilities=_CAPABILITIES,
                 name=name,
-                max_context_length=abilities.context_length,
-                aliases=list(VENDOR_NAMES) if name == abilities.models[0] else [],
+                max_context_length=abilities.context_of(name),
+                aliases=list(VENDOR_NAMES) if name == abilities.default_model else [],
             )
             for name in abilities.models
         ]

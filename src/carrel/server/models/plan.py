@@ -27,6 +27,8 @@ _TEMPERATURE_WITH_PASSAGES = 0.1
 _USUAL_CONTEXT = 8192
 _PASSAGES_SHARE = 10
 """Passages take at most this part of the context: a tenth."""
+_WRAPPING_TOKENS = 64
+"""What it takes to put passages into the prompt, beside their text."""
 _NOT_SUPPORTED = (
     "min_tokens",
     "logprobs",
@@ -101,41 +103,37 @@ async def make_plan(
         [*(tool for tool in tools if isinstance(tool, FunctionTool)), *(request.tools or ())],
         request.tool_choice or arguments.tool_choice,
     )
+    native = {} if session.abilities.tools is False else box.openai()
     prompted = _prompted(box, request, session)
     schema = schema_of(request.response_format or arguments.response_format)
+    max_tokens = _first(request.max_tokens, arguments.max_tokens)
+    length = _Length(session, model, max_tokens, native)
+
     messages = _with_system(
         await as_chat(request.messages, session.abilities, read_document),
         agent.instructions or "",
         prompted.prompt(),
     )
-    max_tokens = _first(request.max_tokens, arguments.max_tokens)
-    prompt_tokens = await session.client.count_prompt(messages)
-    _check_length(prompt_tokens, max_tokens, session.abilities.context_length)
-
+    prompt_tokens = await length.check(messages)
     libraries = [tool for tool in tools if isinstance(tool, LibraryTool)]
-    found = await find_passages(libraries, last_question(request.messages), search)
-    if found:
-        room = _room(prompt_tokens, max_tokens, session)
-        found = await that_fit(found, room, session.client)
-        messages = put_before(messages, found)
-        prompt_tokens = await session.client.count_prompt(messages)
+    passages = await find_passages(libraries, last_question(request.messages), search)
+    if passages:
+        passages = await that_fit(passages, length.room(prompt_tokens), session.client)
+        messages = put_before(messages, passages)
+        prompt_tokens = await length.check(messages)
 
-    if max_tokens is None and session.default_max_tokens is not None:
-        context = session.abilities.context_length or _USUAL_CONTEXT
-        max_tokens = min(session.default_max_tokens, context - (prompt_tokens or 0))
+    max_tokens = length.of_answer(prompt_tokens)
+    held_to = prompted.schema() if prompted.must_call else schema
+    temperature = _TEMPERATURE_WITH_PASSAGES if passages else _TEMPERATURE
     return Plan(
         body={
             "model": model,
             "messages": messages,
-            **_sampling(
-                request, arguments, session, plain=schema is None and not prompted.must_call
-            ),
-            "temperature": _first(
-                arguments.temperature, _TEMPERATURE_WITH_PASSAGES if found else _TEMPERATURE
-            ),
+            "temperature": _first(arguments.temperature, temperature),
+            **_sampling(request, arguments, session, plain=held_to is None),
             **({} if max_tokens is None else {"max_tokens": max_tokens}),
-            **({} if session.abilities.tools is False else box.openai()),
-            **_format(prompted.schema() if prompted.must_call else schema, session),
+            **native,
+            **_format(held_to, session),
         },
         n=request.n or 1,
         seed=_first(request.random_seed, arguments.random_seed),
@@ -144,8 +142,57 @@ async def make_plan(
         prefix=_prefix(request, messages),
         schema=schema,
         prompted=prompted,
-        passages=found,
+        passages=passages,
     )
+
+
+class _Length:
+    """Sees to it that prompt and answer fit the model's context."""
+
+    def __init__(
+        self, session: Session, model: str, max_tokens: int | None, tools: dict[str, Any]
+    ) -> None:
+        self._session = session
+        self._context = session.abilities.context_of(model)
+        self._max_tokens = max_tokens
+        self._tools = tools
+
+    async def check(self, messages: list[ChatMessage]) -> int | None:
+        """The tokens of a prompt; None where the address cannot count them.
+
+        Raises:
+            ApiError: 400, with the numbers.
+        """
+        prompt = await self._session.client.count_prompt({"messages": messages, **self._tools})
+        if prompt is None or self._context is None:
+            return prompt
+        if prompt + (self._max_tokens or 1) > self._context:
+            asked = f" and max_tokens is {self._max_tokens}" if self._max_tokens else ""
+            raise ApiError(
+                400,
+                f"The prompt has {prompt} tokens{asked}; the model's context is {self._context}"
+                " tokens. Shorten the messages or lower max_tokens.",
+                code="3051",
+            )
+        return prompt
+
+    def room(self, prompt: int | None) -> int:
+        """How many tokens passages may take beside a prompt."""
+        answer = self._max_tokens or self._session.default_max_tokens or 0
+        return min(
+            (self._context or _USUAL_CONTEXT) // _PASSAGES_SHARE,
+            self._left(prompt) - answer - _WRAPPING_TOKENS,
+        )
+
+    def of_answer(self, prompt: int | None) -> int | None:
+        """How long the answer may get; None leaves it to the address."""
+        usual = self._session.default_max_tokens
+        if self._max_tokens is not None or usual is None:
+            return self._max_tokens
+        return min(usual, self._left(prompt))
+
+    def _left(self, prompt: int | None) -> int:
+        return (self._context or _USUAL_CONTEXT) - (prompt or 0)
 
 
 def _prompted(box: Toolbox, request: CompletionRequest, session: Session) -> Toolbox:
@@ -165,26 +212,6 @@ def _with_system(messages: list[ChatMessage], *texts: str) -> list[ChatMessage]:
         said.append(rest.pop(0)["content"])
     system = "\n\n".join(text for text in [*said, *texts[1:]] if text)
     return [{"role": "system", "content": system}, *rest] if system else rest
-
-
-def _check_length(prompt: int | None, answer: int | None, context: int | None) -> None:
-    if prompt is None or context is None or prompt + (answer or 1) <= context:
-        return
-    asked = f" and max_tokens is {answer}" if answer else ""
-    raise ApiError(
-        400,
-        f"The prompt has {prompt} tokens{asked}; the model's context is {context} tokens. Shorten"
-        " the messages or lower max_tokens.",
-        code="3051",
-    )
-
-
-def _room(prompt: int | None, answer: int | None, session: Session) -> int:
-    """How many tokens the passages may take."""
-    context = session.abilities.context_length or _USUAL_CONTEXT
-    left = context - (prompt or 0) - (answer or session.default_max_tokens or 0)
-    # Putting passages into the prompt takes a few tokens of its own.
-    return min(context // _PASSAGES_SHARE, left - 64)
 
 
 def _sampling(

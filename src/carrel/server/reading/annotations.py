@@ -52,17 +52,17 @@ class SessionModel:
     @property
     def context_length(self) -> int:
         """In tokens; a modest one where the address does not tell."""
-        return self._session.abilities.context_length or _USUAL_CONTEXT
+        abilities = self._session.abilities
+        return abilities.context_of(abilities.default_model) or _USUAL_CONTEXT
 
     async def count_tokens(self, text: str) -> int:
         return await self._session.client.count_tokens(text)
 
     async def answer(self, body: dict[str, Any]) -> str:
         """The whole text that the model answers to an OpenAI body. Cancelling frees the model."""
-        names = self._session.abilities.models
         prompt = "".join(message["content"] for message in body["messages"])
         tokens = await self.count_tokens(prompt) + _ANSWER_TOKENS + _SPARE_TOKENS
-        body = {**body, "model": names[0] if names else "default"}
+        body = {**body, "model": self._session.abilities.default_model or "default"}
         pieces = []
         async with aclosing(self._session.stream(body, tokens)) as chunks:
             async for chunk in chunks:
