@@ -73,6 +73,21 @@ async def test_two_pixels_stand_in_a_cell() -> None:
         assert cells(app) == [("▀▀", red, white), ("▀", blue, black)]
 
 
+@pytest.mark.parametrize(
+    ("colours", "drawn"), [("truecolor", (255, 233, 233)), ("", (240, 240, 240))]
+)
+async def test_paper_stays_grey_where_there_are_few_colours(
+    colours: str, drawn: tuple[int, int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setenv("COLORTERM", colours)
+    app = PictureApp()
+    async with app.run_test(size=(20, 6)) as pilot:
+        await app.pane.show(png(("#fff1f1", "red"), ("#fff1f1", "red")))
+        await pilot.pause()
+        assert cells(app) == [("▀", drawn, drawn), ("▀", (255, 0, 0), (255, 0, 0))]
+
+
 async def test_the_last_row_of_an_odd_height_is_drawn() -> None:
     app = PictureApp()
     async with app.run_test(size=(20, 6)) as pilot:

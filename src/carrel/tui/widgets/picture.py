@@ -30,6 +30,9 @@ Protocol = Literal["kitty", "sixel", "halfblock"]
 DETAIL = 4
 """How many pixels are asked for in each direction for one that is drawn: print stays sharper."""
 
+PALE = 80
+"""A pixel whose strongest and weakest colour differ by less is as good as grey."""
+
 
 def picture_protocol(environ: Mapping[str, str]) -> Protocol:
     """How this terminal shows pictures, told from its environment alone.
@@ -147,7 +150,10 @@ class PagePicture(Steady, ScrollableContainer, can_focus=True):
             width = max(picture.width // DETAIL, 1)
             height = max(round(picture.height * width / picture.width), 1)
             small = picture.convert("RGB").resize((width, height), Image.Resampling.BOX)
-            return HalfBlocks(_darken(small).tobytes(), width, height)
+            drawn = _darken(small)
+            if self.app.console.color_system != "truecolor":
+                drawn = _grey_where_pale(drawn)
+            return HalfBlocks(drawn.tobytes(), width, height)
 
     def _image(self, png: bytes) -> Widget:
         from PIL import Image
@@ -167,6 +173,18 @@ def _darken(picture: Any) -> Any:
     # Thin print turns pale grey when reduced; this gives it back most of its weight.
     curve = [round(255 * (value / 255) ** 1.6) for value in range(256)]
     return picture.point(curve * 3)
+
+
+def _grey_where_pale(picture: Any) -> Any:
+    # 256 colours have many greys but few pale tints: paper would turn pink and green.
+    from PIL import ImageChops
+
+    red, green, blue = picture.split()
+    most = ImageChops.lighter(ImageChops.lighter(red, green), blue)
+    least = ImageChops.darker(ImageChops.darker(red, green), blue)
+    pale = ImageChops.subtract(most, least).point(lambda chroma: 255 * (chroma < PALE))
+    picture.paste(picture.convert("L").convert("RGB"), mask=pale)
+    return picture
 
 
 def _cell_pixels() -> tuple[int, int]:
