@@ -22,7 +22,7 @@ from carrel.store.selectors.words import Badge
 from carrel.store.store import Store
 from carrel.wire.agents import Agent
 
-_HEAD = ("Version", "State", "Aliases", "Changed", "Message")
+_HEAD = ("Version", "State", "Changed", "Message")
 
 ACTIVE = Badge("●", "active", "ready")
 
@@ -125,7 +125,8 @@ def _empty(loaded: bool) -> str:
 
 def _cells(row: VersionRow) -> list[Cell]:
     state = badge_json(ACTIVE) if row.active else None
-    return [row.name, state, row.aliases, row.age, row.note]
+    name = f"{row.name} · {row.aliases}" if row.aliases else row.name
+    return [name, state, row.age, row.note]
 
 
 def _lines(change: FieldChange) -> list[Json]:

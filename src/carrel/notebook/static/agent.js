@@ -8,7 +8,7 @@ class AgentView extends View {
     this.side = h("div", { class: "carrel-pane list" }, this.list.element, h("div", { class: "carrel-tools" }, this.newButton));
     this.grid = new Grid(this, {
       label: "Versions", marks: true,
-      columns: [{ label: "Version" }, { label: "State" }, { label: "Aliases" }, { label: "Changed", kind: "quiet" }, { label: "Message", kind: "name" }],
+      columns: [{ label: "Version" }, { label: "State" }, { label: "Changed", kind: "quiet" }, { label: "Message", kind: "name" }],
       onMark: (id) => this.ask("mark", { version: Number(id) }),
       onOpen: (id) => this.ask("mark", { version: Number(id) }),
     });
