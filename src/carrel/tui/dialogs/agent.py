@@ -8,11 +8,12 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
-from textual.widgets import Button, Label, SelectionList, Static
+from textual.widgets import Button, Label, Static
 from textual.widgets.selection_list import Selection
 
 from carrel.tui import labels
 from carrel.tui.dialogs.dialog import Dialog, buttons, hint
+from carrel.tui.widgets.choices import Choices
 from carrel.tui.widgets.fields import Area, Field
 from carrel.wire.agents import Agent, AgentCreate, AgentUpdate
 from carrel.wire.libraries import Library
@@ -82,7 +83,7 @@ class AgentForm(Dialog[Draft]):
     AgentForm VerticalScroll { height: 1fr; }
     AgentForm Label { color: $muted; padding: 0 1; }
     AgentForm #instructions { height: 7; }
-    AgentForm SelectionList { height: auto; max-height: 6; padding: 0 2; }
+    AgentForm Choices { height: auto; max-height: 6; padding: 0 2; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("f2,ctrl+s", "save", "Save", id="agent.save"),
@@ -113,7 +114,7 @@ class AgentForm(Dialog[Draft]):
             if self._libraries:
                 yield Label("Libraries it searches · space chooses")
                 mine = libraries_of(agent) if agent else []
-                yield SelectionList(
+                yield Choices(
                     *(
                         Selection(labels.line(library.name), library.id, library.id in mine)
                         for library in self._libraries
@@ -154,7 +155,7 @@ class AgentForm(Dialog[Draft]):
 
         chosen: tuple[str, ...] = ()
         if self._libraries:
-            chosen = tuple(self.query_one(SelectionList).selected)
+            chosen = tuple(self.query_one(Choices).selected)
         elif self._agent:
             chosen = tuple(libraries_of(self._agent))
         instructions = self.query_one("#instructions", Area).text.strip()

@@ -92,7 +92,9 @@ class AgentsPlace(Place):
         if state.selected is not None and state.selected != self.agents.key:
             self.agents.point_at(state.selected)
         agent = self._agent()
-        self.versions.border_title = labels.title(agent.name if agent else "Versions", "versions")
+        self.versions.border_title = (
+            labels.title(agent.name, "versions") if agent else labels.title("Versions")
+        )
         self.versions.border_subtitle = (
             Content("space marks two to diff") if len(state.versions) > 1 else None
         )
@@ -205,7 +207,10 @@ class AgentsPlace(Place):
             if change is None:
                 self.notice("Nothing was changed, so there is no new version.")
             else:
-                self.do(self.store.agents.update(agent.id, change))
+                self.do(
+                    self.store.agents.update(agent.id, change),
+                    lambda new: self.versions.point_at(str(new.version)),
+                )
 
         self._form(f"Edit {agent.name}", agent, drafted)
 
