@@ -99,7 +99,7 @@ async def test_documents_are_read() -> None:
         {"type": "document_url", "document_url": "https://x/y.pdf"},
     ]
     chat = await as_chat(messages({"role": "user", "content": chunks}), PLAIN, read)
-    assert chat[0]["content"] == "text of f1\ntext of https://x/y.pdf"
+    assert chat[0]["content"] == "text of f1\n\ntext of https://x/y.pdf\n"
 
 
 async def test_images_go_only_where_they_are_seen() -> None:
@@ -134,6 +134,6 @@ async def test_calls_travel_as_such_where_the_template_has_a_place() -> None:
 
 async def test_calls_are_told_in_words_elsewhere() -> None:
     _, call, result = await as_chat(turns("uct"), PLAIN, read_nothing)
-    assert call == {"role": "assistant", "content": '{"name": "add", "arguments": {"a": 1}}'}
+    assert call == {"role": "assistant", "content": 'I call add with {"a": 1}.'}
     assert result["role"] == "user"
     assert result["content"].startswith("The result of add is: x")

@@ -168,19 +168,21 @@ class _Answer:
 async def interleave(sources: Sequence[AsyncGenerator[T]]) -> AsyncGenerator[tuple[int, T]]:
     """The items of several generators as they come, each with the number of its generator.
 
-    At most one item a generator waits to be taken. Closing closes all of them.
+    At most one item waits to be taken. Closing closes all of them.
     """
-    items: asyncio.Queue[tuple[int, T] | Exception | None] = asyncio.Queue(1)
+    items: asyncio.Queue[tuple[int, T] | Exception | None] = asyncio.Queue()
+    room = asyncio.Semaphore(1)
 
     async def pump(index: int, source: AsyncGenerator[T]) -> None:
         try:
             async with aclosing(source):
                 async for item in source:
-                    await items.put((index, item))
+                    await room.acquire()
+                    items.put_nowait((index, item))
         except Exception as error:
-            await items.put(error)
+            items.put_nowait(error)
         else:
-            await items.put(None)
+            items.put_nowait(None)
 
     tasks = [asyncio.create_task(pump(index, source)) for index, source in enumerate(sources)]
     try:
@@ -192,8 +194,10 @@ async def interleave(sources: Sequence[AsyncGenerator[T]]) -> AsyncGenerator[tup
             if item is None:
                 running -= 1
             else:
+                room.release()
                 yield item
     finally:
         for task in tasks:
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        # Not gather: cancelled again while it waits, it would cancel them while they close.
+        await asyncio.wait(tasks)

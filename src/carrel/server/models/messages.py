@@ -179,7 +179,8 @@ class _Reader:
         if isinstance(chunk, TextChunk):
             return chunk.text
         if isinstance(chunk, DocumentURLChunk | FileChunk):
-            return await self._read_document(chunk)
+            # An empty line keeps the question that follows apart.
+            return await self._read_document(chunk) + "\n"
         if isinstance(chunk, ImageURLChunk):
             if self._abilities.images is False:
                 raise ApiError(

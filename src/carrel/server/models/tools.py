@@ -102,8 +102,7 @@ def new_call(name: str, arguments: str, index: int = 0) -> ToolCall:
 
 
 def calls_as_text(calls: Sequence[ToolCall]) -> str:
-    """Earlier calls in the form in which a model is asked to make them."""
+    """Earlier calls in words. Shown them as JSON, a small model repeats them."""
     return "\n".join(
-        f'{{"name": {json.dumps(call.function.name)}, "arguments": {call.function.arguments}}}'
-        for call in calls
+        f"I call {each.function.name} with {each.function.arguments}." for each in calls
     )

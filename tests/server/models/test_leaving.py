@@ -1,0 +1,152 @@
+"""A model at an address that hangs, breaks off, or is left alone: the server's side of it."""
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import pytest_asyncio
+
+from support.process import serve
+from support.service import Request, reply, service
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+def event(text: str) -> bytes:
+    chunk = {"choices": [{"index": 0, "delta": {"content": text}, "finish_reason": None}]}
+    return f"data: {json.dumps(chunk)}\n\n".encode()
+
+
+HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n"
+
+
+class Model:
+    """A model that does what the question says, and knows who is still connected to it."""
+
+    def __init__(self) -> None:
+        self.connected = 0
+        self.came = asyncio.Event()
+        self.left = asyncio.Event()
+
+    async def __call__(self, request: Request) -> None:
+        if request.target == "/v1/models":
+            await request.write(reply({"data": [{"id": "fake"}]}))
+        elif request.target == "/v1/chat/completions":
+            self.connected += 1
+            self.left.clear()
+            self.came.set()
+            try:
+                await self._chat(request, json.loads(request.body)["messages"][-1]["content"])
+            finally:
+                self.connected -= 1
+                self.came.clear()
+                self.left.set()
+        else:
+            await request.write(reply({"detail": "Not Found"}, 404))
+
+    async def _chat(self, request: Request, question: str) -> None:
+        if question == "never answer":
+            await request.closed()
+        elif question == "begin and hang":
+            await request.write(HEAD, event("Once"))
+            await request.closed()
+        elif question == "begin and break":
+            await request.write(HEAD, event("Once"), event(" upon"), b"data: {nonsense\n\n")
+        else:
+            await request.write(HEAD, event("One "), event("two"), b"data: [DONE]\n\n")
+
+
+class Bench:
+    """A server whose model is such a one, and an agent on it."""
+
+    def __init__(self, http: httpx.AsyncClient, model: Model, agent_id: str) -> None:
+        self.http = http
+        self.model = model
+        self._agent_id = agent_id
+
+    def body(self, question: str, **options: Any) -> dict[str, Any]:
+        messages = [{"role": "user", "content": question}]
+        return {"agent_id": self._agent_id, "messages": messages, **options}
+
+    async def ask(self, question: str, **options: Any) -> httpx.Response:
+        return await self.http.post("/v1/agents/completions", json=self.body(question, **options))
+
+
+def _data_folder(parent: Path) -> Path:
+    data = parent / "data"
+    data.mkdir()
+    (data / "settings.toml").write_text("[limits]\ncompletion_seconds = 3\n")
+    return data
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def bench(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Bench]:
+    data = _data_folder(tmp_path_factory.mktemp("bench"))
+    model = Model()
+    async with service(model) as upstream:
+        starting = serve(data, "--model-url", f"{upstream.url}/v1")
+        server = await asyncio.to_thread(starting.__enter__)
+        headers = {"Authorization": f"Bearer {server.api_key}"}
+        async with httpx.AsyncClient(base_url=server.url, headers=headers, timeout=20) as http:
+            agent = await http.post("/v1/agents", json={"model": "fake", "name": "Reader"})
+            yield Bench(http, model, agent.json()["id"])
+        await asyncio.to_thread(starting.__exit__, None, None, None)
+
+
+async def test_an_address_that_counts_no_tokens_is_counted_for(bench: Bench) -> None:
+    answer = (await bench.ask("count")).json()
+    assert answer["choices"][0]["message"]["content"] == "One two"
+    assert answer["choices"][0]["finish_reason"] == "stop"
+    assert answer["usage"]["completion_tokens"] == 2
+
+
+@pytest.mark.parametrize("question", ["never answer", "begin and hang"])
+@pytest.mark.parametrize("stream", [True, False], ids=["streamed", "whole"])
+async def test_a_caller_who_leaves_frees_the_model(
+    bench: Bench, question: str, stream: bool
+) -> None:
+    asking = asyncio.create_task(bench.ask(question, stream=stream))
+    await asyncio.wait_for(bench.model.came.wait(), 5)
+    asking.cancel()
+    left = time.monotonic()
+    await asyncio.wait_for(bench.model.left.wait(), 5)
+    assert time.monotonic() - left < 0.25
+    assert bench.model.connected == 0
+
+
+async def test_an_answer_has_a_deadline(bench: Bench) -> None:
+    for stream in (False, True):
+        response = await bench.ask("never answer", stream=stream)
+        assert response.status_code == 504
+        assert "longer than 3 seconds" in response.json()["message"]
+    assert bench.model.connected == 0
+
+
+@pytest.mark.parametrize("question", ["begin and hang", "begin and break"])
+async def test_what_goes_wrong_later_ends_the_stream_with_an_error(
+    bench: Bench, question: str
+) -> None:
+    response = await bench.ask(question, stream=True)
+    assert response.status_code == 200
+    *events, done, _ = response.text.split("\n\n")
+    assert done == "data: [DONE]"
+    chunks = [json.loads(each.removeprefix("data: ")) for each in events]
+    assert chunks[1]["choices"][0]["delta"]["content"] == "Once"
+    assert chunks[-1]["choices"][0]["finish_reason"] == "error"
+    assert "usage" in chunks[-1]
+
+
+async def test_a_whole_answer_that_breaks_off_is_an_error(bench: Bench) -> None:
+    response = await bench.ask("begin and break")
+    assert response.status_code == 503
+    assert response.json()["object"] == "error"
+
+
+async def test_models_are_those_of_the_address(bench: Bench) -> None:
+    [model] = (await bench.http.get("/v1/models")).json()["data"]
+    assert model["id"] == "fake"
