@@ -1,26 +1,126 @@
-"""Keys: without a good one there is nothing to be had, whatever is asked for."""
+"""Keys: without a good one there is nothing to be had, whatever is asked for, and with another
+organisation's no more than that."""
 
 import re
+from collections.abc import Iterator
+from typing import Any
 
 import httpx
 import pytest
 
+from carrel.server.keys import KeyChain
+from support.libraries import new_library
 from support.process import RunningServer
 
 OPEN = {"/healthz", "/readyz", "/signed/{token}"}
+
+BODIES: dict[tuple[str, str], dict[str, Any]] = {
+    ("patch", "/v1/agents/{agent_id}"): {"json": {"name": "mine now"}},
+    ("patch", "/v1/agents/{agent_id}/version"): {"json": {"version": 0}},
+    ("put", "/v1/agents/{agent_id}/aliases"): {"params": {"alias": "a", "version": 0}},
+    ("delete", "/v1/agents/{agent_id}/aliases"): {"params": {"alias": "prod"}},
+    ("put", "/v1/libraries/{library_id}"): {"json": {"name": "mine now"}},
+    ("patch", "/v1/libraries/{library_id}"): {"json": {"name": "mine now"}},
+    ("get", "/v1/libraries/{library_id}/search"): {"params": {"query": "lanterns"}},
+    ("put", "/v1/libraries/{library_id}/share"): {
+        "json": {"level": "Viewer", "share_with_uuid": "x", "share_with_type": "User"}
+    },
+    ("delete", "/v1/libraries/{library_id}/share"): {
+        "json": {"share_with_uuid": "x", "share_with_type": "User"}
+    },
+    ("post", "/v1/libraries/{library_id}/documents"): {"files": {"file": ("b.txt", b"b")}},
+    ("put", "/v1/libraries/{library_id}/documents/{document_id}"): {"json": {"name": "mine"}},
+    ("patch", "/v1/libraries/{library_id}/documents/{document_id}"): {"json": {"name": "mine"}},
+}
+"""What makes a request good in every respect but whose it is."""
+
+
+def operations(http: httpx.Client) -> list[tuple[str, str]]:
+    paths: dict[str, Any] = http.get("/openapi.json").json()["paths"]
+    return [(method, path) for path in paths for method in paths[path]]
+
+
+@pytest.fixture
+def stranger(server: RunningServer, request: pytest.FixtureRequest) -> Iterator[httpx.Client]:
+    """A client with a good key of another organisation."""
+    chain = KeyChain(server.data)
+    name = request.node.name
+    _, key = chain.add(name, organisation="strangers", user="stranger")
+    with httpx.Client(base_url=server.url, headers={"authorization": f"Bearer {key}"}) as client:
+        yield client
+    chain.revoke(name)
 
 
 def test_every_operation_but_the_open_ones_asks_for_a_key(
     server: RunningServer, http: httpx.Client
 ) -> None:
-    paths = http.get("/openapi.json").json()["paths"]
-    assert paths.keys() > OPEN
-    for path in paths.keys() - OPEN:
-        for method in paths[path]:
-            url = server.url + re.sub(r"{[^}]*}", "x", path)
-            answer = httpx.request(method, url)
-            assert answer.status_code == 401, (method, path)
-            assert method == "head" or answer.json() == {"detail": "Unauthorized"}
+    assert {path for _, path in operations(http)} > OPEN
+    for method, path in operations(http):
+        if path in OPEN:
+            continue
+        answer = httpx.request(method, server.url + re.sub(r"{[^}]*}", "x", path))
+        assert answer.status_code == 401, (method, path)
+        assert method == "head" or answer.json() == {"detail": "Unauthorized"}
+
+
+def test_what_belongs_to_another_organisation_is_nowhere_to_be_found(
+    http: httpx.Client, stranger: httpx.Client
+) -> None:
+    file = http.post("/v1/files", files={"file": ("a.txt", b"of lanterns")}).json()
+    agent = http.post("/v1/agents", json={"model": "smollm2", "name": "a"}).json()
+    http.put(f"/v1/agents/{agent['id']}/aliases", params={"alias": "prod", "version": 0})
+    library = new_library(http)
+    document = library.processed("a.txt", b"of lanterns")
+    ids = {
+        "file_id": file["id"],
+        "agent_id": agent["id"],
+        "library_id": library.id,
+        "document_id": document,
+        "version": "0",
+    }
+    whose = [
+        (method, path)
+        for method, path in operations(http)
+        if "{" in path and path not in OPEN and not path.startswith("/leases/")
+    ]
+    assert len(whose) > 25
+    # What takes things away goes last and the inner before the outer, so that each is there
+    # when it is asked for.
+    for method, path in sorted(whose, key=lambda it: (it[0] == "delete", -len(it[1]))):
+        arguments = BODIES.get((method, path), {})
+        answer = stranger.request(method, path.format(**ids), **arguments)
+        assert answer.status_code == 404, (method, path, answer.text)
+        assert method == "head" or answer.json()["type"] == "not_found_error", (method, path)
+        # The same request of the owner is good: it was the key that made the difference.
+        answer = http.request(method, path.format(**ids), **arguments)
+        assert answer.status_code < 300 or "share" in path, (method, path, answer.text)
+
+
+def test_ids_of_another_organisation_in_a_body_lead_nowhere(
+    http: httpx.Client, stranger: httpx.Client
+) -> None:
+    file = http.post("/v1/files", files={"file": ("a.txt", b"of lanterns")}).json()
+    agent = http.post("/v1/agents", json={"model": "smollm2", "name": "a"}).json()
+    completion = {"agent_id": agent["id"], "messages": [{"role": "user", "content": "Hello"}]}
+    document = {"type": "file", "file_id": file["id"]}
+    for path, body in (
+        ("/v1/agents/completions", completion),
+        ("/v1/ocr", {"model": None, "document": document}),
+    ):
+        answer = stranger.post(path, json=body)
+        assert answer.status_code == 404, (path, answer.text)
+
+
+def test_lists_hold_nothing_of_another_organisation(
+    http: httpx.Client, stranger: httpx.Client
+) -> None:
+    http.post("/v1/files", files={"file": ("a.txt", b"a")})
+    http.post("/v1/agents", json={"model": "smollm2", "name": "a"})
+    new_library(http)
+    assert stranger.get("/v1/files").json() == {"data": [], "object": "list", "total": 0}
+    assert stranger.get("/v1/agents").json() == []
+    assert stranger.get("/v1/agents/pages").json()["data"] == []
+    assert stranger.get("/v1/libraries").json()["data"] == []
 
 
 @pytest.mark.parametrize(

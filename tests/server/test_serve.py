@@ -14,6 +14,7 @@ import httpx
 import pytest
 
 from carrel.server.folder import FORMAT
+from carrel.server.keys import KeyChain
 from carrel.server.serve import EXIT_FAILED, EXIT_IN_USE
 from support.libraries import connect
 from support.process import RunningServer, serve
@@ -201,3 +202,14 @@ def test_the_server_starts_without_the_parts_that_only_some_requests_need() -> N
     script = f"import sys, carrel.server.serve; print([m for m in {heavy!r} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert done.stdout.strip() == "[]", done.stderr
+
+
+def test_other_machines_are_served_only_with_keys_made_for_them(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    refused = try_to_serve(data, "--host", "0.0.0.0")
+    assert refused.returncode == EXIT_FAILED
+    assert f"carrel keys add NAME --data {data}" in refused.stderr
+    chain = KeyChain(data)
+    chain.add("anna", "local", "anna")
+    chain.revoke("anna")
+    assert try_to_serve(data, "--host", "0.0.0.0").returncode == EXIT_FAILED

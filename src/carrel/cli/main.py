@@ -7,7 +7,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from carrel.cli import agents, chat, files, libraries, ocr, profiles, serve
+from carrel.cli import agents, chat, files, keys, libraries, ocr, profiles, serve
 from carrel.cli.errors import Code, report
 from carrel.cli.options import ProfileOption
 
@@ -43,6 +43,7 @@ app.add_typer(agents.app, name="agents")
 app.command("chat")(chat.chat)
 app.add_typer(profiles.app, name="profiles")
 app.command("serve")(serve.serve)
+app.add_typer(keys.app, name="keys")
 
 
 def _show_version(wanted: bool) -> None:

@@ -2,16 +2,12 @@
 
 import hmac
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 import sqlalchemy as sa
 
 from carrel.server.errors import Unauthorized
-from carrel.server.records import tables
+from carrel.server.records import keys
 from carrel.server.records.database import Database
-from carrel.server.records.ids import new_id
-
-_OWN_KEY = "local"
 
 
 @dataclass(frozen=True)
@@ -22,12 +18,25 @@ class Caller:
     user_id: str
 
 
+class KeyHash:
+    """The keyed hash under which an API key is stored.
+
+    A key has 256 random bits, so a slow hash would protect nothing and cost every request.
+    """
+
+    def __init__(self, secret: bytes) -> None:
+        self._pepper = hmac.digest(secret, b"api keys", "sha256")
+
+    def __call__(self, key: str) -> str:
+        return hmac.digest(self._pepper, key.encode(errors="replace"), "sha256").hex()
+
+
 class Access:
-    """The API keys of a server. Only their keyed hashes are stored."""
+    """Which callers a server lets in."""
 
     def __init__(self, database: Database, secret: bytes) -> None:
         self._database = database
-        self._pepper = hmac.digest(secret, b"api keys", "sha256")
+        self._hash = KeyHash(secret)
 
     async def caller(self, authorization: str | None) -> Caller:
         """The caller behind an `Authorization` header.
@@ -39,15 +48,10 @@ class Access:
         if scheme.lower() != "bearer" or not key.strip():
             raise Unauthorized
         hashed = self._hash(key.strip())
-        query = (
-            sa.select(tables.api_keys.c.hash, tables.users.c.organisation_id, tables.users.c.id)
-            .join(tables.users)
-            .where(tables.api_keys.c.hash == hashed, tables.api_keys.c.revoked_at.is_(None))
-        )
-        row = await self._database.read(lambda connection: connection.execute(query).one_or_none())
-        if row is None or not hmac.compare_digest(row.hash, hashed):
+        found = await self._database.read(lambda connection: keys.of_hash(connection, hashed))
+        if found is None:
             raise Unauthorized
-        return Caller(row.organisation_id, row.id)
+        return Caller(found.organisation_id, found.user_id)
 
     async def admit(self, key: str) -> None:
         """Makes the data folder's own key the one good key of its user.
@@ -57,31 +61,13 @@ class Access:
         await self._database.write(lambda connection: self._admit(connection, self._hash(key)))
 
     def _admit(self, connection: sa.Connection, hashed: str) -> None:
-        now = datetime.now(UTC)
-        keys = tables.api_keys
-        own = sa.and_(keys.c.name == _OWN_KEY, keys.c.revoked_at.is_(None))
-        if connection.scalar(sa.select(keys.c.id).where(own, keys.c.hash == hashed)):
-            return
-        user_id = connection.scalar(sa.select(tables.users.c.id)) or _seed(connection, now)
-        connection.execute(keys.update().where(own).values(revoked_at=now))
-        connection.execute(
-            keys.insert().values(
-                id=new_id(), user_id=user_id, name=_OWN_KEY, hash=hashed, created_at=now
-            )
-        )
+        present = keys.named(connection, keys.OWN)
+        if present is not None:
+            if keys.of_hash(connection, hashed) == present:
+                return
+            keys.revoke(connection, present.id)
+        keys.add(connection, keys.OWN, organisation=keys.OWN, user=keys.OWN, hash=hashed)
 
-    def _hash(self, key: str) -> str:
-        return hmac.digest(self._pepper, key.encode(errors="replace"), "sha256").hex()
-
-
-def _seed(connection: sa.Connection, now: datetime) -> str:
-    organisation_id, user_id = new_id(), new_id()
-    connection.execute(
-        tables.organisations.insert().values(id=organisation_id, name="local", created_at=now)
-    )
-    connection.execute(
-        tables.users.insert().values(
-            id=user_id, organisation_id=organisation_id, name="local", created_at=now
-        )
-    )
-    return user_id
+    async def made_on_purpose(self) -> bool:
+        """Whether any key is in force beside the data folder's own."""
+        return await self._database.read(keys.made_on_purpose)

@@ -36,41 +36,11 @@ def write_private(path: Path, text: str) -> None:
     sync_folder(path.parent)
 
 
-class DataFolder:
-    """A server's data folder, locked for as long as it is open."""
+class FolderLayout:
+    """Where things are in a data folder; reading them takes no lock."""
 
     def __init__(self, path: Path) -> None:
-        """Makes the folder if need be, locks it, checks its format, makes its keys.
-
-        Raises:
-            FolderInUse: another server runs on it.
-            FolderError: it was written by a newer program, or cannot be written.
-        """
         self.path = path.absolute()
-        try:
-            self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self._lock = lock_file(self.path / "lock")
-        except Locked:
-            raise FolderInUse(self._in_use()) from None
-        except OSError as error:
-            raise FolderError(
-                f"The data folder {self.path} cannot be used: {error.strerror}."
-                " Choose another with --data."
-            ) from None
-        try:
-            self._check_format()
-            self.log_folder.mkdir(mode=0o700, exist_ok=True)
-            self.api_key = self._keep("key", f"carrel_{secrets.token_urlsafe(32)}")
-            self.secret = bytes.fromhex(self._keep("secret", secrets.token_hex(32)))
-        except BaseException:
-            self.close()
-            raise
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self.close()
 
     @property
     def database_file(self) -> Path:
@@ -93,6 +63,11 @@ class DataFolder:
         return self.path / "settings.toml"
 
     @property
+    def secret(self) -> bytes:
+        """What keys are hashed with, and signed addresses signed; it never leaves the folder."""
+        return bytes.fromhex((self.path / "secret").read_text("ascii"))
+
+    @property
     def server_file(self) -> Path:
         """Where the running server says how to reach it."""
         return self.path / "server.json"
@@ -102,7 +77,7 @@ class DataFolder:
         """The format the folder is in; 0 before its first migration."""
         try:
             return int(self._format_file.read_text("ascii"))
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return 0
         except ValueError:
             raise FolderError(
@@ -113,6 +88,47 @@ class DataFolder:
     @format.setter
     def format(self, number: int) -> None:
         write_private(self._format_file, f"{number}\n")
+
+    @property
+    def _format_file(self) -> Path:
+        return self.path / "format"
+
+
+class DataFolder(FolderLayout):
+    """A server's data folder, locked for as long as it is open."""
+
+    def __init__(self, path: Path) -> None:
+        """Makes the folder if need be, locks it, checks its format, makes its keys.
+
+        Raises:
+            FolderInUse: another server runs on it.
+            FolderError: it was written by a newer program, or cannot be written.
+        """
+        super().__init__(path)
+        try:
+            self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._lock = lock_file(self.path / "lock")
+        except Locked:
+            raise FolderInUse(self._in_use()) from None
+        except OSError as error:
+            raise FolderError(
+                f"The data folder {self.path} cannot be used: {error.strerror}."
+                " Choose another with --data."
+            ) from None
+        try:
+            self._check_format()
+            self.log_folder.mkdir(mode=0o700, exist_ok=True)
+            self.api_key = self._keep("key", f"carrel_{secrets.token_urlsafe(32)}")
+            self._keep("secret", secrets.token_hex(32))
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
 
     def back_up(self) -> Path:
         """Copies the database to `backups/`; returns the copy's path."""
@@ -146,10 +162,6 @@ class DataFolder:
         if not self._lock.closed:
             self.server_file.unlink(missing_ok=True)
             self._lock.close()
-
-    @property
-    def _format_file(self) -> Path:
-        return self.path / "format"
 
     def _check_format(self) -> None:
         if self.format > FORMAT:

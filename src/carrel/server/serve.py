@@ -1,6 +1,7 @@
 """Runs a server until it is told to stop."""
 
 import asyncio
+import ipaddress
 import json
 import logging
 import os
@@ -62,7 +63,19 @@ def _listen(host: str, port: int) -> socket.socket:
     return listener
 
 
+async def _refuse_strangers(server: Server, listener: socket.socket) -> None:
+    """Serves other machines only where somebody made keys for them."""
+    address = listener.getsockname()[0]
+    if ipaddress.ip_address(address).is_loopback or await server.access.made_on_purpose():
+        return
+    raise ListenError(
+        f"{address} can be reached from other machines, and no key was made for anybody there."
+        f" Make one first: carrel keys add NAME --data {server.folder.path}"
+    )
+
+
 async def _serve(server: Server, listener: socket.socket) -> None:
+    await _refuse_strangers(server, listener)
     uvicorn_server = _Uvicorn(
         uvicorn.Config(
             create_app(server),

@@ -1,0 +1,101 @@
+"""Making, listing and revoking API keys, whether a server runs on the data folder or not."""
+
+import os
+import secrets
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+import sqlalchemy as sa
+
+from carrel.server.access import KeyHash
+from carrel.server.folder import FORMAT, DataFolder, FolderLayout
+from carrel.server.records import keys
+from carrel.server.records.database import make_engine
+from carrel.server.records.keys import Key
+from carrel.server.records.migrate import migrate
+
+T = TypeVar("T")
+
+_NAME_CHARACTERS = 100
+
+
+class BadKeyName(Exception):
+    """No key can have, or has, this name; the message says why and what to do."""
+
+
+class KeyChain:
+    """The API keys of a data folder. A running server follows every change at once."""
+
+    def __init__(self, data: Path) -> None:
+        """Opens the folder, making it if need be.
+
+        Raises:
+            FolderError: it cannot be used, or a server is just migrating it.
+        """
+        os.umask(0o077)
+        self._folder = FolderLayout(data)
+        if self._folder.format != FORMAT:
+            with DataFolder(data) as folder:
+                migrate(folder)
+
+    def add(self, name: str, organisation: str, user: str) -> tuple[Key, str]:
+        """Makes a key; returns what is listed of it, and the key, which is kept nowhere.
+
+        Raises:
+            BadKeyName: a name is empty, too long or taken.
+        """
+        name, organisation, user = map(_checked, (name, organisation, user))
+        secret = f"carrel_{secrets.token_urlsafe(32)}"
+        hashed = KeyHash(self._folder.secret)(secret)
+
+        def write(connection: sa.Connection) -> Key:
+            if name == keys.OWN or keys.named(connection, name):
+                raise BadKeyName(
+                    f"There is a key named {name} already. Choose another name, or revoke it first."
+                )
+            return keys.add(connection, name, organisation, user, hashed)
+
+        return self._run(write), secret
+
+    def every(self) -> Sequence[Key]:
+        """All keys, revoked ones included, the oldest first."""
+        return self._run(keys.every)
+
+    def revoke(self, name: str) -> Key:
+        """Ends the key of a name; returns what it was.
+
+        Raises:
+            BadKeyName: there is none in force, or it is the server's own.
+        """
+
+        def write(connection: sa.Connection) -> Key:
+            if name == keys.OWN:
+                raise BadKeyName(
+                    f"The server's own key cannot be revoked. To change it, delete"
+                    f" {self._folder.path / 'key'} and start the server again."
+                )
+            found = keys.named(connection, name)
+            if found is None:
+                raise BadKeyName(f"No key named {name} is in force. See: carrel keys list")
+            keys.revoke(connection, found.id)
+            return found
+
+        return self._run(write)
+
+    def _run(self, work: Callable[[sa.Connection], T]) -> T:
+        engine = make_engine(self._folder.database_url)
+        try:
+            with engine.begin() as connection:
+                return work(connection)
+        finally:
+            engine.dispose()
+
+
+def _checked(name: str) -> str:
+    name = name.strip()
+    if not name or len(name) > _NAME_CHARACTERS or not name.isprintable():
+        raise BadKeyName(
+            f"A name has 1 to {_NAME_CHARACTERS} printable characters. Choose another."
+        )
+    return name
