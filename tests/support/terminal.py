@@ -122,6 +122,11 @@ class Terminal:
             self._stream.feed(data[: rest.start()] if rest else data)
 
 
+def _environment() -> dict[str, str]:
+    # These would be believed instead of the terminal's own size.
+    return {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
+
+
 @contextmanager
 def terminal(
     command: Sequence[str], *, columns: int = 120, rows: int = 36, **environment: str
@@ -135,7 +140,7 @@ def terminal(
         stdout=slave,
         stderr=slave,
         start_new_session=True,
-        env={**os.environ, "TERM": "xterm-256color", "LANG": "C.UTF-8", **environment},
+        env={**_environment(), "TERM": "xterm-256color", "LANG": "C.UTF-8", **environment},
     )
     os.close(slave)
     try:

@@ -33,12 +33,17 @@ async def paste(bench: Workbench, text: str) -> None:
     await bench.pilot.pause()
 
 
+def names(bench: Workbench) -> list[str]:
+    return [file.filename for file in bench.store.files.slice.value.items]
+
+
 async def uploaded(bench: Workbench, path: Path) -> None:
     """Uploads a file by dropping it, and has the cursor on it."""
     await paste(bench, str(path))
     await bench.shows(f"Uploaded {path.name}.")
+    await bench.until(lambda: path.name in names(bench))
+    await bench.until(lambda: path.name in bench.text())
     file = next(f for f in bench.store.files.slice.value.items if f.filename == path.name)
-    await bench.until(lambda: file.filename in bench.text())
     bench.app.screen.query_one("#files").point_at(file.id)  # type: ignore[attr-defined]
     await bench.pilot.pause()
 
@@ -145,8 +150,10 @@ async def test_an_agent_is_made_edited_compared_and_rolled_back(bench: Workbench
     await bench.shows("clerk v0 is active.")
     await bench.press("escape", "D")
     await bench.shows("Delete this agent?")
+    agents = bench.store.agents.slice
+    deleted = agents.value.selected
     await bench.press("enter")
-    await bench.until(lambda: not bench.store.agents.slice.value.items)
+    await bench.until(lambda: deleted not in {agent.id for agent in agents.value.items})
 
 
 async def test_activity_shows_what_ran(bench: Workbench, lease: Path) -> None:

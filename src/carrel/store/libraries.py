@@ -205,6 +205,8 @@ class LibrariesService(Area[LibrariesState]):
 
     async def _added(self, library_id: str, document: Document, entry: Entry) -> Document:
         entry.about(document.id)
+        # At once: what fails quickly may be over before the list is loaded again.
+        self._show_processing(document)
         self._notifications.notify(f"Added {document.name}.")
         await self._load_libraries()
         if library_id == self.slice.value.selected:
