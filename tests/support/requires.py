@@ -1,23 +1,25 @@
-"""Parts of the tests that need a program this machine may lack.
+"""Parts of the tests that need something this machine may lack.
 
-Without the program a test skips with the command that installs it;
+Without it a test skips and says what is missing;
 with `CARREL_TEST_REQUIRE=all` it fails instead.
 """
 
 import os
 import shutil
+from typing import NoReturn
 
 import pytest
 
 
+def missing(reason: str) -> NoReturn:
+    """Ends a test that cannot run here."""
+    if os.environ.get("CARREL_TEST_REQUIRE") == "all":
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
 def _require(program: str, install: str) -> str:
-    path = shutil.which(program)
-    if path is None:
-        reason = f"needs {program}: {install}"
-        if os.environ.get("CARREL_TEST_REQUIRE") == "all":
-            pytest.fail(reason)
-        pytest.skip(reason)
-    return path
+    return shutil.which(program) or missing(f"needs {program}: {install}")
 
 
 def chromium() -> str:

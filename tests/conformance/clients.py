@@ -1,0 +1,97 @@
+"""The clients that must work against the server, and the operations each of them has."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+AREAS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "files": ("upload", "list", "retrieve", "download", "signed address", "delete"),
+        "OCR": ("file id", "signed address", "data URL", "pages", "blocks", "scores"),
+        "agents": (
+            "create",
+            "get",
+            "update",
+            "list",
+            "list by cursor",
+            "versions",
+            "one version",
+            "switch version",
+            "aliases",
+            "delete",
+        ),
+        "agent completions": ("whole", "streamed", "with a tool", "with a library"),
+        "libraries": ("create", "list", "get", "update", "share", "delete"),
+        "documents": (
+            "upload",
+            "list",
+            "get",
+            "update",
+            "status",
+            "text",
+            "signed addresses",
+            "reprocess",
+            "delete",
+        ),
+    }
+)
+"""What a client can do, in the order a driver does it within an area."""
+
+OPERATIONS = tuple(f"{area}: {name}" for area, names in AREAS.items() for name in names)
+
+
+def operations(*areas: str, without: Iterable[str] = ()) -> frozenset[str]:
+    """The operations of these areas, `without` some that a client lacks."""
+    missing = frozenset(without)
+    unknown = missing.difference(OPERATIONS)
+    if unknown:
+        raise ValueError(f"no such operations: {unknown}")
+    return frozenset(f"{area}: {name}" for area in areas for name in AREAS[area]) - missing
+
+
+@dataclass(frozen=True)
+class Client:
+    """A released client, the driver that runs it, and what that driver must get done."""
+
+    package: str
+    version: str
+    driver: str
+    operations: frozenset[str]
+    beside: tuple[str, ...] = ()
+    """Packages that it is installed with."""
+    notes: Mapping[str, str] = field(default_factory=dict)
+    """Why an operation is as it is, for footnotes."""
+
+    @property
+    def npm(self) -> bool:
+        """Whether it runs in Node."""
+        return self.driver.endswith(".mjs")
+
+    @property
+    def name(self) -> str:
+        return f"{'npm ' if self.npm else ''}{self.package} {self.version}"
+
+
+_ALL = tuple(AREAS)
+_NO_CURSOR = ("agents: list by cursor",)
+_NO_BLOCKS = ("OCR: blocks", "OCR: scores")
+_NO_VERSIONS = ("agents: versions", "agents: one version", "agents: aliases", "agents: delete")
+
+CLIENTS = (
+    Client("mistralai", "3.7.0", "mistral", operations(*_ALL)),
+    Client("mistralai", "2.10.1", "mistral", operations(*_ALL)),
+    Client("mistralai", "1.12.4", "mistral", operations(*_ALL, without=_NO_CURSOR + _NO_BLOCKS)),
+    Client(
+        "mistralai",
+        "1.9.11",
+        "mistral",
+        operations(*_ALL, without=_NO_CURSOR + _NO_BLOCKS + _NO_VERSIONS),
+    ),
+    Client("@mistralai/mistralai", "2.7.0", "mistral.mjs", operations(*_ALL)),
+    Client(
+        "@mistralai/mistralai",
+        "1.15.1",
+        "mistral.mjs",
+        operations(*_ALL, without=_NO_CURSOR + _NO_BLOCKS),
+    ),
+)

@@ -1,0 +1,346 @@
+"""Full life cycles through the vendor's Python client, old and new."""
+
+import base64
+import time
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+from urllib.request import urlopen
+
+from conformance.drivers.operation import KEY, URL, operation
+
+try:
+    from mistralai.client import Mistral
+except ImportError:
+    from mistralai import Mistral
+
+client = Mistral(api_key=KEY, server_url=URL)
+agents, libraries = client.beta.agents, client.beta.libraries
+documents, accesses = libraries.documents, libraries.accesses
+
+pdf, png = Path("report.pdf"), Path("notice.png")
+made = SimpleNamespace()
+short: Any = {"max_tokens": 8, "random_seed": 1}
+hello: Any = [{"role": "user", "content": "Say hello."}]
+weather: Any = {
+    "type": "function",
+    "function": {
+        "name": "weather",
+        "description": "The weather of a city",
+        "parameters": {
+            "type": "object",
+            "properties": {"city": {"type": "string", "maxLength": 12}},
+            "required": ["city"],
+        },
+    },
+}
+
+
+def fetch(address: str) -> bytes:
+    """What a signed address gives without a key."""
+    with urlopen(address) as answer:
+        return bytes(answer.read())
+
+
+@operation("files: upload")
+def _() -> None:
+    file = {"file_name": pdf.name, "content": pdf.read_bytes()}
+    made.file = client.files.upload(file=file, purpose="ocr")
+    assert made.file.size_bytes == pdf.stat().st_size
+
+
+@operation("files: list")
+def _() -> None:
+    assert made.file.id in [file.id for file in client.files.list().data]
+    assert client.files.list(search="no such file", page_size=1).data == []
+
+
+@operation("files: retrieve")
+def _() -> None:
+    file = client.files.retrieve(file_id=made.file.id)
+    assert (file.filename, file.deleted) == (pdf.name, False)
+
+
+@operation("files: download")
+def _() -> None:
+    assert client.files.download(file_id=made.file.id).read() == pdf.read_bytes()
+
+
+@operation("files: signed address")
+def _() -> None:
+    made.address = client.files.get_signed_url(file_id=made.file.id, expiry=1).url
+    assert fetch(made.address) == pdf.read_bytes()
+
+
+def ocr(document: dict[str, Any], **options: Any) -> Any:
+    return client.ocr.process(model="mistral-ocr-latest", document=document, **options)
+
+
+def by_id() -> dict[str, Any]:
+    return {"type": "file", "file_id": made.file.id}
+
+
+@operation("OCR: file id")
+def _() -> None:
+    answer = ocr(by_id(), include_image_base64=True)
+    assert [page.index for page in answer.pages] == [0, 1]
+    assert answer.usage_info.pages_processed == 2
+
+
+@operation("OCR: signed address")
+def _() -> None:
+    answer = ocr({"type": "document_url", "document_url": made.address})
+    assert "carrel" in answer.pages[0].markdown
+
+
+@operation("OCR: data URL")
+def _() -> None:
+    address = f"data:image/png;base64,{base64.b64encode(png.read_bytes()).decode()}"
+    assert "carrel" in ocr({"type": "image_url", "image_url": address}).pages[0].markdown
+
+
+@operation("OCR: pages")
+def _() -> None:
+    assert [page.index for page in ocr(by_id(), pages=[1]).pages] == [1]
+
+
+@operation("OCR: blocks")
+def _() -> None:
+    blocks = ocr(by_id(), include_blocks=True, pages="0").pages[0].blocks
+    assert {"title", "text", "table"} <= {block.type for block in blocks}
+
+
+@operation("OCR: scores")
+def _() -> None:
+    page = ocr(by_id(), confidence_scores_granularity="word", pages="0-1").pages[0]
+    assert 0 < page.confidence_scores.average_page_confidence_score <= 1
+    assert page.confidence_scores.word_confidence_scores
+    page = ocr(by_id(), confidence_scores_granularity="page").pages[0]
+    assert not page.confidence_scores.word_confidence_scores
+
+
+@operation("files: delete")
+def _() -> None:
+    assert client.files.delete(file_id=made.file.id).deleted
+
+
+@operation("libraries: create")
+def _() -> None:
+    made.library = libraries.create(name="rules", description="of the house")
+    assert made.library.nb_documents == 0
+
+
+@operation("libraries: list")
+def _() -> None:
+    assert made.library.id in [library.id for library in libraries.list().data]
+
+
+@operation("libraries: get")
+def _() -> None:
+    assert libraries.get(library_id=made.library.id).name == "rules"
+
+
+@operation("libraries: update")
+def _() -> None:
+    assert libraries.update(library_id=made.library.id, name="house rules").name == "house rules"
+
+
+@operation("libraries: share")
+def _() -> None:
+    library = {"library_id": made.library.id}
+    organisation = accesses.list(**library).data[0].org_id
+    whom: Any = {
+        "org_id": organisation,
+        "share_with_uuid": organisation,
+        "share_with_type": "Workspace",
+    }
+    shared = accesses.update_or_create(**library, **whom, level="Viewer")
+    assert shared.role == "Viewer"
+    assert len(accesses.list(**library).data) == 2
+    assert accesses.delete(**library, **whom).share_with_uuid == organisation
+    assert len(accesses.list(**library).data) == 1
+
+
+def document() -> dict[str, str]:
+    return {"library_id": made.library.id, "document_id": made.document.id}
+
+
+def processed() -> Any:
+    """The document's status once processing is over."""
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline:
+        status = documents.status(**document())
+        if status.processing_status != "Running":
+            return status
+        time.sleep(0.2)
+    raise TimeoutError("the document was not processed in 120 seconds")
+
+
+@operation("documents: upload")
+def _() -> None:
+    file = {"file_name": pdf.name, "content": pdf.read_bytes()}
+    made.document = documents.upload(library_id=made.library.id, file=file)
+    assert made.document.size == pdf.stat().st_size
+
+
+@operation("documents: status")
+def _() -> None:
+    status = processed()
+    assert status.processing_status == "Completed"
+    assert getattr(status, "process_status", "done") == "done"
+
+
+@operation("documents: list")
+def _() -> None:
+    listed = documents.list(library_id=made.library.id)
+    assert [one.id for one in listed.data] == [made.document.id]
+    assert listed.pagination.total_items == 1
+
+
+@operation("documents: get")
+def _() -> None:
+    assert documents.get(**document()).number_of_pages == 2
+
+
+@operation("documents: update")
+def _() -> None:
+    assert documents.update(**document(), name="rules.pdf").name == "rules.pdf"
+
+
+@operation("documents: text")
+def _() -> None:
+    assert "carrel" in documents.text_content(**document()).text
+
+
+@operation("documents: signed addresses")
+def _() -> None:
+    assert fetch(documents.get_signed_url(**document())) == pdf.read_bytes()
+    assert b"carrel" in fetch(documents.extracted_text_signed_url(**document()))
+
+
+@operation("documents: reprocess")
+def _() -> None:
+    documents.reprocess(**document())
+    assert processed().processing_status == "Completed"
+
+
+@operation("agents: create")
+def _() -> None:
+    made.agent = agents.create(
+        model="smollm2",
+        name="guide",
+        instructions="Be brief.",
+        tools=[weather],
+        completion_args={"temperature": 0.1},
+    )
+    assert made.agent.version == 0
+
+
+@operation("agents: get")
+def _() -> None:
+    assert agents.get(agent_id=made.agent.id).instructions == "Be brief."
+
+
+@operation("agents: update")
+def _() -> None:
+    assert agents.update(agent_id=made.agent.id, instructions="Be short.", tools=[]).version == 1
+
+
+@operation("agents: list")
+def _() -> None:
+    assert made.agent.id in [agent.id for agent in agents.list()]
+
+
+@operation("agents: list by cursor")
+def _() -> None:
+    listed: list[str] = []
+    page = agents.list_pages(page_size=1)
+    while page is not None:
+        listed += [agent.id for agent in page.result.data]
+        page = page.next()
+    assert made.agent.id in listed
+
+
+@operation("agents: versions")
+def _() -> None:
+    versions = agents.list_versions(agent_id=made.agent.id)
+    assert sorted(agent.version for agent in versions) == [0, 1]
+
+
+@operation("agents: one version")
+def _() -> None:
+    version = agents.get_version(agent_id=made.agent.id, version="0")
+    assert version.instructions == "Be brief."
+
+
+@operation("agents: switch version")
+def _() -> None:
+    assert agents.update_version(agent_id=made.agent.id, version=0).instructions == "Be brief."
+    assert agents.update_version(agent_id=made.agent.id, version=1).instructions == "Be short."
+
+
+@operation("agents: aliases")
+def _() -> None:
+    agent = {"agent_id": made.agent.id}
+    assert agents.create_version_alias(**agent, alias="live", version=0).version == 0
+    assert [one.alias for one in agents.list_version_aliases(**agent)] == ["live"]
+    assert agents.get(**agent, agent_version="live").instructions == "Be brief."
+    agents.delete_version_alias(**agent, alias="live")
+    assert agents.list_version_aliases(**agent) == []
+
+
+@operation("agent completions: whole")
+def _() -> None:
+    answer = client.agents.complete(agent_id=made.agent.id, messages=hello, **short)
+    assert answer.choices[0].message.content
+    assert answer.usage.completion_tokens <= 8
+
+
+@operation("agent completions: streamed")
+def _() -> None:
+    events = client.agents.stream(agent_id=made.agent.id, messages=hello, **short)
+    chunks = [event.data for event in events]
+    assert "".join(chunk.choices[0].delta.content or "" for chunk in chunks)
+    assert chunks[-1].choices[0].finish_reason in ("stop", "length")
+    assert chunks[-1].usage.total_tokens > 0
+
+
+@operation("agent completions: with a tool")
+def _() -> None:
+    asked: list[Any] = [{"role": "user", "content": "How is the weather in Rome?"}]
+    answer = client.agents.complete(
+        agent_id=made.agent.id, messages=asked, tools=[weather], tool_choice="any", max_tokens=64
+    )
+    message = answer.choices[0].message
+    (call,) = message.tool_calls
+    assert (answer.choices[0].finish_reason, call.function.name) == ("tool_calls", "weather")
+    result = {"role": "tool", "tool_call_id": call.id, "name": "weather", "content": "Sunny."}
+    asked += [message, result]
+    answer = client.agents.complete(agent_id=made.agent.id, messages=asked, **short)
+    assert answer.choices[0].message.content
+
+
+@operation("agent completions: with a library")
+def _() -> None:
+    library: Any = {"type": "document_library", "library_ids": [made.library.id]}
+    agents.update(agent_id=made.agent.id, tools=[library])
+    asked: Any = [{"role": "user", "content": "What does every carrel have?"}]
+    answer = client.agents.complete(agent_id=made.agent.id, messages=asked, **short)
+    assert answer.usage.prompt_tokens > 60
+
+
+@operation("agents: delete")
+def _() -> None:
+    agents.delete(agent_id=made.agent.id)
+    assert made.agent.id not in [agent.id for agent in agents.list()]
+
+
+@operation("documents: delete")
+def _() -> None:
+    documents.delete(**document())
+    assert documents.list(library_id=made.library.id).data == []
+
+
+@operation("libraries: delete")
+def _() -> None:
+    assert libraries.delete(library_id=made.library.id).id == made.library.id

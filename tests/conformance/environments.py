@@ -1,0 +1,66 @@
+"""Where each client is installed: an environment of its own, in the user's cache folder."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from platformdirs import user_cache_path
+
+from conformance.clients import Client
+
+# Read on import: a test has a home of its own, and would install everything anew.
+_CACHE = user_cache_path("carrel") / "conformance"
+
+
+class NotInstalled(Exception):
+    """A client could not be installed; the message is the installer's."""
+
+
+def installed(client: Client) -> Path:
+    """The folder of a client's environment, made if need be.
+
+    Raises:
+        NotInstalled: the installer failed.
+    """
+    packages = (f"{client.package}{'@' if client.npm else '=='}{client.version}", *client.beside)
+    folder = _CACHE / " ".join(packages).replace("/", "+").replace(" ", "_")
+    done = folder / "installed"
+    if done.exists():
+        return folder
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    if client.npm:
+        _run(["npm", "install", "--silent", "--prefix", str(folder), *packages])
+    else:
+        uv = os.environ.get("UV", "uv")
+        _run([uv, "venv", "--quiet", "--clear", "--python", sys.executable, str(folder)])
+        python = str(_python(folder))
+        _run([uv, "pip", "install", "--quiet", "--python", python, *packages])
+    done.touch()
+    return folder
+
+
+def command(client: Client, folder: Path) -> list[str]:
+    """How the client's driver is started."""
+    drivers = Path(__file__).parent / "drivers"
+    if not client.npm:
+        return [str(_python(folder)), "-m", f"conformance.drivers.{client.driver}"]
+    # Node looks for packages beside the script that imports them.
+    for script in drivers.glob("*.mjs"):
+        shutil.copy(script, folder)
+    return ["node", str(folder / client.driver)]
+
+
+def _python(folder: Path) -> Path:
+    return folder / ("Scripts" if sys.platform == "win32" else "bin") / "python"
+
+
+def _run(command: list[str]) -> None:
+    try:
+        result = subprocess.run(command, capture_output=True, text=True, timeout=600)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise NotInstalled(str(error)) from error
+    if result.returncode:
+        raise NotInstalled(result.stderr.strip() or f"{command[0]} failed")

@@ -1,0 +1,47 @@
+"""Runs a client's driver against a server."""
+
+import json
+import os
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+from conformance.clients import Client
+from conformance.environments import command
+from support.documents import digital_pdf, picture
+from support.process import RunningServer
+
+Outcome = Mapping[str, str | None]
+"""What went wrong with each operation; None when it passed."""
+
+
+def prepare(folder: Path) -> Path:
+    """Makes the documents that the drivers send."""
+    folder.mkdir(parents=True, exist_ok=True)
+    digital_pdf(folder / "report.pdf")
+    picture(folder / "notice.png", "Every carrel has a lamp.")
+    return folder
+
+
+def run(client: Client, environment: Path, server: RunningServer, documents: Path) -> Outcome:
+    """The outcome of every operation that the client has, in the order of the driver."""
+    wanted = sorted(client.operations)
+    variables = {
+        **os.environ,
+        "CARREL_URL": server.url,
+        "CARREL_API_KEY": server.api_key,
+        "PYTHONPATH": str(Path(__file__).parents[1]),
+    }
+    result = subprocess.run(
+        [*command(client, environment), *wanted],
+        cwd=documents,
+        env=variables,
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    lines = [json.loads(line) for line in result.stdout.splitlines() if line.startswith("{")]
+    outcome = {line["operation"]: line["error"] for line in lines}
+    for operation in wanted:
+        outcome.setdefault(operation, f"did not run: {result.stderr[-2000:]}")
+    return outcome
