@@ -21,7 +21,13 @@ from carrel.server.signing import PREFIX
 
 log = logging.getLogger(__name__)
 
-_DRAIN_SECONDS = 5
+DRAIN_SECONDS = 5
+"""How long an answer waits for the rest of a body that nobody reads."""
+IDLE_SECONDS = 60
+"""How long a body may pause."""
+PACE_SECONDS, PACE_BYTES = 60, 1024
+"""A body may take this long, and a second more for so many bytes."""
+
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 
@@ -76,7 +82,7 @@ class RequestLog:
 
 
 class BodyGuard:
-    """Bounds the body of a request, and lets its sender finish before an early answer."""
+    """Bounds a request's body in size and time, and lets its sender finish before an answer."""
 
     def __init__(self, app: ASGIApp, limit: Callable[[], int]) -> None:
         self._app = app
@@ -86,37 +92,58 @@ class BodyGuard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        # An upload counts the bytes of its file itself.
+        body = _Body(scope, receive, send, self._limit())
+        await self._app(scope, body.receive, body.send)
+
+
+class _Body:
+    """The body of one request as it comes in."""
+
+    def __init__(self, scope: Scope, receive: Receive, send: Send, limit: int) -> None:
+        self._receive, self._send = receive, send
         headers = Headers(scope=scope)
+        # An upload counts the bytes of its file itself.
         is_upload = headers.get("content-type", "").startswith("multipart/form-data")
-        has_body = "content-length" in headers or "transfer-encoding" in headers
-        limit = math.inf if is_upload else self._limit()
-        size, whole, began = 0, False, False
+        self._limit = math.inf if is_upload else limit
+        self._asks_first = "expect" in headers
+        self._whole = not ("content-length" in headers or "transfer-encoding" in headers)
+        self._answered = False
+        self._size = 0
+        self._began = time.monotonic()
 
-        async def receive_on() -> Message:
-            nonlocal size, whole
-            message = await receive()
-            size += len(message.get("body", b""))
-            whole = message["type"] != "http.request" or not message.get("more_body", False)
-            if size > limit and not began:
-                raise HTTPException(413, "The request is larger than this server takes.")
-            return message
+    async def receive(self) -> Message:
+        try:
+            async with asyncio.timeout(self._patience()):
+                message = await self._receive()
+        except TimeoutError:
+            raise HTTPException(408, "The request came too slowly. Send it again.") from None
+        self._size += len(message.get("body", b""))
+        self._whole = message["type"] != "http.request" or not message.get("more_body", False)
+        if self._size > self._limit and not self._answered:
+            raise HTTPException(413, "The request is larger than this server takes.")
+        return message
 
-        async def drain() -> None:
-            while not whole:
-                await receive_on()
-
-        async def send_on(message: Message) -> None:
-            nonlocal began
-            asked_first = size == 0 and "expect" in headers
-            if not began and has_body and not asked_first:
+    async def send(self, message: Message) -> None:
+        if not self._answered and not self._whole:
+            self._answered = True
+            if self._size or not self._asks_first:
                 # A sender that is cut off never sees the answer.
-                began = True
                 with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(drain(), _DRAIN_SECONDS)
-            await send(message)
+                    await asyncio.wait_for(self._drain(), DRAIN_SECONDS)
+            if not self._whole:
+                MutableHeaders(scope=message)["connection"] = "close"
+        await self._send(message)
 
-        await self._app(scope, receive_on, send_on)
+    async def _drain(self) -> None:
+        while not self._whole:
+            await self.receive()
+
+    def _patience(self) -> float | None:
+        """Seconds to wait for more: a while for the next bytes, and for all of them a pace."""
+        if self._whole or self._answered:
+            return None
+        due = self._began + PACE_SECONDS + self._size / PACE_BYTES
+        return max(0, min(IDLE_SECONDS, due - time.monotonic()))
 
 
 class Authenticate:

@@ -19,6 +19,7 @@ from carrel.server.app import create_app
 from carrel.server.folder import DataFolder, FolderError, FolderInUse, write_private
 from carrel.server.logs import log_to
 from carrel.server.parts import Server
+from carrel.server.protocol import Protocol
 from carrel.server.records.migrate import migrate
 from carrel.server.settings import Settings, SettingsError
 
@@ -79,6 +80,7 @@ async def _serve(server: Server, listener: socket.socket) -> None:
     uvicorn_server = _Uvicorn(
         uvicorn.Config(
             create_app(server),
+            http=Protocol,
             log_config=None,
             access_log=False,
             lifespan="on",

@@ -1,6 +1,5 @@
 """Receiving an uploaded file: streamed to disk, whole or not at all."""
 
-import asyncio
 import errno
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
@@ -18,7 +17,6 @@ _FIELD_BYTES = 64 * 1024
 _MAX_PARTS = 32
 _OVERHEAD_BYTES = 1024 * 1024
 """What a body may be larger than its file: the other parts, and the headers of all."""
-_IDLE_SECONDS = 60
 
 
 @dataclass(frozen=True)
@@ -37,8 +35,8 @@ async def receive_upload(request: Request, blobs: LocalBlobs, *, limit: int) -> 
     Memory use does not depend on the size. Nothing is kept of a body that is refused.
 
     Raises:
-        ApiError: 400 for a malformed or truncated body, 408 when it stops coming, 413 when it
-            is too large, 507 when the disk is full.
+        ApiError: 400 for a malformed or truncated body, 413 when it is too large, 507 when the
+            disk is full.
         InvalidRequest: there is no part named `file`.
     """
     try:
@@ -52,8 +50,6 @@ async def receive_upload(request: Request, blobs: LocalBlobs, *, limit: int) -> 
         raise ApiError(400, f"The upload is not a well-formed multipart body: {error}") from None
     except ClientDisconnect:
         raise _truncated() from None
-    except TimeoutError:
-        raise ApiError(408, "The upload stopped half-way. Send it again.") from None
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
             raise
@@ -77,11 +73,7 @@ def _boundary(request: Request) -> bytes:
 async def _batches(body: AsyncIterator[bytes], receiver: "_Receiver") -> AsyncIterator[bytes]:
     """The bytes of the file as they come, in pieces that are worth a trip to a thread."""
     pending = bytearray()
-    while True:
-        async with asyncio.timeout(_IDLE_SECONDS):
-            chunk = await anext(body, None)
-        if chunk is None:
-            break
+    async for chunk in body:
         receiver.parse(chunk)
         pending += receiver.take()
         if len(pending) >= _BATCH_BYTES:

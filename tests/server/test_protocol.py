@@ -1,0 +1,60 @@
+"""Senders that dawdle over the head of a request are cut off; nobody else is."""
+
+import asyncio
+
+import pytest
+from starlette.responses import PlainTextResponse
+from starlette.types import Receive, Scope, Send
+
+from carrel.server import protocol
+from support.sockets import connected, serving
+
+
+async def answer_late(scope: Scope, receive: Receive, send: Send) -> None:
+    """An answer that takes longer than a head may."""
+    await asyncio.sleep(0.5)
+    await PlainTextResponse("done")(scope, receive, send)
+
+
+@pytest.fixture(autouse=True)
+def soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(protocol, "HEAD_SECONDS", 0.3)
+
+
+@pytest.mark.parametrize("said", [b"", b"GE", b"GET / HTTP/1.1\r\nhost: x\r\nx-half: "])
+async def test_half_a_head_is_not_waited_for(said: bytes) -> None:
+    async with serving(answer_late) as port, connected(port) as (reader, writer):
+        writer.write(said)
+        assert await asyncio.wait_for(reader.read(), 10) == b""
+
+
+async def test_a_head_byte_by_byte_is_not_waited_for_either() -> None:
+    async with serving(answer_late) as port, connected(port) as (reader, writer):
+
+        async def trickle() -> None:
+            for byte in b"GET / HTTP/1.1\r\nx: " + b"y" * 10_000:
+                writer.write(bytes([byte]))
+                await asyncio.sleep(0.02)
+
+        trickling = asyncio.create_task(trickle())
+        try:
+            assert await asyncio.wait_for(reader.read(), 10) == b""
+        finally:
+            trickling.cancel()
+            await asyncio.gather(trickling, return_exceptions=True)
+
+
+async def test_half_of_a_second_head_is_not_waited_for() -> None:
+    async with serving(answer_late) as port, connected(port) as (reader, writer):
+        writer.write(b"GET / HTTP/1.1\r\nhost: x\r\n\r\nGET / HT")
+        answers = await asyncio.wait_for(reader.read(), 10)
+        assert answers.count(b"200 OK") == 1
+
+
+async def test_a_whole_head_may_wait_for_its_answer_and_ask_again() -> None:
+    async with serving(answer_late) as port, connected(port) as (reader, writer):
+        for _ in range(2):
+            writer.write(b"GET / HTTP/1.1\r\nhost: x\r\n\r\n")
+            head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 10)
+            assert b"200 OK" in head
+            assert await reader.readexactly(4) == b"done"
