@@ -396,15 +396,18 @@ def test_an_unknown_agent_is_not_found(http: httpx.Client) -> None:
 def test_documents_in_a_message_are_read(
     http: httpx.Client, chunk: Callable[[Any], dict[str, Any]]
 ) -> None:
-    agent = AgentUnderTest(http, instructions="", completion_args={"temperature": 0})
+    agent = AgentUnderTest(http, completion_args={"temperature": 0})
 
     def upload() -> str:
         response = http.post("/v1/files", files={"file": ("lease.txt", LEASE)})
         return str(response.json()["id"])
 
-    question = {"type": "text", "text": "When does the tenancy begin?"}
-    asked = {"role": "user", "content": [chunk(upload), question]}
-    assert "March" in agent.text([asked], random_seed=1)
+    question = {"type": "text", "text": "What is this about?"}
+    alone = agent.ask([{"role": "user", "content": [question]}], max_tokens=1)
+    answer = agent.ask([{"role": "user", "content": [chunk(upload), question]}])
+    read = answer["usage"]["prompt_tokens"] - alone["usage"]["prompt_tokens"]
+    assert 30 < read < 60
+    assert "tenancy" in answer["choices"][0]["message"]["content"]
 
 
 def test_pictures_are_refused_by_a_model_that_cannot_see(agent: AgentUnderTest) -> None:

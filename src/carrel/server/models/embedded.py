@@ -16,7 +16,7 @@ SLOTS = 4
 CONTEXT_TOKENS = 8192
 
 # Between two batches the engine notices that its caller has left: about 0.1 s of work.
-_BATCH_TOKENS = 64
+_BATCH_TOKENS = 16
 # Prompts of idle slots move here, so that a chat's next turn need not be read again.
 _PROMPT_CACHE_MIB = 128
 
