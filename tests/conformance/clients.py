@@ -33,6 +33,7 @@ AREAS: Mapping[str, tuple[str, ...]] = MappingProxyType(
             "reprocess",
             "delete",
         ),
+        "models": ("list",),
     }
 )
 """What a client can do, in the order a driver does it within an area."""
@@ -93,5 +94,18 @@ CLIENTS = (
         "1.15.1",
         "mistral.mjs",
         operations(*_ALL, without=_NO_CURSOR + _NO_BLOCKS),
+    ),
+    Client(
+        "litellm",
+        "1.106.2",
+        "litellm",
+        operations("files", without=["files: signed address"])
+        | {"OCR: signed address", "OCR: data URL", "OCR: pages"},
+    ),
+    Client(
+        "mistral-haystack",
+        "3.0.0",
+        "haystack",
+        frozenset({"OCR: file id", "OCR: signed address", "OCR: data URL", "OCR: pages"}),
     ),
 )

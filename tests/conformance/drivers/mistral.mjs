@@ -336,6 +336,61 @@ await operation("agent completions: with a library", async () => {
   assert(answer.usage.promptTokens > 60);
 });
 
+const model = "mistral-small-latest";
+
+await operation("chat: whole", async () => {
+  const answer = await client.chat.complete({
+    model,
+    messages: hello,
+    temperature: 0.1,
+    ...short,
+  });
+  assert(answer.choices[0].message.content);
+  assert.equal(answer.model, model);
+});
+
+await operation("chat: streamed", async () => {
+  const events = await client.chat.stream({ model, messages: hello, ...short });
+  const chunks = (await collected(events)).map((event) => event.data);
+  assert(chunks.map((chunk) => chunk.choices[0].delta.content ?? "").join(""));
+  assert(chunks.at(-1).usage.totalTokens > 0);
+});
+
+await operation("chat: with a tool", async () => {
+  const asked = [{ role: "user", content: "How is the weather in Rome?" }];
+  const answer = await client.chat.complete({
+    model,
+    messages: asked,
+    tools: [weather],
+    toolChoice: "any",
+    maxTokens: 64,
+  });
+  const [{ finishReason, message }] = answer.choices;
+  const [call] = message.toolCalls;
+  assert.deepEqual([finishReason, call.function.name], ["tool_calls", "weather"]);
+  const result = { role: "tool", toolCallId: call.id, name: "weather", content: "Sunny." };
+  const messages = [...asked, { ...message, role: "assistant" }, result];
+  const last = await client.chat.complete({ model, messages, ...short });
+  assert(last.choices[0].message.content);
+});
+
+await operation("embeddings: create", async () => {
+  const { data } = await client.embeddings.create({
+    model: "mistral-embed",
+    inputs: ["a lamp", "a chair"],
+  });
+  assert.deepEqual(
+    data.map((one) => one.index),
+    [0, 1],
+  );
+  assert.notDeepEqual(data[0].embedding, data[1].embedding);
+});
+
+await operation("models: list", async () => {
+  const { data } = await client.models.list();
+  assert(data.some((card) => [card.id, ...(card.aliases ?? [])].includes(model)));
+});
+
 await operation("agents: delete", async () => {
   await agents.delete(agent());
   assert(!(await agents.list()).some((one) => one.id === made.agent.id));

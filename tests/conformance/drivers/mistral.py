@@ -1,13 +1,21 @@
 """Full life cycles through the vendor's Python client, old and new."""
 
-import base64
 import time
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
-from urllib.request import urlopen
 
-from conformance.drivers.operation import KEY, URL, operation
+from conformance.drivers.operation import (
+    KEY,
+    MODEL,
+    PDF,
+    PNG,
+    QUESTION,
+    URL,
+    WEATHER,
+    data_url,
+    fetch,
+    operation,
+)
 
 try:
     from mistralai.client import Mistral
@@ -18,35 +26,16 @@ client = Mistral(api_key=KEY, server_url=URL)
 agents, libraries = client.beta.agents, client.beta.libraries
 documents, accesses = libraries.documents, libraries.accesses
 
-pdf, png = Path("report.pdf"), Path("notice.png")
 made = SimpleNamespace()
 short: Any = {"max_tokens": 8, "random_seed": 1}
 hello: Any = [{"role": "user", "content": "Say hello."}]
-weather: Any = {
-    "type": "function",
-    "function": {
-        "name": "weather",
-        "description": "The weather of a city",
-        "parameters": {
-            "type": "object",
-            "properties": {"city": {"type": "string", "maxLength": 12}},
-            "required": ["city"],
-        },
-    },
-}
-
-
-def fetch(address: str) -> bytes:
-    """What a signed address gives without a key."""
-    with urlopen(address) as answer:
-        return bytes(answer.read())
 
 
 @operation("files: upload")
 def _() -> None:
-    file = {"file_name": pdf.name, "content": pdf.read_bytes()}
+    file = {"file_name": PDF.name, "content": PDF.read_bytes()}
     made.file = client.files.upload(file=file, purpose="ocr")
-    assert made.file.size_bytes == pdf.stat().st_size
+    assert made.file.size_bytes == PDF.stat().st_size
 
 
 @operation("files: list")
@@ -58,18 +47,18 @@ def _() -> None:
 @operation("files: retrieve")
 def _() -> None:
     file = client.files.retrieve(file_id=made.file.id)
-    assert (file.filename, file.deleted) == (pdf.name, False)
+    assert (file.filename, file.deleted) == (PDF.name, False)
 
 
 @operation("files: download")
 def _() -> None:
-    assert client.files.download(file_id=made.file.id).read() == pdf.read_bytes()
+    assert client.files.download(file_id=made.file.id).read() == PDF.read_bytes()
 
 
 @operation("files: signed address")
 def _() -> None:
     made.address = client.files.get_signed_url(file_id=made.file.id, expiry=1).url
-    assert fetch(made.address) == pdf.read_bytes()
+    assert fetch(made.address) == PDF.read_bytes()
 
 
 def ocr(document: dict[str, Any], **options: Any) -> Any:
@@ -95,8 +84,8 @@ def _() -> None:
 
 @operation("OCR: data URL")
 def _() -> None:
-    address = f"data:image/png;base64,{base64.b64encode(png.read_bytes()).decode()}"
-    assert "carrel" in ocr({"type": "image_url", "image_url": address}).pages[0].markdown
+    picture = {"type": "image_url", "image_url": data_url(PNG)}
+    assert "carrel" in ocr(picture).pages[0].markdown
 
 
 @operation("OCR: pages")
@@ -178,9 +167,9 @@ def processed() -> Any:
 
 @operation("documents: upload")
 def _() -> None:
-    file = {"file_name": pdf.name, "content": pdf.read_bytes()}
+    file = {"file_name": PDF.name, "content": PDF.read_bytes()}
     made.document = documents.upload(library_id=made.library.id, file=file)
-    assert made.document.size == pdf.stat().st_size
+    assert made.document.size == PDF.stat().st_size
 
 
 @operation("documents: status")
@@ -214,7 +203,7 @@ def _() -> None:
 
 @operation("documents: signed addresses")
 def _() -> None:
-    assert fetch(documents.get_signed_url(**document())) == pdf.read_bytes()
+    assert fetch(documents.get_signed_url(**document())) == PDF.read_bytes()
     assert b"carrel" in fetch(documents.extracted_text_signed_url(**document()))
 
 
@@ -230,7 +219,7 @@ def _() -> None:
         model="smollm2",
         name="guide",
         instructions="Be brief.",
-        tools=[weather],
+        tools=[WEATHER],
         completion_args={"temperature": 0.1},
     )
     assert made.agent.version == 0
@@ -307,9 +296,9 @@ def _() -> None:
 
 @operation("agent completions: with a tool")
 def _() -> None:
-    asked: list[Any] = [{"role": "user", "content": "How is the weather in Rome?"}]
+    asked: list[Any] = [{"role": "user", "content": QUESTION}]
     answer = client.agents.complete(
-        agent_id=made.agent.id, messages=asked, tools=[weather], tool_choice="any", max_tokens=64
+        agent_id=made.agent.id, messages=asked, tools=[WEATHER], tool_choice="any", max_tokens=64
     )
     message = answer.choices[0].message
     (call,) = message.tool_calls
@@ -327,6 +316,46 @@ def _() -> None:
     asked: Any = [{"role": "user", "content": "What does every carrel have?"}]
     answer = client.agents.complete(agent_id=made.agent.id, messages=asked, **short)
     assert answer.usage.prompt_tokens > 60
+
+
+@operation("chat: whole")
+def _() -> None:
+    answer = client.chat.complete(model=MODEL, messages=hello, temperature=0.1, **short)
+    assert answer.choices[0].message.content
+    assert answer.model == MODEL
+
+
+@operation("chat: streamed")
+def _() -> None:
+    chunks = [event.data for event in client.chat.stream(model=MODEL, messages=hello, **short)]
+    assert "".join(chunk.choices[0].delta.content or "" for chunk in chunks)
+    assert chunks[-1].usage.total_tokens > 0
+
+
+@operation("chat: with a tool")
+def _() -> None:
+    asked: list[Any] = [{"role": "user", "content": QUESTION}]
+    options: Any = {"tools": [WEATHER], "max_tokens": 64}
+    answer = client.chat.complete(model=MODEL, messages=asked, tool_choice="any", **options)
+    message = answer.choices[0].message
+    (call,) = message.tool_calls
+    assert (answer.choices[0].finish_reason, call.function.name) == ("tool_calls", "weather")
+    result = {"role": "tool", "tool_call_id": call.id, "name": "weather", "content": "Sunny."}
+    asked += [message, result]
+    assert client.chat.complete(model=MODEL, messages=asked, **short).choices[0].message.content
+
+
+@operation("embeddings: create")
+def _() -> None:
+    answer = client.embeddings.create(model="mistral-embed", inputs=["a lamp", "a chair"])
+    assert [one.index for one in answer.data] == [0, 1]
+    assert answer.data[0].embedding != answer.data[1].embedding
+
+
+@operation("models: list")
+def _() -> None:
+    cards = client.models.list().data
+    assert any(MODEL in (card.id, *card.aliases) for card in cards)
 
 
 @operation("agents: delete")

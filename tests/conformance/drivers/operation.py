@@ -4,13 +4,35 @@ A driver runs inside its client's own environment. The server's address and key 
 environment, the documents in the working folder, and the operations to run in the arguments.
 """
 
+import base64
 import json
 import os
 import sys
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from urllib.request import Request, urlopen
 
 URL = os.environ["CARREL_URL"]
 KEY = os.environ["CARREL_API_KEY"]
+
+PDF = Path("report.pdf")
+PNG = Path("notice.png")
+MODEL = "mistral-small-latest"
+QUESTION = "How is the weather in Rome?"
+WEATHER: Any = {
+    "type": "function",
+    "function": {
+        "name": "weather",
+        "description": "The weather of a city",
+        "parameters": {
+            "type": "object",
+            "properties": {"city": {"type": "string", "maxLength": 12}},
+            "required": ["city"],
+        },
+    },
+}
+"""A tool whose call is short."""
 
 
 def operation(name: str) -> Callable[[Callable[[], object]], None]:
@@ -27,3 +49,29 @@ def operation(name: str) -> Callable[[Callable[[], object]], None]:
         print(json.dumps({"operation": name, "ok": error is None, "error": error}), flush=True)
 
     return run
+
+
+def data_url(picture: Path) -> str:
+    """A PNG as a data URL."""
+    return f"data:image/png;base64,{base64.b64encode(picture.read_bytes()).decode()}"
+
+
+def fetch(address: str) -> bytes:
+    """What a signed address gives without a key."""
+    with urlopen(address) as answer:
+        return bytes(answer.read())
+
+
+def signed_address(pdf: Path) -> str:
+    """The signed address of a PDF uploaded for this, for clients that cannot do it themselves."""
+    head = f'--part\r\nContent-Disposition: form-data; name="file"; filename="{pdf.name}"\r\n\r\n'
+    body = head.encode() + pdf.read_bytes() + b"\r\n--part--\r\n"
+    form = {"Content-Type": "multipart/form-data; boundary=part"}
+    id = _call(Request(f"{URL}/v1/files", data=body, headers=form))["id"]
+    return str(_call(Request(f"{URL}/v1/files/{id}/url?expiry=1"))["url"])
+
+
+def _call(request: Request) -> Any:
+    request.add_header("Authorization", f"Bearer {KEY}")
+    with urlopen(request) as answer:
+        return json.load(answer)

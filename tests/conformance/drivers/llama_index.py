@@ -1,0 +1,45 @@
+"""Chat through llama-index-llms-mistralai."""
+
+from typing import Any
+
+from llama_index.core.llms import ChatMessage, MessageRole
+from llama_index.core.tools import FunctionTool
+from llama_index.llms.mistralai import MistralAI
+
+from conformance.drivers.operation import KEY, MODEL, QUESTION, URL, operation
+
+hello = [ChatMessage(role=MessageRole.USER, content="Say hello.")]
+
+
+def chat(max_tokens: int = 8) -> Any:
+    return MistralAI(model=MODEL, endpoint=URL, api_key=KEY, max_tokens=max_tokens)
+
+
+def weather(city: str) -> str:
+    """The weather of a city."""
+    return f"Sunny in {city}."
+
+
+@operation("chat: whole")
+def _() -> None:
+    assert chat().chat(hello).message.content
+
+
+@operation("chat: streamed")
+def _() -> None:
+    assert "".join(answer.delta for answer in chat().stream_chat(hello))
+
+
+@operation("chat: with a tool")
+def _() -> None:
+    model, tool = chat(64), FunctionTool.from_defaults(weather)
+    asked = [ChatMessage(role=MessageRole.USER, content=QUESTION)]
+    answer = model.chat_with_tools([tool], chat_history=asked, tool_required=True)
+    (call,) = model.get_tool_calls_from_response(answer)
+    assert call.tool_name == "weather"
+    result = ChatMessage(
+        role=MessageRole.TOOL,
+        content="Sunny.",
+        additional_kwargs={"tool_call_id": call.tool_id, "name": "weather"},
+    )
+    assert chat().chat([*asked, answer.message, result]).message.content

@@ -1,0 +1,49 @@
+"""Chat through pydantic-ai."""
+
+from typing import Any
+
+from pydantic_ai import Agent, ModelRequest, ToolReturnPart, UserPromptPart
+from pydantic_ai.direct import model_request_sync
+from pydantic_ai.models import ModelRequestParameters
+from pydantic_ai.models.mistral import MistralModel
+from pydantic_ai.providers.mistral import MistralProvider
+from pydantic_ai.tools import ToolDefinition
+
+from conformance.drivers.operation import KEY, MODEL, QUESTION, URL, WEATHER, operation
+
+model = MistralModel(MODEL, provider=MistralProvider(api_key=KEY, base_url=URL))
+agent = Agent(model, model_settings={"max_tokens": 8})
+
+
+@operation("chat: whole")
+def _() -> None:
+    result = agent.run_sync("Say hello.")
+    assert result.output
+    assert result.usage.output_tokens <= 8
+
+
+@operation("chat: streamed")
+def _() -> None:
+    assert "".join(agent.run_stream_sync("Say hello.").stream_text(delta=True))
+
+
+@operation("chat: with a tool")
+def _() -> None:
+    function = WEATHER["function"]
+    tool = ToolDefinition(
+        function["name"], function["parameters"], description=function["description"]
+    )
+    given = ModelRequestParameters(function_tools=[tool])
+    asked: list[Any] = [ModelRequest([UserPromptPart(QUESTION)])]
+    answer = model_request_sync(
+        model,
+        asked,
+        model_settings={"tool_choice": "required", "max_tokens": 64},
+        model_request_parameters=given,
+    )
+    (call,) = answer.tool_calls
+    assert call.tool_name == "weather"
+    result = ToolReturnPart(call.tool_name, "Sunny.", call.tool_call_id)
+    asked += [answer, ModelRequest([result])]
+    answer = model_request_sync(model, asked, model_settings={"max_tokens": 8})
+    assert answer.text
