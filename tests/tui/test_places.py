@@ -82,6 +82,12 @@ async def test_a_path_is_typed_with_completion(bench: Workbench, lease: Path) ->
     await bench.shows(f"Uploaded {lease.name}.")
 
 
+async def test_what_somebody_else_uploads_shows_by_itself(bench: Workbench, lease: Path) -> None:
+    client = await bench.store.session.client()
+    await client.files.upload(lease)
+    await bench.shows(lease.name)
+
+
 async def test_what_is_not_a_path_is_refused_with_a_word(bench: Workbench) -> None:
     await paste(bench, "just some words")
     await bench.shows("What was pasted is not the path of a file here.")

@@ -48,7 +48,6 @@ class AgentsPlace(Place):
         Binding("A", "make_active", "Make active", id="agents.make_active"),
         Binding("y", "copy", "Copy…", show=False, id="agents.copy"),
         Binding("D", "delete", "Delete", id="agents.delete"),
-        Binding("f5", "reload", "Load again", show=False, id="agents.reload"),
     ]
 
     def panes(self) -> ComposeResult:
@@ -287,7 +286,7 @@ class AgentsPlace(Place):
         about = [labels.line(agent.name, "bold"), Content("All its versions go with it.")]
         self.app.push_screen(Confirm("Delete this agent?", about, "Delete"), answered)
 
-    def action_reload(self) -> None:
+    def reload(self) -> None:
         self.store.agents.load()
 
     def back(self) -> None:

@@ -53,7 +53,6 @@ class FilesPlace(Place):
         Binding("slash", "filter", "Filter", key_display="/", id="files.filter"),
         Binding("space", "mark", "Mark", show=False, id="files.mark"),
         Binding("s", "save", "Save to…", show=False, id="files.save"),
-        Binding("f5", "reload", "Load again", show=False, id="files.reload"),
     ]
 
     def panes(self) -> ComposeResult:
@@ -222,7 +221,7 @@ class FilesPlace(Place):
             self.store.files.mark(key)
             self.table.action_move(1)
 
-    def action_reload(self) -> None:
+    def reload(self) -> None:
         self._pages.clear()
         self.store.files.load()
 

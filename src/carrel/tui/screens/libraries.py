@@ -60,7 +60,6 @@ class LibrariesPlace(Place):
         Binding("R", "reprocess", "Reprocess", id="libraries.reprocess"),
         Binding("D", "delete", "Delete", id="libraries.delete"),
         Binding("e", "rename", "Rename", show=False, id="libraries.rename"),
-        Binding("f5", "reload", "Load again", show=False, id="libraries.reload"),
     ]
 
     def panes(self) -> ComposeResult:
@@ -382,7 +381,7 @@ class LibrariesPlace(Place):
             about = [labels.line(document.name, "bold")]
             self.app.push_screen(Confirm("Delete this document?", about, "Delete"), delete_document)
 
-    def action_reload(self) -> None:
+    def reload(self) -> None:
         self._pages.clear()
         self.store.libraries.load()
 

@@ -35,6 +35,8 @@ S = TypeVar("S", bound=Any)
 
 ARMED = 1.5
 """Seconds in which a second esc stops what is going on."""
+REFRESH = 5.0
+"""Seconds after which the place that is shown looks again."""
 NOTICE = 6.0
 """Seconds a short line stays."""
 
@@ -59,6 +61,7 @@ class Place(Frame):
             id="place.previous_pane",
         ),
         Binding("i", "details", "Details", show=False, id="place.details"),
+        Binding("f5", "reload", "Load again", show=False, id="place.reload"),
     ]
     HELP = ""
 
@@ -76,6 +79,21 @@ class Place(Frame):
     def on_mount(self) -> None:
         self.follow(self.store.session.slice, self._show_session)
         self.follow(self.store.activity.slice, self._show_activity)
+        self.set_interval(REFRESH, self._refresh)
+
+    def on_screen_resume(self) -> None:
+        self._refresh()
+
+    def _refresh(self) -> None:
+        # Another workbench, or a script, may have changed what is shown here.
+        if self.app.screen is self and self.store.session.slice.value.connection == "ready":
+            self.reload()
+
+    def reload(self) -> None:
+        """Loads what is shown here once more."""
+
+    def action_reload(self) -> None:
+        self.reload()
 
     def _show_session(self, state: SessionState) -> None:
         self.top.header = header(state)
