@@ -2,15 +2,19 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import cache, partial
+from importlib.metadata import version
 
 from fastapi import FastAPI
 
 from carrel.server.errors import install_error_handlers
-from carrel.server.middleware import Authenticate, BodyGuard, RequestLog
+from carrel.server.middleware import Authenticate, BodyGuard, RequestLog, is_open
+from carrel.server.openapi import ERRORS, KEYED_ERRORS, describe
 from carrel.server.parts import Server
 from carrel.server.routes import (
     agents,
     completions,
+    docs,
     documents,
     files,
     health,
@@ -21,6 +25,11 @@ from carrel.server.routes import (
     signed,
 )
 
+_KEYED = [
+    area.router for area in (files, agents, completions, models, ocr, libraries, documents, leases)
+]
+_OPEN = [area.router for area in (signed, health, docs)]
+
 
 def create_app(server: Server) -> FastAPI:
     """The application over a server's parts; its lifespan starts and stops them."""
@@ -30,22 +39,16 @@ def create_app(server: Server) -> FastAPI:
         async with server.running():
             yield
 
-    # No documentation pages: they would load their scripts from elsewhere.
-    app = FastAPI(title="Carrel", lifespan=lifespan, docs_url=None, redoc_url=None)
+    # FastAPI's own documentation pages load their scripts from elsewhere.
+    app = FastAPI(
+        title="Carrel", version=version("carrel"), lifespan=lifespan, docs_url=None, redoc_url=None
+    )
     app.state.server = server
-    for area in (
-        files,
-        agents,
-        completions,
-        models,
-        ocr,
-        libraries,
-        documents,
-        signed,
-        leases,
-        health,
-    ):
-        app.include_router(area.router)
+    for router in _KEYED:
+        app.include_router(router, responses=KEYED_ERRORS)
+    for router in _OPEN:
+        app.include_router(router, responses=ERRORS)
+    app.openapi = cache(partial(describe, app, (*_KEYED, *_OPEN), is_open))  # type: ignore[method-assign]
     install_error_handlers(app)
     # The last one added is the outermost.
     app.add_middleware(Authenticate, access=server.access)

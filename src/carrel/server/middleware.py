@@ -28,6 +28,7 @@ IDLE_SECONDS = 60
 PACE_SECONDS, PACE_BYTES = 60, 1024
 """A body may take this long, and a second more for so many bytes."""
 
+_OPEN = ("/healthz", "/readyz", "/openapi.json", "/docs")
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 
@@ -154,7 +155,7 @@ class Authenticate:
         self._access = access
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and not _is_open(scope["path"]):
+        if scope["type"] == "http" and not is_open(scope["path"]):
             try:
                 authorization = Headers(scope=scope).get("authorization")
                 scope.setdefault("state", {})["caller"] = await self._access.caller(authorization)
@@ -164,8 +165,9 @@ class Authenticate:
         await self._app(scope, receive, send)
 
 
-def _is_open(path: str) -> bool:
-    return path in ("/healthz", "/readyz") or path.startswith(PREFIX)
+def is_open(path: str) -> bool:
+    """Whether a path asks for no key."""
+    return path in _OPEN or path.startswith(PREFIX)
 
 
 def _shown(path: str) -> str:

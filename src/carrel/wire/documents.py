@@ -42,7 +42,7 @@ def processing_status(process_status: str) -> str:
 
 
 class Document(Answer):
-    """A document of a library. `queue_position` (from 1) is an extension of the bundled server."""
+    """A document of a library."""
 
     id: str
     library_id: str
@@ -65,7 +65,9 @@ class Document(Answer):
     summary: str | None = None
     url: str | None = None
     expires_at: Timestamp | None = None
-    queue_position: int | None = omitted_when_none()
+    queue_position: int | None = omitted_when_none(
+        "The place among those that wait, from 1 (an extension)."
+    )
     error: str | None = omitted_when_none("Why processing failed (an extension).")
 
 

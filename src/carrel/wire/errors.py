@@ -19,6 +19,12 @@ class ErrorBody(Answer):
     request_id: str | None = omitted_when_none()
 
 
+class DetailBody(Answer):
+    """A missing or bad key (401), an unknown path (404) or method (405)."""
+
+    detail: str
+
+
 class ValidationDetail(Answer):
     """One wrong field of a request."""
 

@@ -120,7 +120,13 @@ async def delete_agent(agent_id: str, server: CurrentServer, caller: CurrentCall
     await server.database.write(partial(agents.delete, caller=caller, id=agent_id))
 
 
-@router.patch("/{agent_id}/version")
+_IN_QUERY_OR_BODY = {
+    "parameters": [{"name": "version", "in": "query", "schema": {"type": "integer", "minimum": 0}}],
+    "requestBody": {"content": {"application/json": {"schema": VersionSwitch.model_json_schema()}}},
+}
+
+
+@router.patch("/{agent_id}/version", openapi_extra=_IN_QUERY_OR_BODY)
 async def switch_version(
     agent_id: str,
     server: CurrentServer,

@@ -49,6 +49,8 @@ def query_of(model: type[M]) -> Callable[[Request], M]:
     def read(request: Request) -> M:
         return validated(model, _values(model, request.query_params), "query")
 
+    # For the description of the interface, which sees no more than the request.
+    read.query_model = model  # type: ignore[attr-defined]
     return read
 
 

@@ -7,6 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Request, Response
 
 from carrel.server.mimetypes import sniff
+from carrel.server.openapi import multipart
 from carrel.server.records import documents, libraries
 from carrel.server.records.documents import NewDocument
 from carrel.server.records.libraries import Role
@@ -25,6 +26,12 @@ from carrel.wire.documents import (
 router = APIRouter(prefix="/v1/libraries/{library_id}/documents")
 
 _SIGNED_SECONDS = 30 * 60
+_ADDED = {
+    "Carrel-Document": {
+        "description": "Whether these bytes are new to the library (an extension)",
+        "schema": {"enum": ["created", "existing"]},
+    }
+}
 
 
 @router.get("")
@@ -39,7 +46,7 @@ async def list_documents(
     )
 
 
-@router.post("")
+@router.post("", openapi_extra=multipart(), responses={200: {"headers": _ADDED}})
 async def upload_document(
     library_id: str,
     request: Request,
@@ -77,7 +84,8 @@ async def get_document(
     return stored.document
 
 
-@router.api_route("/{document_id}", methods=["PUT", "PATCH"])
+@router.put("/{document_id}")
+@router.patch("/{document_id}")
 async def update_document(
     library_id: str,
     document_id: str,
@@ -90,7 +98,7 @@ async def update_document(
     )
 
 
-@router.delete("/{document_id}", status_code=204)
+@router.delete("/{document_id}", status_code=204, response_class=Response)
 async def delete_document(
     library_id: str, document_id: str, server: CurrentServer, caller: CurrentCaller
 ) -> None:
@@ -160,7 +168,7 @@ async def sign_text(
     return server.signer.url(address, "text", document_id, _SIGNED_SECONDS)
 
 
-@router.post("/{document_id}/reprocess", status_code=204)
+@router.post("/{document_id}/reprocess", status_code=204, response_class=Response)
 async def reprocess_document(
     library_id: str, document_id: str, server: CurrentServer, caller: CurrentCaller
 ) -> None:

@@ -7,6 +7,7 @@ from fastapi import APIRouter, Depends, Request, Response
 
 from carrel.server.downloads import blob_response
 from carrel.server.files import describe
+from carrel.server.openapi import binary, multipart
 from carrel.server.records import files
 from carrel.server.routes.dependencies import (
     CurrentCaller,
@@ -39,7 +40,7 @@ async def list_files(
     return await server.database.read(partial(files.page, caller=caller, query=query))
 
 
-@router.post("")
+@router.post("", openapi_extra=multipart(FileUpload))
 async def upload_file(request: Request, server: CurrentServer, caller: CurrentCaller) -> File:
     upload = await receive_upload(request, server.blobs, limit=server.settings.limits.file_bytes)
     options = fields_of(FileUpload, upload.fields)
@@ -61,7 +62,11 @@ async def delete_file(file_id: str, server: CurrentServer, caller: CurrentCaller
     return DeletedFile(id=file_id, deleted=True)
 
 
-@router.api_route("/{file_id}/content", methods=["GET", "HEAD"])
+_BYTES = binary("application/octet-stream")
+
+
+@router.get("/{file_id}/content", response_class=Response, responses=_BYTES)
+@router.head("/{file_id}/content", response_class=Response, responses=_BYTES)
 async def download_file(file_id: str, server: CurrentServer, caller: CurrentCaller) -> Response:
     stored = await server.database.read(partial(files.get, caller=caller, id=file_id))
     name = stored.file.filename

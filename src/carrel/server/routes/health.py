@@ -7,6 +7,7 @@ import sqlalchemy as sa
 from fastapi import APIRouter
 from starlette.responses import JSONResponse, Response
 
+from carrel.server.openapi import EXTENSION
 from carrel.server.parts import Server
 from carrel.server.routes.dependencies import CurrentServer
 
@@ -15,13 +16,13 @@ log = logging.getLogger(__name__)
 router = APIRouter()
 
 
-@router.get("/healthz")
+@router.get("/healthz", openapi_extra=EXTENSION)
 async def healthz() -> dict[str, str]:
     """The server answers."""
     return {"status": "ok"}
 
 
-@router.get("/readyz")
+@router.get("/readyz", openapi_extra=EXTENSION, responses={503: {}})
 async def readyz(server: CurrentServer) -> Response:
     """The server can write what it must; 503 names the parts that cannot."""
     failing = []

@@ -4,6 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Response
 
+from carrel.server.openapi import EXTENSION
 from carrel.server.routes.dependencies import CurrentCaller, CurrentServer
 
 router = APIRouter(prefix="/leases")
@@ -11,11 +12,11 @@ router = APIRouter(prefix="/leases")
 LeaseId = Annotated[str, Path(pattern=r"^[A-Za-z0-9-]{1,64}$")]
 
 
-@router.put("/{lease_id}", status_code=204, response_class=Response)
+@router.put("/{lease_id}", status_code=204, response_class=Response, openapi_extra=EXTENSION)
 async def renew_lease(lease_id: LeaseId, server: CurrentServer, caller: CurrentCaller) -> None:
     server.leases.renew(lease_id)
 
 
-@router.delete("/{lease_id}", status_code=204, response_class=Response)
+@router.delete("/{lease_id}", status_code=204, response_class=Response, openapi_extra=EXTENSION)
 async def release_lease(lease_id: LeaseId, server: CurrentServer, caller: CurrentCaller) -> None:
     server.leases.release(lease_id)

@@ -5,6 +5,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends
 
+from carrel.server.openapi import EXTENSION
 from carrel.server.records import libraries, shares
 from carrel.server.routes.dependencies import CurrentCaller, CurrentServer, query_of
 from carrel.wire.libraries import (
@@ -46,7 +47,8 @@ async def get_library(library_id: str, server: CurrentServer, caller: CurrentCal
     return await server.database.read(partial(libraries.get, caller=caller, id=library_id))
 
 
-@router.api_route("/{library_id}", methods=["PUT", "PATCH"])
+@router.put("/{library_id}")
+@router.patch("/{library_id}")
 async def update_library(
     library_id: str, body: LibraryUpdate, server: CurrentServer, caller: CurrentCaller
 ) -> Library:
@@ -60,7 +62,7 @@ async def delete_library(library_id: str, server: CurrentServer, caller: Current
     return await server.database.write(partial(libraries.delete, caller=caller, id=library_id))
 
 
-@router.get("/{library_id}/search")
+@router.get("/{library_id}/search", openapi_extra=EXTENSION)
 async def search_library(
     library_id: str,
     server: CurrentServer,

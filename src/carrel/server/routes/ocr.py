@@ -43,7 +43,7 @@ class Source(NamedTuple):
     name: str
 
 
-@router.post("")
+@router.post("", response_model=OCRResult)
 async def process(
     body: OCRRequest, request: Request, server: CurrentServer, caller: CurrentCaller
 ) -> Response:

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Response
 
 from carrel.server.downloads import blob_response, text_response
 from carrel.server.errors import ApiError
+from carrel.server.openapi import binary
 from carrel.server.parts import Server
 from carrel.server.records import documents, files
 from carrel.server.records.documents import StoredDocument
@@ -19,7 +20,8 @@ router = APIRouter(prefix=PREFIX.rstrip("/"))
 _GONE = "This address does not work, or no longer. Ask for a new one."
 
 
-@router.api_route("/{token}", methods=["GET", "HEAD"])
+@router.get("/{token}", response_class=Response, responses=binary("*/*"))
+@router.head("/{token}", response_class=Response, responses=binary("*/*"))
 async def read_signed(token: str, server: CurrentServer) -> Response:
     try:
         signed = server.signer.verify(token)

@@ -1,0 +1,106 @@
+"""What `/openapi.json` says beyond what FastAPI finds out by itself."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from fastapi import APIRouter, FastAPI
+from fastapi.openapi.utils import get_openapi
+from fastapi.routing import APIRoute
+from pydantic import BaseModel
+
+from carrel.wire.errors import DetailBody, ErrorBody, ValidationErrorBody
+
+Described = dict[int | str, dict[str, Any]]
+
+EXTENSION = {"x-carrel-extension": True}
+"""Marks an operation that only this server has."""
+
+ERRORS: Described = {
+    "4XX": {"model": ErrorBody | DetailBody, "description": "What is wrong, and what to do"},
+    "5XX": {"model": ErrorBody, "description": "The server or its model failed"},
+}
+"""The errors of every operation."""
+
+KEYED_ERRORS: Described = {
+    401: {"model": DetailBody, "description": "No key, or not a good one"},
+    422: {"model": ValidationErrorBody, "description": "Which fields are wrong"},
+    **ERRORS,
+}
+"""The errors of every operation that asks for a key."""
+
+
+def binary(*media_types: str) -> Described:
+    """Describes an answer that carries bytes."""
+    content = {kind: {"schema": {"type": "string", "format": "binary"}} for kind in media_types}
+    whole = {"description": "The bytes", "content": content}
+    return {200: whole, 206: {**whole, "description": "The part asked for with `Range`"}}
+
+
+def multipart(fields: type[BaseModel] | None = None) -> dict[str, Any]:
+    """Describes the body of an upload: one file, and text parts."""
+    properties = fields.model_json_schema()["properties"] if fields else {}
+    schema = {
+        "type": "object",
+        "properties": {"file": {"type": "string", "format": "binary"}, **properties},
+        "required": ["file"],
+    }
+    content = {"multipart/form-data": {"schema": schema}}
+    return {"requestBody": {"required": True, "content": content}}
+
+
+def describe(
+    app: FastAPI, routers: Sequence[APIRouter], is_open: Callable[[str], bool]
+) -> dict[str, Any]:
+    """The OpenAPI description of the application, query models and keys included."""
+    schema = get_openapi(
+        title="Carrel",
+        version=app.version,
+        description="Files, agents, OCR, completions and libraries. What is marked as an"
+        " extension, only this server has.",
+        routes=app.routes,
+    )
+    schemes = schema["components"].setdefault("securitySchemes", {})
+    schemes["key"] = {"type": "http", "scheme": "bearer"}
+    for route in (route for router in routers for route in router.routes):
+        if not isinstance(route, APIRoute) or not route.include_in_schema:
+            continue
+        for method in route.methods or ():
+            operation = schema["paths"][route.path_format][method.lower()]
+            if not is_open(route.path):
+                operation["security"] = [{"key": []}]
+            for model in _query_models(route):
+                operation.setdefault("parameters", []).extend(_parameters(model))
+    return schema
+
+
+def _query_models(route: APIRoute) -> list[type[BaseModel]]:
+    models = (getattr(it.call, "query_model", None) for it in route.dependant.dependencies)
+    return [model for model in models if model is not None]
+
+
+def _parameters(model: type[BaseModel]) -> list[dict[str, Any]]:
+    described = model.model_json_schema()
+    return [
+        {
+            "name": name,
+            "in": "query",
+            "required": name in described.get("required", ()),
+            **_content(_without_null(schema)),
+        }
+        for name, schema in described["properties"].items()
+    ]
+
+
+def _content(schema: dict[str, Any]) -> dict[str, Any]:
+    if schema.get("type") == "object":
+        return {"content": {"application/json": {"schema": schema}}}
+    return {"schema": schema}
+
+
+def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema of a value that can be left out, but not be null, in a query."""
+    choices = [choice for choice in schema.get("anyOf", ()) if choice != {"type": "null"}]
+    if len(choices) != 1:
+        return schema
+    rest = {key: value for key, value in schema.items() if key not in ("anyOf", "default")}
+    return {**rest, **choices[0]}
