@@ -63,8 +63,13 @@ class FolderLayout:
         return self.path / "settings.toml"
 
     @property
+    def signing_file(self) -> Path:
+        """The keys that addresses are signed with."""
+        return self.path / "signing.json"
+
+    @property
     def secret(self) -> bytes:
-        """What keys are hashed with, and signed addresses signed; it never leaves the folder."""
+        """What API keys are hashed with; it never leaves the folder."""
         return bytes.fromhex((self.path / "secret").read_text("ascii"))
 
     @property

@@ -19,7 +19,7 @@ from carrel.server.models.engine import Engine
 from carrel.server.reading.reader import Reader
 from carrel.server.records.database import Database
 from carrel.server.settings import FolderSettings, Settings
-from carrel.server.signing import Signer
+from carrel.server.signing import Signer, SigningKeys
 
 
 @dataclass
@@ -60,7 +60,7 @@ class Server:
             folder=folder,
             database=database,
             blobs=blobs,
-            signer=Signer(folder.secret),
+            signer=Signer(SigningKeys(folder.signing_file)),
             access=Access(database, folder.secret),
             leases=Leases(),
             reader=reader,

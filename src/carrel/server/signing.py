@@ -5,13 +5,20 @@ import binascii
 import hashlib
 import hmac
 import json
+import re
+import secrets
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Literal, NamedTuple, get_args
+
+from carrel.server.folder import write_private
 
 Kind = Literal["file", "document", "text"]
 PREFIX = "/signed/"
 MAX_SECONDS = 7 * 24 * 3600
+ROTATION_SECONDS = 30 * 24 * 3600
+_KEY_ID = re.compile(rb'\["([0-9a-f]{8})",')
 
 
 class BadSignature(Exception):
@@ -25,24 +32,58 @@ class Signed(NamedTuple):
     id: str
 
 
+class SigningKeys:
+    """The keys that addresses are signed with, in a file that only its owner may read.
+
+    A new one is made every thirty days; an old one is kept until nothing that it signed can
+    still be valid. Without the file, no address that was ever signed works.
+    """
+
+    def __init__(self, path: Path, clock: Callable[[], float] = time.time) -> None:
+        self._path = path
+        self._clock = clock
+        self._keys = [_Key(*key) for key in json.loads(path.read_text())] if path.exists() else []
+
+    def current(self) -> tuple[str, bytes]:
+        """The id of the key to sign with, and the key."""
+        now = self._clock()
+        if not self._keys or now - self._keys[-1].made >= ROTATION_SECONDS:
+            kept = [key for key in self._keys if now - key.made < ROTATION_SECONDS + MAX_SECONDS]
+            self._keys = [*kept, _Key(secrets.token_hex(4), secrets.token_hex(32), int(now))]
+            write_private(self._path, json.dumps(self._keys))
+        newest = self._keys[-1]
+        return newest.id, bytes.fromhex(newest.key)
+
+    def get(self, id: str) -> bytes | None:
+        """The key of an id, while it is kept."""
+        found = next((key.key for key in self._keys if key.id == id), None)
+        return None if found is None else bytes.fromhex(found)
+
+
+class _Key(NamedTuple):
+    id: str
+    key: str
+    made: int
+
+
 class Signer:
-    """Makes and checks signed addresses.
+    """Makes and checks signed addresses, for GET and HEAD.
 
     The host is no part of the signature, so that an address survives a proxy.
     """
 
-    def __init__(self, secret: bytes, clock: Callable[[], float] = time.time) -> None:
-        self._key = hmac.digest(secret, b"signed addresses", "sha256")
+    def __init__(self, keys: SigningKeys, clock: Callable[[], float] = time.time) -> None:
+        self._keys = keys
         self._clock = clock
 
     def url(self, base_url: str, kind: Kind, object_id: str, seconds: int) -> str:
         """An address below `base_url` that works for so many seconds, at most seven days."""
         if not 0 < seconds <= MAX_SECONDS:
             raise ValueError(f"a signed address lives for 1 to {MAX_SECONDS} seconds")
-        payload = json.dumps(
-            [kind, object_id, int(self._clock()) + seconds], separators=(",", ":")
-        ).encode()
-        token = f"{_encode(payload)}.{_encode(self._mac(payload))}"
+        key_id, key = self._keys.current()
+        expires = int(self._clock()) + seconds
+        payload = json.dumps([key_id, kind, object_id, expires], separators=(",", ":")).encode()
+        token = f"{_encode(payload)}.{_encode(_mac(key, payload))}"
         return base_url.rstrip("/") + PREFIX + token
 
     def verify(self, token: str) -> Signed:
@@ -53,15 +94,23 @@ class Signer:
         """
         encoded, _, mac = token.partition(".")
         payload = _decode(encoded)
-        if not hmac.compare_digest(_decode(mac), self._mac(payload)):
+        # Nothing else of the payload is looked at before its signature.
+        key = self._keys.get(_key_id(payload))
+        if key is None or not hmac.compare_digest(_decode(mac), _mac(key, payload)):
             raise BadSignature
-        kind, object_id, expires = json.loads(payload)
+        _, kind, object_id, expires = json.loads(payload)
         if kind not in get_args(Kind) or self._clock() >= expires:
             raise BadSignature
         return Signed(kind, object_id)
 
-    def _mac(self, payload: bytes) -> bytes:
-        return hmac.digest(self._key, b"1|" + payload, hashlib.sha256)
+
+def _key_id(payload: bytes) -> str:
+    found = _KEY_ID.match(payload)
+    return found[1].decode() if found else ""
+
+
+def _mac(key: bytes, payload: bytes) -> bytes:
+    return hmac.digest(key, b"1|GET|" + payload, hashlib.sha256)
 
 
 def _encode(data: bytes) -> str:
