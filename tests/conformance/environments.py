@@ -32,12 +32,11 @@ def installed(client: Client) -> Path:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     if client.npm:
-        _run(["npm", "install", "--silent", "--prefix", str(folder), *packages])
+        _run(folder, "npm", "install", "--silent", "--prefix", str(folder), *packages)
     else:
-        uv = os.environ.get("UV", "uv")
-        _run([uv, "venv", "--quiet", "--clear", "--python", sys.executable, str(folder)])
-        python = str(_python(folder))
-        _run([uv, "pip", "install", "--quiet", "--python", python, *packages])
+        uv, python = os.environ.get("UV", "uv"), str(_python(folder))
+        _run(folder, uv, "venv", "--quiet", "--clear", "--python", sys.executable, str(folder))
+        _run(folder, uv, "pip", "install", "--quiet", "--python", python, *packages)
     done.touch()
     return folder
 
@@ -57,9 +56,9 @@ def _python(folder: Path) -> Path:
     return folder / ("Scripts" if sys.platform == "win32" else "bin") / "python"
 
 
-def _run(command: list[str]) -> None:
+def _run(folder: Path, *command: str) -> None:
     try:
-        result = subprocess.run(command, capture_output=True, text=True, timeout=600)
+        result = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=600)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise NotInstalled(str(error)) from error
     if result.returncode:

@@ -40,8 +40,9 @@ def run(client: Client, environment: Path, server: RunningServer, documents: Pat
         text=True,
         timeout=600,
     )
-    lines = [json.loads(line) for line in result.stdout.splitlines() if line.startswith("{")]
-    outcome = {line["operation"]: line["error"] for line in lines}
+    # Some clients print as well.
+    lines = [line for line in result.stdout.splitlines() if line.startswith('{"operation"')]
+    outcome = {line["operation"]: line["error"] for line in map(json.loads, lines)}
     for operation in wanted:
         outcome.setdefault(operation, f"did not run: {result.stderr[-2000:]}")
     return outcome

@@ -1,6 +1,10 @@
 """Chat and embeddings through langchain-mistralai."""
 
+import os
 from typing import Any
+
+# Otherwise it looks for a tokenizer on the network, with many retries.
+os.environ["HF_HUB_OFFLINE"] = "1"
 
 from langchain_core.messages import HumanMessage, ToolMessage
 from langchain_mistralai import ChatMistralAI, MistralAIEmbeddings

@@ -31,7 +31,9 @@ def _() -> None:
 def _() -> None:
     function = WEATHER["function"]
     tool = ToolDefinition(
-        function["name"], function["parameters"], description=function["description"]
+        name=function["name"],
+        description=function["description"],
+        parameters_json_schema=function["parameters"],
     )
     given = ModelRequestParameters(function_tools=[tool])
     asked: list[Any] = [ModelRequest([UserPromptPart(QUESTION)])]
