@@ -20,7 +20,12 @@ def serve(
         ),
     ] = None,
     host: Annotated[
-        str, typer.Option(metavar="ADDRESS", help="The address it listens on.")
+        str,
+        typer.Option(
+            metavar="ADDRESS",
+            help="The address it listens on. One that other machines can reach is refused until "
+            "a key was made for somebody (see: carrel keys add).",
+        ),
     ] = "127.0.0.1",
     port: Annotated[
         int, typer.Option(metavar="N", min=0, max=65535, help="The port; 0 takes a free one.")
@@ -47,6 +52,20 @@ def serve(
             "http://127.0.0.1:11434/v1.",
         ),
     ] = None,
+    public_url: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL",
+            help="What signed addresses begin with, where a proxy stands in front: "
+            "https://carrel.example.com",
+        ),
+    ] = None,
+    log_format: Annotated[
+        str,
+        typer.Option(
+            metavar="text|json", help="How the lines of DIR/log are written: as words or as JSON."
+        ),
+    ] = "text",
     until_unused: Annotated[
         bool,
         typer.Option(
@@ -67,20 +86,31 @@ def serve(
       model_url = "http://…/v1"      or an OpenAI-compatible address that answers
       model_key = "…"                its key; CARREL_MODEL_KEY in the environment wins over it
       public_url = "https://…"       what signed addresses begin with, behind a proxy
-      [limits]                       the largest input, in bytes and pages:
+      [limits]                       what is accepted, in bytes, pages, days and seconds:
       file_bytes = 536870912           an uploaded file
+      file_days = 30                   how long a file is kept whose upload does not say
       document_bytes = 104857600       a document of a library
       ocr_bytes = 52428800             a document to read
       ocr_pages = 1000                 pages of a document to read
       body_bytes = 100663296           any other request, data URLs included
-      completion_seconds = 300         and the longest that one answer may take
+      completion_seconds = 300         the longest that one answer may take
+      requests_per_minute = 600        what one organisation may ask
+    Without a line, file_bytes, body_bytes and completion_seconds are as above, document_bytes and
+    ocr_bytes as file_bytes, and there is no other bound.
     """
     if model is not None and model_url is not None:
         raise CommandError("Give --model or --model-url, not both.", Code.USAGE)
     if model is not None and not model.is_file():
         raise CommandError(f"There is no model file at {model}.", Code.USAGE)
+    if log_format not in ("text", "json"):
+        raise CommandError("Give --log-format text or --log-format json.", Code.USAGE)
     from carrel.server.serve import run
-    from carrel.server.settings import Settings
+    from carrel.server.settings import Settings, check_public_url
+
+    try:
+        public_url = check_public_url(public_url) if public_url else None
+    except ValueError as error:
+        raise CommandError(f"--public-url {public_url} is {error}.", Code.USAGE) from None
 
     settings = Settings(
         data=data or folders().server,
@@ -89,6 +119,8 @@ def serve(
         ready_file=ready_file,
         model_path=model,
         model_url=model_url,
+        public_url=public_url,
+        log_format="json" if log_format == "json" else "text",
         until_unused=until_unused,
     )
     raise typer.Exit(run(settings))

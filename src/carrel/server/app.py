@@ -11,11 +11,13 @@ from carrel.server.errors import install_error_handlers
 from carrel.server.middleware import Authenticate, BodyGuard, RequestLog, is_open
 from carrel.server.openapi import ERRORS, KEYED_ERRORS, describe
 from carrel.server.parts import Server
+from carrel.server.ratelimit import RateLimit
 from carrel.server.routes import (
     agents,
     completions,
     docs,
     documents,
+    embeddings,
     files,
     health,
     leases,
@@ -26,7 +28,18 @@ from carrel.server.routes import (
 )
 
 _KEYED = [
-    area.router for area in (files, agents, completions, models, ocr, libraries, documents, leases)
+    area.router
+    for area in (
+        files,
+        agents,
+        completions,
+        embeddings,
+        models,
+        ocr,
+        libraries,
+        documents,
+        leases,
+    )
 ]
 _OPEN = [area.router for area in (signed, health, docs)]
 
@@ -51,6 +64,7 @@ def create_app(server: Server) -> FastAPI:
     app.openapi = cache(partial(describe, app, (*_KEYED, *_OPEN), is_open))  # type: ignore[method-assign]
     install_error_handlers(app)
     # The last one added is the outermost.
+    app.add_middleware(RateLimit, per_minute=lambda: server.settings.limits.requests_per_minute)
     app.add_middleware(Authenticate, access=server.access)
     app.add_middleware(BodyGuard, limit=lambda: server.settings.limits.body_bytes)
     app.add_middleware(RequestLog)

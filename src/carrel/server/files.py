@@ -15,8 +15,12 @@ from carrel.wire.files import FileUpload, Purpose, SampleType
 _LINES = "jsonl"
 
 
-async def describe(upload: Upload, options: FileUpload, path: Path) -> dict[str, Any]:
+async def describe(
+    upload: Upload, options: FileUpload, path: Path, kept_days: int | None = None
+) -> dict[str, Any]:
     """The columns of a new file's row, from its name, its bytes and what was asked for.
+
+    Without an expiry of its own it is kept for `kept_days`, or until it is deleted.
 
     Raises:
         InvalidRequest: a file for fine-tuning is not a `.jsonl`.
@@ -28,6 +32,7 @@ async def describe(upload: Upload, options: FileUpload, path: Path) -> dict[str,
             ("body", "file"), "A file with the purpose fine-tune must be a .jsonl file."
         )
     now = datetime.now(UTC)
+    hours = options.expiry or 24 * (kept_days or 0)
     return {
         "id": new_id(),
         "filename": upload.filename,
@@ -40,7 +45,7 @@ async def describe(upload: Upload, options: FileUpload, path: Path) -> dict[str,
         "mimetype": (await asyncio.to_thread(sniff, path, upload.filename)).mimetype,
         "visibility": options.visibility,
         "created_at": now,
-        "expires_at": now + timedelta(hours=options.expiry) if options.expiry else None,
+        "expires_at": now + timedelta(hours=hours) if hours else None,
     }
 
 

@@ -1,37 +1,77 @@
 """The server's log: rotating, in the data folder, without secrets."""
 
+import json
 import logging
 import re
+from contextvars import ContextVar
+from datetime import UTC, datetime
 from logging.handlers import RotatingFileHandler
+from typing import Literal
 
 from carrel.server.folder import DataFolder
 from carrel.server.signing import PREFIX
 
+LogFormat = Literal["text", "json"]
+
+current_request: ContextVar[str] = ContextVar("current_request", default="-")
+"""The id of the request that is being answered; every line that comes of it carries it."""
+
 _BYTES = 2_000_000
 _FILES = 3
 _TOKEN = re.compile(re.escape(PREFIX) + r"[^\s\"']+")
+_KEY = re.compile(r"carrel_[A-Za-z0-9_-]{43}")
+
+
+class _Text(logging.Formatter):
+    """A line of words."""
+
+    def __init__(self) -> None:
+        super().__init__("%(asctime)s %(levelname)s %(name)s [%(request)s] %(message)s")
+
+    def format(self, record: logging.LogRecord) -> str:
+        record.request = current_request.get()
+        return super().format(record)
+
+
+class _JSON(logging.Formatter):
+    """A line that is a JSON object; a request's own line has its figures as fields."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        fields = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(),
+            "level": record.levelname,
+            "logger": record.name,
+            "request_id": current_request.get(),
+            "message": record.getMessage(),
+            **getattr(record, "fields", {}),
+        }
+        if record.exc_info:
+            fields["exception"] = self.formatException(record.exc_info)
+        return json.dumps(fields, ensure_ascii=False)
 
 
 class _WithoutSecrets(logging.Formatter):
-    """Formats a line, then strikes out keys and signed addresses, tracebacks included."""
+    """Strikes out keys and signed addresses from what another formats, tracebacks included."""
 
-    def __init__(self, *secrets: str) -> None:
-        super().__init__("%(asctime)s %(levelname)s %(name)s %(message)s")
+    def __init__(self, formatter: logging.Formatter, *secrets: str) -> None:
+        super().__init__()
+        self._formatter = formatter
         self._secrets = secrets
 
     def format(self, record: logging.LogRecord) -> str:
-        line = super().format(record)
+        line = _KEY.sub("…", self._formatter.format(record))
         for secret in self._secrets:
             line = line.replace(secret, "…")
         return _TOKEN.sub(f"{PREFIX}…", line)
 
 
-def log_to(folder: DataFolder) -> None:
+def log_to(folder: DataFolder, format: LogFormat = "text") -> None:
     """Sends this process's log to the folder: our own from INFO, of others what went wrong."""
     handler = RotatingFileHandler(
         folder.log_folder / "server.log", maxBytes=_BYTES, backupCount=_FILES, encoding="utf-8"
     )
-    handler.setFormatter(_WithoutSecrets(folder.api_key, folder.secret.hex()))
+    formatter = _JSON() if format == "json" else _Text()
+    handler.setFormatter(_WithoutSecrets(formatter, folder.api_key, folder.secret.hex()))
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(logging.WARNING)

@@ -17,6 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from carrel.server.access import Access
 from carrel.server.errors import ApiError, Unauthorized, unauthorized
+from carrel.server.logs import current_request
 from carrel.server.signing import PREFIX
 
 log = logging.getLogger(__name__)
@@ -63,23 +64,28 @@ class RequestLog:
                 size += len(message.get("body", b""))
             await send(message)
 
+        current_request.set(id)
         try:
             await self._app(scope, receive, send_on)
         except ClientDisconnect:
-            log.info("%s: the client went away", id)
+            log.info("the client went away")
         except Exception:
-            log.exception("%s: %s %s failed", id, scope["method"], _shown(scope["path"]))
+            log.exception("%s %s failed", scope["method"], _shown(scope["path"]))
             if status:
                 raise
             error = ApiError(500, "The server failed; its log says why. Try again.")
             answer = JSONResponse(error.body(id), error.status)
             await answer(scope, receive, send_on)
         finally:
-            milliseconds = (time.perf_counter() - began) * 1000
-            log.info(
-                "%s: %s %s %s %d bytes %.0f ms",
-                *(id, scope["method"], _shown(scope["path"]), status or "-", size, milliseconds),
-            )
+            figures = {
+                "method": scope["method"],
+                "path": _shown(scope["path"]),
+                "status": status or None,
+                "bytes": size,
+                "milliseconds": round((time.perf_counter() - began) * 1000),
+            }
+            text = "%(method)s %(path)s %(status)s %(bytes)d bytes %(milliseconds)d ms"
+            log.info(text, figures, extra={"fields": figures})
 
 
 class BodyGuard:

@@ -36,7 +36,7 @@ def run(settings: Settings) -> int:
     os.umask(0o077)
     try:
         with DataFolder(settings.data) as folder:
-            log_to(folder)
+            log_to(folder, settings.log_format)
             migrate(folder)
             server = Server.open(settings, folder)
             with _listen(settings.host, settings.port) as listener:

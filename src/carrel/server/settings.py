@@ -4,15 +4,33 @@ import os
 import tomllib
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Self
+from typing import Annotated, Self
+from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+
+from carrel.server.logs import LogFormat
 
 MIB = 1024 * 1024
 
 
 class SettingsError(Exception):
     """The settings file cannot be used; the message says why and what to do."""
+
+
+def check_public_url(url: str) -> str:
+    """A base address, without a slash at its end.
+
+    Raises:
+        ValueError: it is not one.
+    """
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
+        raise ValueError("not an address such as https://carrel.example.com")
+    return url.rstrip("/")
+
+
+PublicURL = Annotated[str, AfterValidator(check_public_url)]
 
 
 class _Section(BaseModel):
@@ -24,16 +42,30 @@ class Limits(_Section):
 
     file_bytes: int = Field(default=512 * MIB, gt=0)
     """One file of `POST /v1/files`."""
-    document_bytes: int = Field(default=100 * MIB, gt=0)
-    """One document of a library."""
-    ocr_bytes: int = Field(default=50 * MIB, gt=0)
-    """One document to read."""
-    ocr_pages: int = Field(default=1000, gt=0)
-    """Pages of one document to read."""
+    file_days: int | None = Field(default=None, gt=0, le=36500)
+    """How long a file is kept whose upload does not say; without it, until it is deleted."""
+    document_bytes: int | None = Field(default=None, gt=0)
+    """One document of a library; without it, as much as a file."""
+    ocr_bytes: int | None = Field(default=None, gt=0)
+    """One document to read; without it, as much as a file."""
+    ocr_pages: int | None = Field(default=None, gt=0)
+    """Pages of one document to read; without it, any number."""
     body_bytes: int = Field(default=96 * MIB, gt=0)
     """Any other request body, data URLs included."""
     completion_seconds: int = Field(default=300, gt=0)
     """One completion, from the request to its last token."""
+    requests_per_minute: int | None = Field(default=None, gt=0)
+    """What one organisation may ask in a minute; without it, any number."""
+
+    @property
+    def bytes_of_document(self) -> int:
+        """The largest document of a library."""
+        return self.document_bytes or self.file_bytes
+
+    @property
+    def bytes_to_read(self) -> int:
+        """The largest document to read."""
+        return self.ocr_bytes or self.file_bytes
 
 
 class FolderSettings(_Section):
@@ -45,7 +77,7 @@ class FolderSettings(_Section):
     """The key of that address; the environment's CARREL_MODEL_KEY wins over it."""
     model_path: Path | None = None
     """A GGUF file that the embedded engine loads instead of the built-in model."""
-    public_url: str | None = None
+    public_url: PublicURL | None = None
     """The address that signed addresses begin with, where a proxy stands in front."""
     limits: Limits = Limits()
 
@@ -84,6 +116,7 @@ class Settings:
     until_unused: bool = False
     """Stop when nobody has held a lease for a minute."""
     public_url: str | None = None
+    log_format: LogFormat = "text"
     limits: Limits = field(default_factory=Limits)
 
     def with_folder(self, folder: FolderSettings) -> Self:

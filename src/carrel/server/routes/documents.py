@@ -58,7 +58,7 @@ async def upload_document(
     await server.database.read(
         partial(libraries.get, caller=caller, id=library_id, needed=Role.EDITOR)
     )
-    limit = server.settings.limits.document_bytes
+    limit = server.settings.limits.bytes_of_document
     upload = await receive_upload(request, server.blobs, limit=limit)
     path = server.blobs.path(upload.blob.hash)
     kind = await asyncio.to_thread(sniff, path, upload.filename)

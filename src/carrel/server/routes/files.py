@@ -42,9 +42,12 @@ async def list_files(
 
 @router.post("", openapi_extra=multipart(FileUpload))
 async def upload_file(request: Request, server: CurrentServer, caller: CurrentCaller) -> File:
-    upload = await receive_upload(request, server.blobs, limit=server.settings.limits.file_bytes)
+    limits = server.settings.limits
+    upload = await receive_upload(request, server.blobs, limit=limits.file_bytes)
     options = fields_of(FileUpload, upload.fields)
-    values = await describe(upload, options, server.blobs.path(upload.blob.hash))
+    values = await describe(
+        upload, options, server.blobs.path(upload.blob.hash), kept_days=limits.file_days
+    )
     return await server.database.write(partial(files.insert, caller=caller, values=values))
 
 

@@ -97,7 +97,7 @@ async def _source(body: OCRRequest, server: Server, caller: Caller) -> AsyncIter
         yield own
         return
     name = document.document_name if isinstance(document, DocumentURLChunk) else None
-    async with Fetcher(server.settings.limits.ocr_bytes).document(url) as path:
+    async with Fetcher(server.settings.limits.bytes_to_read).document(url) as path:
         yield Source(path, name or _last_part(url))
 
 
@@ -122,7 +122,7 @@ async def _own(url: str, server: Server) -> Source | None:
 
 
 def _stored(server: Server, blob: str, name: str, size: int | None) -> Source:
-    limit = server.settings.limits.ocr_bytes
+    limit = server.settings.limits.bytes_to_read
     if (size or 0) > limit:
         raise ApiError(
             413,

@@ -1,0 +1,32 @@
+"""The log: every line of a request carries its id, and none a key."""
+
+import json
+from pathlib import Path
+
+from support.libraries import connect
+from support.process import RunningServer, serve
+
+
+def test_lines_are_json_on_request(tmp_path: Path) -> None:
+    with serve(tmp_path / "data", "--log-format", "json") as server, connect(server) as http:
+        id = http.get("/v1/files").headers["x-request-id"]
+        http.get(f"/v1/files/{server.api_key}%0A%1B")
+    text = (tmp_path / "data" / "log" / "server.log").read_text()
+    lines = [json.loads(line) for line in text.splitlines()]
+    assert all(
+        line.keys() >= {"time", "level", "logger", "request_id", "message"} for line in lines
+    )
+    [asked] = [line for line in lines if line["request_id"] == id]
+    assert asked["bytes"] > 0
+    assert asked["milliseconds"] >= 0
+    assert (asked["method"], asked["path"], asked["status"]) == ("GET", "/v1/files", 200)
+    assert server.api_key not in text
+
+
+def test_a_key_made_for_somebody_does_not_reach_the_log(server: RunningServer) -> None:
+    key = f"carrel_{'k' * 43}"
+    with connect(server) as http:
+        id = http.get(f"/v1/files/{key}").headers["x-request-id"]
+    text = (server.data / "log" / "server.log").read_text()
+    assert f"[{id}] GET /v1/files/… 404" in text
+    assert key not in text
