@@ -242,7 +242,7 @@ def delete(agent: AgentArgument, profile: ProfileOption = None, json: JSONOption
 
 
 async def _own_model(client: "Client", profile: str | None) -> str:
-    models = [card.id for card in (await client.models.list()).data]
+    models = [card.id for card in (await client.models.list()).data if card.chats]
     if not models or not load_profile(profile).local:
         known = f" It has: {', '.join(models[:12])}" if models else ""
         raise CommandError(f"Name the agent's model with --model.{known}", Code.USAGE)

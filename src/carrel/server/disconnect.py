@@ -9,6 +9,9 @@ from starlette.requests import ClientDisconnect, Request
 
 T = TypeVar("T")
 
+LEFT = 499
+"""The status, for the log alone, of a request whose caller left before the answer."""
+
 
 async def unless_disconnected(request: Request, work: Coroutine[Any, Any, T]) -> T:
     """The result of `work`, which is cancelled as soon as the caller closes the connection.

@@ -217,7 +217,8 @@ class SessionService(Service[SessionState]):
 
         try:
             async with asyncio.timeout(CHECK_TIMEOUT):
-                self._cards = tuple((await self._client.models.list()).data)
+                listed = (await self._client.models.list()).data
+                self._cards = tuple(card for card in listed if card.chats)
         except Unauthorized:
             raise
         except NotFound:

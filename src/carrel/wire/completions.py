@@ -1,4 +1,4 @@
-"""Agent completions: the request, the whole answer, and the chunks of a stream."""
+"""Completions: the request to an agent, the whole answer, and the chunks of a stream."""
 
 from typing import Annotated, Any, Literal
 
@@ -55,10 +55,9 @@ class Prediction(Request):
 Penalty = Annotated[float, Field(ge=-2, le=2)]
 
 
-class CompletionRequest(Request):
-    """One completion by a stored agent. Model and sampling come from the agent."""
+class CompletionOptions(Request):
+    """What may be asked of a completion, whoever answers."""
 
-    agent_id: Text
     messages: Annotated[list[Message], Field(min_length=1)]
     max_tokens: Count | None = None
     min_tokens: Count | None = None
@@ -85,6 +84,12 @@ class CompletionRequest(Request):
     top_prompt_logprobs: Count | None = None
     guardrails: list[JSONObject] | None = None
     service_tier: Literal["auto", "standard_only"] | None = None
+
+
+class CompletionRequest(CompletionOptions):
+    """One completion by a stored agent. Model and sampling come from the agent."""
+
+    agent_id: Text
 
 
 class BlockBox(Answer):
@@ -144,7 +149,8 @@ class Usage(Answer):
 
 
 class Completion(Answer):
-    """A whole answer. `agent_version` is an extension of the bundled server."""
+    """A whole answer. `agent_version`, where an agent answers, is an extension of the bundled
+    server."""
 
     id: str
     object: str = "chat.completion"

@@ -26,6 +26,11 @@ class ModelCard(Answer):
     aliases: list[str] | None = omitted_when_none()
     capabilities: ModelCapabilities = Field(default_factory=ModelCapabilities)
 
+    @property
+    def chats(self) -> bool:
+        """Whether it can answer in a chat; a model that does not say what it can do may."""
+        return self.capabilities.completion_chat or "capabilities" not in self.model_fields_set
+
 
 class ModelList(Answer):
     object: str = "list"

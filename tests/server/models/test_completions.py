@@ -9,94 +9,26 @@ from urllib.parse import quote
 import httpx
 import pytest
 
+from support.completions import ADD, CITY, WEATHER, Answering, written
 from support.libraries import new_library
 
 pytestmark = pytest.mark.xdist_group("model")
 
-CITY = {
-    "type": "object",
-    "properties": {
-        "city": {"type": "string", "maxLength": 20},
-        "tags": {"type": "array", "items": {"type": "string", "maxLength": 8}, "maxItems": 2},
-    },
-    "required": ["city", "tags"],
-    "additionalProperties": False,
-}
-WEATHER = {
-    "type": "function",
-    "function": {
-        "name": "get_weather",
-        "description": "The weather of a city",
-        "parameters": {
-            "type": "object",
-            "properties": {"city": {"type": "string"}},
-            "required": ["city"],
-        },
-    },
-}
-ADD = {
-    "type": "function",
-    "function": {
-        "name": "add",
-        "parameters": {
-            "type": "object",
-            "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}},
-            "required": ["a", "b"],
-        },
-    },
-}
 LEASE = (
     b"The tenancy begins on 1 March 2024 and runs for twelve months. The monthly rent is 950 euros,"
     b" payable in advance on the first working day of each month."
 )
 
 
-class AgentUnderTest:
-    """One agent, by the requests an official client would send."""
+class AgentUnderTest(Answering):
+    """One agent, made for the test."""
 
     def __init__(self, http: httpx.Client, **settings: Any) -> None:
-        self.http = http
         given = {"model": "smollm2", "name": "Reader", "instructions": "Answer briefly."}
         response = http.post("/v1/agents", json={**given, **settings})
         assert response.status_code == 200, response.text
         self.id = response.json()["id"]
-
-    def post(self, question: str | list[dict[str, Any]], **options: Any) -> httpx.Response:
-        if isinstance(question, str):
-            question = [{"role": "user", "content": question}]
-        body = {"agent_id": self.id, "messages": question, "max_tokens": 24, **options}
-        return self.http.post("/v1/agents/completions", json=body, timeout=120)
-
-    def ask(self, question: str | list[dict[str, Any]], **options: Any) -> dict[str, Any]:
-        response = self.post(question, **options)
-        assert response.status_code == 200, response.text
-        answer: dict[str, Any] = response.json()
-        return answer
-
-    def text(self, question: str | list[dict[str, Any]], **options: Any) -> str:
-        return str(self.ask(question, **options)["choices"][0]["message"]["content"])
-
-    def chunks(self, question: str | list[dict[str, Any]], **options: Any) -> list[dict[str, Any]]:
-        response = self.post(question, stream=True, **options)
-        assert response.status_code == 200, response.text
-        *events, last, rest = response.text.split("\n\n")
-        assert (last, rest) == ("data: [DONE]", "")
-        return [json.loads(event.removeprefix("data: ")) for event in events]
-
-    def refusal(self, question: str | list[dict[str, Any]], **options: Any) -> dict[str, Any]:
-        response = self.post(question, **options)
-        assert response.status_code == 400, response.text
-        body: dict[str, Any] = response.json()
-        return body
-
-
-def written(chunks: list[dict[str, Any]], index: int = 0) -> str:
-    return "".join(
-        choice["delta"].get("content") or ""
-        for chunk in chunks
-        for choice in chunk["choices"]
-        if choice["index"] == index
-    )
+        super().__init__(http, "/v1/agents/completions", agent_id=self.id)
 
 
 @pytest.fixture
@@ -372,8 +304,9 @@ def test_an_agent_with_another_model_or_a_hosted_tool_is_refused(http: httpx.Cli
 def test_vendor_names_are_answered_to_and_echoed(http: httpx.Client) -> None:
     agent = AgentUnderTest(http, model="mistral-small-latest")
     assert agent.ask("Hello", max_tokens=1)["model"] == "mistral-small-latest"
-    [model] = http.get("/v1/models").json()["data"]
+    model = http.get("/v1/models").json()["data"][0]
     assert model["id"] == "smollm2"
+    assert model["capabilities"] == {"completion_chat": True, "function_calling": True}
     assert "mistral-small-latest" in model["aliases"]
 
 

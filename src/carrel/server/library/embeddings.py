@@ -35,8 +35,11 @@ class Embedder:
         """Whether this platform has the weights."""
         return importlib.util.find_spec("wordllama") is not None
 
-    def embed(self, texts: list[str]) -> "Vectors | None":
-        """One row of unit length a text, zeros for a text without a token; None if unavailable."""
+    def embed(self, texts: list[str], dimensions: int = DIMENSIONS) -> "Vectors | None":
+        """One row of unit length a text, zeros for a text without a token; None if unavailable.
+
+        Fewer dimensions are the first of them: the weights were trained to allow that.
+        """
         if not self.available:
             return None
         import numpy as np
@@ -45,7 +48,7 @@ class Embedder:
         # A batch is padded to its longest text.
         longest = max((len(text) for text in texts), default=1)
         batch = max(1, _BATCH_CHARACTERS // max(1, longest))
-        vectors: Vectors = model.embed(texts, batch_size=batch)
+        vectors: Vectors = model.embed(texts, batch_size=batch)[:, :dimensions]
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         vectors /= np.where(lengths > 0, lengths, np.float32(1))
         return vectors

@@ -28,9 +28,10 @@ class LibraryService:
 
     def __init__(self, database: Database, blobs: LocalBlobs, reader: Reader) -> None:
         self._database = database
-        embedder = Embedder()
-        self._processing = Processing(database, blobs, reader, embedder)
-        self._search = Search(embedder)
+        self.embedder = Embedder()
+        """What turns text into vectors; its weights are in memory once."""
+        self._processing = Processing(database, blobs, reader, self.embedder)
+        self._search = Search(self.embedder)
         self._jobs = Jobs(database.engine, self._process)
         self._reconciler = Reconciler(database, self._jobs)
         self._reconciling: asyncio.Task[Any] | None = None

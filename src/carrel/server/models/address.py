@@ -13,6 +13,8 @@ from carrel.server.errors import ApiError
 
 _CONNECT_SECONDS = 10
 _BYTES_PER_TOKEN = 4
+# What an address answers that has no embeddings, or a model without.
+_NOT_OFFERED = (404, 405, 501)
 
 
 @dataclass(frozen=True)
@@ -96,6 +98,21 @@ class ModelClient:
         except (ApiError, KeyError, TypeError):
             return None
 
+    async def embeddings(self, body: dict[str, Any]) -> dict[str, Any]:
+        """The vectors of texts.
+
+        Raises:
+            ApiError: 400, this model has none; or the address refused or failed.
+        """
+        response = await self._send("POST", f"{self._url}/embeddings", json=body)
+        if response.status_code in _NOT_OFFERED:
+            raise ApiError(
+                400,
+                f"The model {str(body['model'])[:80]} offers no embeddings. Choose another.",
+                param="model",
+            )
+        return _answer(response)
+
     async def stream(self, body: dict[str, Any]) -> AsyncGenerator[dict[str, Any]]:
         """The chunks of one completion. Closing the iterator closes the connection.
 
@@ -116,7 +133,7 @@ class ModelClient:
                             return
                         yield _chunk(event.data)
         except (httpx.HTTPError, SSEError):
-            raise _unreachable() from None
+            raise unreachable() from None
 
     async def _get(self, url: str) -> dict[str, Any]:
         return await self._ask("GET", url)
@@ -125,17 +142,13 @@ class ModelClient:
         return await self._ask("POST", url, json=body)
 
     async def _ask(self, method: str, url: str, **options: Any) -> dict[str, Any]:
+        return _answer(await self._send(method, url, **options))
+
+    async def _send(self, method: str, url: str, **options: Any) -> httpx.Response:
         try:
-            response = await self._http.request(method, url, headers=self._headers, **options)
+            return await self._http.request(method, url, headers=self._headers, **options)
         except httpx.HTTPError:
-            raise _unreachable() from None
-        if response.status_code != 200:
-            raise _refused(response)
-        with suppress(ValueError):
-            answer = response.json()
-            if isinstance(answer, dict):
-                return answer
-        raise _unreachable()
+            raise unreachable() from None
 
 
 def model_http() -> httpx.AsyncClient:
@@ -147,6 +160,16 @@ def model_http() -> httpx.AsyncClient:
     )
 
 
+def _answer(response: httpx.Response) -> dict[str, Any]:
+    if response.status_code != 200:
+        raise _refused(response)
+    with suppress(ValueError):
+        answer = response.json()
+        if isinstance(answer, dict):
+            return answer
+    raise unreachable()
+
+
 def _whole_number(value: object) -> int | None:
     return value if isinstance(value, int) else None
 
@@ -155,9 +178,9 @@ def _chunk(data: str) -> dict[str, Any]:
     try:
         chunk = json.loads(data)
     except ValueError:
-        raise _unreachable() from None
+        raise unreachable() from None
     if not isinstance(chunk, dict):
-        raise _unreachable()
+        raise unreachable()
     if "error" in chunk:
         raise _failed(_message(chunk))
     return chunk
@@ -200,7 +223,8 @@ def _failed(said: str) -> ApiError:
     return ApiError(503, f"The language model failed: {said or 'it did not say why'}. Try again.")
 
 
-def _unreachable() -> ApiError:
+def unreachable() -> ApiError:
+    """The error for an address that does not answer, or not as it should."""
     return ApiError(
         503,
         "The language model does not answer, or broke off. Try again; if it stays so, see the"

@@ -1,4 +1,4 @@
-"""Agent completions, whole and as a stream."""
+"""Completions, whole and as a stream."""
 
 import asyncio
 import logging
@@ -16,15 +16,15 @@ from carrel.server.models.engine import Engine
 from carrel.server.models.generation import Calls, End, Event, Text, generate, interleave
 from carrel.server.models.messages import ReadDocument
 from carrel.server.models.plan import Plan, check, make_plan
+from carrel.server.models.responder import Responder
 from carrel.server.models.sources import as_sources
-from carrel.wire.agents import Agent
 from carrel.wire.completions import (
     Choice,
     ChunkChoice,
     Completion,
     CompletionChunk,
     CompletionMessage,
-    CompletionRequest,
+    CompletionOptions,
     Delta,
     FinishReason,
     Passage,
@@ -36,7 +36,7 @@ log = logging.getLogger(__name__)
 
 
 class Completions:
-    """Lets agents answer."""
+    """Lets agents and models answer."""
 
     def __init__(self, engine: Engine, library: LibraryService, *, seconds: float) -> None:
         """`seconds` is the longest that one completion may take."""
@@ -46,8 +46,8 @@ class Completions:
 
     async def complete(
         self,
-        agent: Agent,
-        request: CompletionRequest,
+        responder: Responder,
+        request: CompletionOptions,
         caller: Caller,
         read_document: ReadDocument,
     ) -> Completion:
@@ -57,7 +57,7 @@ class Completions:
             ApiError: 400 for a request that cannot be answered, 503 without a model, 504 late.
         """
         answers = [_Collected() for _ in range(request.n or 1)]
-        run = _Run(agent)
+        run = _Run(responder)
         async with aclosing(self._events(run, request, caller, read_document)) as events:
             async for index, event in events:
                 answers[index].add(event)
@@ -66,17 +66,17 @@ class Completions:
                 raise answer.problem
         return Completion(
             id=run.id,
-            model=agent.model,
+            model=responder.model,
             created=run.created,
             usage=run.usage,
             choices=[answer.choice(index, run.sources) for index, answer in enumerate(answers)],
-            agent_version=agent.version,
+            agent_version=responder.version,
         )
 
     async def stream(
         self,
-        agent: Agent,
-        request: CompletionRequest,
+        responder: Responder,
+        request: CompletionOptions,
         caller: Caller,
         read_document: ReadDocument,
     ) -> AsyncGenerator[CompletionChunk]:
@@ -89,7 +89,7 @@ class Completions:
         """
         open_choices = set(range(request.n or 1))
         begun: set[int] = set()
-        run = _Run(agent)
+        run = _Run(responder)
         try:
             async with aclosing(self._events(run, request, caller, read_document)) as events:
                 async for index, event in events:
@@ -112,21 +112,23 @@ class Completions:
                 yield run.last_chunk(index, "error", with_usage=not open_choices)
 
     async def _events(
-        self, run: "_Run", request: CompletionRequest, caller: Caller, read_document: ReadDocument
+        self, run: "_Run", request: CompletionOptions, caller: Caller, read_document: ReadDocument
     ) -> AsyncGenerator[tuple[int, Event]]:
         """The events of every choice, counted and within the time that is allowed."""
 
         async def search(ids: list[str], query: str, limit: int) -> list[Found]:
             return await self._library.search(ids, query, limit, caller)
 
-        agent = run.agent
-        check(agent, request)
+        responder = run.responder
+        check(responder, request)
         try:
             async with AsyncExitStack() as stack:
                 async with asyncio.timeout(self._seconds) as timeout:
-                    model = await self._engine.resolve(agent.model)
+                    model = await self._engine.resolve(responder.model)
                     session = await stack.enter_async_context(self._engine.session())
-                    plan = await make_plan(agent, request, model, session, search, read_document)
+                    plan = await make_plan(
+                        responder, request, model, session, search, read_document
+                    )
                 deadline = timeout.when()
                 run.begin(plan)
                 choices = [generate(session, plan, index) for index in range(plan.n)]
@@ -151,7 +153,7 @@ class Completions:
 class _Run:
     """What is common to all choices and chunks of one completion."""
 
-    agent: Agent
+    responder: Responder
     id: str = field(default_factory=lambda: uuid.uuid4().hex)
     created: int = field(default_factory=lambda: int(time.time()))
     sources: list[Passage] | None = None
@@ -185,10 +187,10 @@ class _Run:
         return CompletionChunk(
             id=self.id,
             created=self.created,
-            model=self.agent.model,
+            model=self.responder.model,
             choices=[ChunkChoice(index=index, delta=delta, finish_reason=reason)],
             usage=usage,
-            agent_version=self.agent.version,
+            agent_version=self.responder.version,
         )
 
     def last_chunk(self, index: int, reason: FinishReason, *, with_usage: bool) -> CompletionChunk:

@@ -1,6 +1,6 @@
 """The language model of a server, wherever it runs."""
 
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -147,6 +147,12 @@ class Engine:
             for name in abilities.models
         ]
 
+    async def at_address(self, model: str) -> bool:
+        """Whether a model of this name is one of an address's own."""
+        if self._remote is None:
+            return False
+        return any(card.id == model for card in await self._cards(again=False))
+
     async def resolve(self, model: str) -> str:
         """The name under which the model's address knows a model.
 
@@ -159,12 +165,18 @@ class Engine:
             for card in cards:
                 if model == card.id or model in (card.aliases or ()):
                     return card.id
-        raise ApiError(
-            400,
-            f"Invalid model: {model[:80]}. This server has: {', '.join(c.id for c in cards)}.",
-            "invalid_model",
-            "1500",
-        )
+        raise invalid_model(model, cards)
+
+
+def invalid_model(model: str, cards: Sequence[ModelCard]) -> ApiError:
+    """The error for a model that is not among these."""
+    names = ", ".join(card.id for card in cards)
+    return ApiError(
+        400,
+        f"Invalid model: {model[:80]}. This server has: {names or 'none'}.",
+        "invalid_model",
+        "1500",
+    )
 
 
 def _embedded_card(path: Path | None) -> ModelCard:

@@ -1,9 +1,7 @@
-"""From an agent and a request to what the model is asked."""
+"""From a request, and who is to answer it, to what the model is asked."""
 
 from dataclasses import dataclass
 from typing import Any
-
-from pydantic import TypeAdapter
 
 from carrel.server.errors import ApiError
 from carrel.server.library.search import Passage as Found
@@ -16,11 +14,11 @@ from carrel.server.models.messages import (
     check_order,
     last_question,
 )
+from carrel.server.models.responder import Responder
 from carrel.server.models.sources import SearchLibraries, find_passages, put_before, that_fit
 from carrel.server.models.tools import Toolbox, toolbox
-from carrel.wire.agents import Agent, CompletionArgs
-from carrel.wire.completions import AssistantMessage, CompletionRequest, ToolMessage
-from carrel.wire.tools import FunctionTool, LibraryTool, Tool
+from carrel.wire.completions import AssistantMessage, CompletionOptions, ToolMessage
+from carrel.wire.tools import FunctionTool, LibraryTool
 
 _TEMPERATURE = 0.3
 _TEMPERATURE_WITH_PASSAGES = 0.1
@@ -37,7 +35,6 @@ _NOT_SUPPORTED = (
     "top_prompt_logprobs",
     "guardrails",
 )
-_TOOLS: TypeAdapter[list[Tool]] = TypeAdapter(list[Tool])
 
 
 @dataclass(frozen=True)
@@ -65,7 +62,7 @@ class Plan:
         return (self.prompt_tokens or 0) + (self.max_tokens or 0)
 
 
-def check(agent: Agent, request: CompletionRequest) -> None:
+def check(responder: Responder, request: CompletionOptions) -> None:
     """Refuses what can be refused without a model.
 
     Raises:
@@ -74,7 +71,7 @@ def check(agent: Agent, request: CompletionRequest) -> None:
     for name in _NOT_SUPPORTED:
         if getattr(request, name):
             raise ApiError(400, f"This server does not support {name}. Leave it out.", param=name)
-    for tool in _TOOLS.validate_python(agent.tools):
+    for tool in responder.tools:
         if not isinstance(tool, FunctionTool | LibraryTool):
             raise ApiError(
                 400,
@@ -85,20 +82,19 @@ def check(agent: Agent, request: CompletionRequest) -> None:
 
 
 async def make_plan(
-    agent: Agent,
-    request: CompletionRequest,
+    responder: Responder,
+    request: CompletionOptions,
     model: str,
     session: Session,
     search: SearchLibraries,
     read_document: ReadDocument,
 ) -> Plan:
-    """Puts the prompt together, with what the agent's libraries say, and sees that it fits.
+    """Puts the prompt together, with what an agent's libraries say, and sees that it fits.
 
     Raises:
         ApiError: 400, the request asks for something impossible or too long.
     """
-    arguments = CompletionArgs.model_validate(agent.completion_args)
-    tools = _TOOLS.validate_python(agent.tools)
+    arguments, tools = responder.arguments, responder.tools
     box = toolbox(
         [*(tool for tool in tools if isinstance(tool, FunctionTool)), *(request.tools or ())],
         request.tool_choice or arguments.tool_choice,
@@ -111,7 +107,7 @@ async def make_plan(
 
     messages = _with_system(
         await as_chat(request.messages, session.abilities, read_document),
-        agent.instructions or "",
+        responder.instructions,
         prompted.prompt(),
     )
     prompt_tokens = await length.check(messages)
@@ -129,8 +125,8 @@ async def make_plan(
         body={
             "model": model,
             "messages": messages,
-            "temperature": _first(arguments.temperature, temperature),
-            **_sampling(request, arguments, session, plain=held_to is None),
+            "temperature": _first(responder.temperature, temperature),
+            **_sampling(request, responder, session, plain=held_to is None),
             **({} if max_tokens is None else {"max_tokens": max_tokens}),
             **native,
             **_format(held_to, session),
@@ -195,7 +191,7 @@ class _Length:
         return (self._context or _USUAL_CONTEXT) - (prompt or 0)
 
 
-def _prompted(box: Toolbox, request: CompletionRequest, session: Session) -> Toolbox:
+def _prompted(box: Toolbox, request: CompletionOptions, session: Session) -> Toolbox:
     """The tools that have to stand in the prompt: those of a model that has no place for them."""
     if session.abilities.tools is not False:
         return Toolbox()
@@ -215,12 +211,13 @@ def _with_system(messages: list[ChatMessage], *texts: str) -> list[ChatMessage]:
 
 
 def _sampling(
-    request: CompletionRequest, arguments: CompletionArgs, session: Session, *, plain: bool
+    request: CompletionOptions, responder: Responder, session: Session, *, plain: bool
 ) -> dict[str, Any]:
+    arguments = responder.arguments
     stop = _first(request.stop, arguments.stop) or []
     repetition = "repeat_penalty" if session.abilities.llama else "repetition_penalty"
     chosen = {
-        "top_p": arguments.top_p,
+        "top_p": responder.top_p,
         "top_k": request.top_k,
         "frequency_penalty": _first(request.frequency_penalty, arguments.frequency_penalty),
         "presence_penalty": _first(request.presence_penalty, arguments.presence_penalty),
@@ -240,7 +237,7 @@ def _format(schema: dict[str, Any] | None, session: Session) -> dict[str, Any]:
     return {"response_format": {"type": "json_schema", "json_schema": named}}
 
 
-def _prefix(request: CompletionRequest, messages: list[ChatMessage]) -> str:
+def _prefix(request: CompletionOptions, messages: list[ChatMessage]) -> str:
     last = request.messages[-1]
     is_prefix = isinstance(last, AssistantMessage) and last.prefix
     return str(messages[-1]["content"]) if is_prefix else ""

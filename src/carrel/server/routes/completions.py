@@ -1,4 +1,4 @@
-"""Agent completions."""
+"""Completions, by agents and by models asked directly."""
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -9,31 +9,58 @@ from fastapi.responses import StreamingResponse
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 
-from carrel.server.disconnect import unless_disconnected
+from carrel.server.access import Caller
+from carrel.server.disconnect import LEFT, unless_disconnected
+from carrel.server.models.responder import Responder
+from carrel.server.openapi import Described
+from carrel.server.parts import Server
 from carrel.server.records import agents
 from carrel.server.routes.dependencies import CurrentCaller, CurrentServer
 from carrel.server.routes.ocr import recognise
-from carrel.wire.completions import CompletionChunk, CompletionRequest
+from carrel.wire.chat import ChatRequest
+from carrel.wire.completions import (
+    Completion,
+    CompletionChunk,
+    CompletionOptions,
+    CompletionRequest,
+)
 from carrel.wire.content import DocumentURLChunk, FileChunk
 from carrel.wire.ocr import OCRRequest
 
-router = APIRouter(prefix="/v1/agents")
+router = APIRouter(prefix="/v1")
 
-_LEFT = 499
+_STREAMED: Described = {200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}}
 
 
-@router.post("/completions")
+@router.post("/agents/completions", response_model=Completion, responses=_STREAMED)
 async def complete(
     body: CompletionRequest, request: Request, server: CurrentServer, caller: CurrentCaller
+) -> Response:
+    agent = await server.database.read(partial(agents.get, caller=caller, id=body.agent_id))
+    return await _answer(Responder.of_agent(agent), body, request, server, caller)
+
+
+@router.post("/chat/completions", response_model=Completion, responses=_STREAMED)
+async def chat(
+    body: ChatRequest, request: Request, server: CurrentServer, caller: CurrentCaller
+) -> Response:
+    return await _answer(Responder.of_chat(body), body, request, server, caller)
+
+
+async def _answer(
+    responder: Responder,
+    asked: CompletionOptions,
+    request: Request,
+    server: Server,
+    caller: Caller,
 ) -> Response:
     async def read_document(chunk: DocumentURLChunk | FileChunk) -> str:
         result = await recognise(OCRRequest(model=None, document=chunk), server, caller)
         return "\n\n".join(page.markdown for page in result.pages)
 
-    agent = await server.database.read(partial(agents.get, caller=caller, id=body.agent_id))
-    arguments = (agent, body, caller, read_document)
+    arguments = (responder, asked, caller, read_document)
     try:
-        if body.stream:
+        if asked.stream:
             chunks = server.completions.stream(*arguments)
             # With the first chunk it is known that the model answers, so that what was wrong
             # before it still is an error with a status of its own.
@@ -41,7 +68,7 @@ async def complete(
             return _EventStream(first, chunks)
         completion = await unless_disconnected(request, server.completions.complete(*arguments))
     except ClientDisconnect:
-        return Response(status_code=_LEFT)
+        return Response(status_code=LEFT)
     return Response(completion.model_dump_json(), media_type="application/json")
 
 

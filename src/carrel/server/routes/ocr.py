@@ -13,7 +13,7 @@ from fastapi import APIRouter, Request, Response
 from starlette.requests import ClientDisconnect
 
 from carrel.server.access import Caller
-from carrel.server.disconnect import unless_disconnected
+from carrel.server.disconnect import LEFT, unless_disconnected
 from carrel.server.errors import ApiError
 from carrel.server.fetch import Fetcher
 from carrel.server.mimetypes import sniff
@@ -33,7 +33,6 @@ router = APIRouter(prefix="/v1/ocr")
 log = logging.getLogger(__name__)
 
 DEFAULT_MODEL = "carrel-ocr"
-_LEFT = 499
 
 
 class Source(NamedTuple):
@@ -50,7 +49,7 @@ async def process(
     try:
         result = await unless_disconnected(request, recognise(body, server, caller))
     except ClientDisconnect:
-        return Response(status_code=_LEFT)
+        return Response(status_code=LEFT)
     return Response(result.model_dump_json(), media_type="application/json")
 
 

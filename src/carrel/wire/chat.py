@@ -1,0 +1,25 @@
+"""Chat completions: a model asked directly, without an agent. The answers are `Completion`s."""
+
+from typing import Annotated
+
+from pydantic import AliasChoices, Field
+
+from carrel.wire.base import Count, JSONObject, Text
+from carrel.wire.completions import CompletionOptions
+
+
+class ChatRequest(CompletionOptions):
+    """One completion by a model, with its sampling.
+
+    `user` and `stream_options` change nothing; a stream's last chunk always carries `usage`.
+    """
+
+    model: Annotated[Text, Field(min_length=1)]
+    temperature: Annotated[float, Field(ge=0, le=1.5)] | None = None
+    top_p: Annotated[float, Field(ge=0, le=1)] | None = None
+    random_seed: Count | None = Field(
+        default=None, validation_alias=AliasChoices("random_seed", "seed")
+    )
+    safe_prompt: bool = False
+    user: Text | None = None
+    stream_options: JSONObject | None = None

@@ -1,0 +1,126 @@
+"""Chat completions over the wire, by the real built-in model asked directly."""
+
+import json
+import re
+from typing import Any
+
+import httpx
+import pytest
+
+from support.completions import ADD, CITY, WEATHER, Answering, written
+
+pytestmark = pytest.mark.xdist_group("model")
+
+
+@pytest.fixture
+def model(http: httpx.Client) -> Answering:
+    return Answering(http, "/v1/chat/completions", model="mistral-small-latest")
+
+
+def test_a_whole_answer_has_the_interface_s_shape(model: Answering) -> None:
+    answer = model.ask("What is the capital of France?")
+    assert answer.keys() == {"id", "object", "model", "created", "usage", "choices"}
+    assert (answer["object"], answer["model"]) == ("chat.completion", "mistral-small-latest")
+    [choice] = answer["choices"]
+    assert choice["message"]["content"].strip()
+    assert choice["message"].keys() == {"role", "content", "tool_calls", "prefix"}
+
+
+def test_a_stream_has_the_interface_s_shape(model: Answering) -> None:
+    chunks = model.chunks("Name three colours.")
+    first, *_, last = [chunk["choices"][0] for chunk in chunks]
+    assert first == {
+        "index": 0,
+        "delta": {"role": "assistant", "content": ""},
+        "finish_reason": None,
+    }
+    assert last["finish_reason"] in ("stop", "length")
+    assert {chunk["model"] for chunk in chunks} == {"mistral-small-latest"}
+    assert not any("agent_version" in chunk for chunk in chunks)
+    assert chunks[-1]["usage"]["completion_tokens"] > 0
+
+
+def test_same_seed_same_text_by_either_name_streamed_or_not(model: Answering) -> None:
+    options = {"temperature": 1.2, "top_p": 0.9}
+    text = model.text("Write about the sea.", random_seed=7, **options)
+    assert model.text("Write about the sea.", seed=7, **options) == text
+    assert written(model.chunks("Write about the sea.", seed=7, **options)) == text
+    assert model.text("Write about the sea.", seed=8, **options) != text
+
+
+def test_temperature_and_top_p_change_the_answer(model: Answering) -> None:
+    question = "Write about the sea."
+    coldest = model.text(question, random_seed=1, temperature=0)
+    assert model.text(question, random_seed=2, temperature=0) == coldest
+    assert model.text(question, random_seed=2, temperature=1.5, top_p=0.01) == coldest
+    assert model.text(question, random_seed=2, temperature=1.5) != coldest
+
+
+def test_only_the_messages_are_the_prompt(model: Answering) -> None:
+    bare = model.ask("Hello", max_tokens=1)["usage"]["prompt_tokens"]
+    system = {"role": "system", "content": "Be kind. " * 20}
+    told = model.ask([system, {"role": "user", "content": "Hello"}], max_tokens=1)
+    assert told["usage"]["prompt_tokens"] > bare + 40
+    safe = model.ask("Hello", max_tokens=1, safe_prompt=True)
+    assert safe["usage"]["prompt_tokens"] > bare
+
+
+def test_several_answers_that_stop(model: Answering) -> None:
+    answer = model.ask("Write about a dog.", n=2, random_seed=3, temperature=1, stop=["."])
+    texts = [choice["message"]["content"] for choice in answer["choices"]]
+    assert len(set(texts)) == 2
+    assert not any("." in text for text in texts)
+
+
+def test_json_as_the_schema_wants_it(model: Answering) -> None:
+    format = {"type": "json_schema", "json_schema": {"name": "city", "schema": CITY}}
+    text = model.text("Describe Paris.", response_format=format, max_tokens=400)
+    assert json.loads(text).keys() == {"city", "tags"}
+
+
+def test_a_call_and_its_result_go_round(model: Answering) -> None:
+    asked = {"role": "user", "content": "What is the weather in Paris?"}
+    options = {"tools": [WEATHER, ADD], "parallel_tool_calls": False}
+    choice = {"type": "function", "function": {"name": "get_weather"}}
+    [answer] = model.ask([asked], tool_choice=choice, **options, max_tokens=200)["choices"]
+    assert answer["finish_reason"] == "tool_calls"
+    [call] = answer["message"]["tool_calls"]
+    assert re.fullmatch("[a-zA-Z0-9]{9}", call["id"])
+
+    # Some clients send the call back without a text, as an empty list.
+    called = {"role": "assistant", "content": [], "tool_calls": [call]}
+    result = {"role": "tool", "tool_call_id": call["id"], "content": "Sunny, 21 degrees"}
+    assert "sunny" in model.text([asked, called, result], **options).lower()
+
+
+def test_hints_and_nulls_are_accepted(model: Answering) -> None:
+    hints = {
+        "prediction": {"type": "content", "content": "Hello"},
+        "prompt_mode": "reasoning",
+        "user": "someone",
+        "metadata": {"a": 1},
+        "stream_options": {"include_usage": True},
+        **dict.fromkeys(("temperature", "top_p", "stop", "random_seed", "seed", "tools")),
+    }
+    assert model.text("Hello", **hints)
+
+
+def test_what_would_change_the_answer_but_cannot_is_refused(model: Answering) -> None:
+    assert model.refusal("Hello", logprobs=True)["param"] == "logprobs"
+    assert model.post("Hello", logit_bias={"1": 2}).status_code == 422
+    assert model.post("Hello", tools=[{"type": "web_search"}]).status_code == 422
+
+
+def test_errors_have_the_shapes_of_agent_completions(model: Answering) -> None:
+    for stream in (False, True):
+        unknown = model.refusal("Hello", model="no-such-model", stream=stream)
+        assert (unknown["type"], unknown["code"]) == ("invalid_model", "1500")
+        assert model.refusal([{"role": "system", "content": "x"}], stream=stream)["code"] == "3230"
+    assert model.refusal("Hello", model="mistral-embed")["code"] == "1500"
+    assert "max_tokens is 9000" in model.refusal("Hello", max_tokens=9000)["message"]
+
+
+def test_needs_a_key(http: httpx.Client) -> None:
+    body: dict[str, Any] = {"model": "smollm2", "messages": [{"role": "user", "content": "x"}]}
+    for path in ("/v1/chat/completions", "/v1/embeddings"):
+        assert http.post(path, json=body, headers={"authorization": ""}).status_code == 401
