@@ -1,6 +1,7 @@
 """Every error has one of the shapes that clients know, and an id to ask about."""
 
 import re
+from typing import Any
 
 import httpx
 import pytest
@@ -39,6 +40,57 @@ def test_a_large_wrong_input_is_not_sent_back(http: httpx.Client) -> None:
     answer = http.post("/v1/agents", json={"model": "m", "name": "n", "tools": "x" * 100_000})
     assert answer.status_code == 422
     assert len(answer.content) < 1000
+
+
+HUGE = 10**400
+
+WRONG: list[tuple[str, str, Any]] = [
+    ("GET", "/v1/files?page=99999999999999999999", None),
+    ("GET", "/v1/files?page=-1", None),
+    ("GET", "/v1/files?page_size=1e3", None),
+    ("GET", "/v1/files?search=%00", None),
+    ("GET", "/v1/files?sample_type=%00", None),
+    ("GET", "/v1/files/%00", None),
+    ("GET", "/v1/files/x/url?expiry=169", None),
+    ("GET", "/v1/agents/x/versions/%00", None),
+    ("GET", "/v1/agents/x/versions/99999999999999999999", None),
+    ("GET", "/v1/agents/x?agent_version=99999999999999999999", None),
+    ("GET", "/v1/agents?page=99999999999999999999", None),
+    ("GET", "/v1/agents/pages?page_token=%00", None),
+    ("PATCH", "/v1/agents/x/version?version=99999999999999999999", None),
+    ("PATCH", "/v1/agents/x/version", {"version": HUGE}),
+    ("PUT", "/v1/agents/x/aliases?alias=a&version=99999999999999999999", None),
+    ("POST", "/v1/agents", {"model": "m", "name": "a\x00b"}),
+    ("POST", "/v1/agents", {"model": "m", "name": ["n"]}),
+    ("POST", "/v1/agents", {"model": "m", "name": "n", "nme": 1}),
+    ("POST", "/v1/agents", {"model": "m", "name": "n", "completion_args": {"max_tokens": HUGE}}),
+    ("POST", "/v1/agents", {"model": "m", "name": "n", "completion_args": {"top": 1}}),
+    ("POST", "/v1/libraries", {"name": "l", "chunk_size": HUGE}),
+    ("POST", "/v1/libraries", {"name": ""}),
+    ("GET", "/v1/libraries?page_token=99999999999999999999", None),
+    ("GET", "/v1/libraries/x/documents?filters_attributes=%00", None),
+    ("PATCH", "/v1/libraries/x/documents/y", {"expires_at": "99999-01-01"}),
+    ("PATCH", "/v1/libraries/x/documents/y", {"attributes": {"a": {"b": 1}}}),
+    ("POST", "/v1/ocr", {"model": None, "document": {"type": "file", "file_id": "\x00"}}),
+    ("POST", "/v1/ocr", {"document": {"type": "file", "file_id": "x"}}),
+    ("POST", "/v1/agents/completions", {"agent_id": "x", "messages": []}),
+    ("PUT", "/leases/%00", None),
+]
+
+
+@pytest.mark.parametrize(("method", "path", "body"), WRONG)
+def test_what_cannot_be_is_refused_in_a_shape_of_errors(
+    http: httpx.Client, method: str, path: str, body: Any
+) -> None:
+    answer = http.request(method, path, json=body)
+    assert answer.status_code in (400, 404, 422), answer.text
+    if answer.status_code == 422:
+        detail = answer.json()["detail"]
+        assert detail
+        assert all(item.keys() >= {"type", "loc", "msg"} for item in detail)
+    else:
+        assert answer.json()["object"] == "error"
+    assert len(answer.content) < 2000
 
 
 @pytest.mark.parametrize("body", [b"{", b"", b"[]", b"null", b"\xff\xfe", b'{"name": "\xff"}'])

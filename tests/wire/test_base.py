@@ -34,6 +34,14 @@ def test_nul_is_refused_in_text(value: str) -> None:
         AgentCreate(model="m", name=value)
 
 
+@pytest.mark.parametrize("value", ["", " ", "\n\t"])
+def test_an_empty_name_is_refused_in_plain_words(value: str) -> None:
+    with pytest.raises(ValidationError) as caught:
+        AgentCreate(model="m", name=value)
+    (error,) = caught.value.errors()
+    assert (error["loc"], error["msg"]) == (("name",), "This must not be empty")
+
+
 @pytest.mark.parametrize("value", ["\ud800", "a\udfff"])
 def test_half_a_surrogate_pair_is_refused_in_text(value: str) -> None:
     with pytest.raises(ValidationError):

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from carrel.wire.base import MAX_INT, Answer, Count, JSONObject, Request, Text, Timestamp
+from carrel.wire.base import MAX_INT, Answer, Count, JSONObject, Name, Request, Text, Timestamp
 from carrel.wire.completions import Prediction
 from carrel.wire.formats import ResponseFormat
 from carrel.wire.tools import Tool, ToolChoice
@@ -35,8 +35,8 @@ class CompletionArgs(Request):
 class AgentCreate(Request):
     """A new agent: version 0."""
 
-    model: Annotated[Text, Field(min_length=1)]
-    name: Annotated[Text, Field(min_length=1)]
+    model: Name
+    name: Name
     description: Text | None = None
     instructions: Text | None = None
     tools: list[Tool] | None = None
@@ -50,8 +50,8 @@ class AgentCreate(Request):
 class AgentUpdate(Request):
     """A new version of an agent. What is left out stays; a null clears what may be empty."""
 
-    model: Annotated[Text, Field(min_length=1)] | None = None
-    name: Annotated[Text, Field(min_length=1)] | None = None
+    model: Name | None = None
+    name: Name | None = None
     description: Text | None = None
     instructions: Text | None = None
     tools: list[Tool] | None = None

@@ -10,8 +10,10 @@ from pydantic import (
     ConfigDict,
     Field,
     PlainSerializer,
+    WithJsonSchema,
     model_validator,
 )
+from pydantic_core import PydanticCustomError
 
 MAX_INT = 2**31 - 1
 """The largest integer any field accepts: what every database column can hold."""
@@ -52,6 +54,18 @@ def _storable_json(value: dict[str, Any]) -> dict[str, Any]:
 
 Text = Annotated[str, AfterValidator(_storable_text)]
 """Any text a caller sends: everything but NUL, which no database column stores."""
+
+
+def _not_empty(value: str) -> str:
+    if not value.strip():
+        raise PydanticCustomError("empty", "This must not be empty")
+    return value
+
+
+Name = Annotated[
+    Text, AfterValidator(_not_empty), WithJsonSchema({"type": "string", "minLength": 1})
+]
+"""A text that says something."""
 
 JSONObject = Annotated[dict[str, Any], AfterValidator(_storable_json)]
 """A JSON object of any shape that a caller sends."""

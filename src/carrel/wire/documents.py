@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from carrel.wire.base import Answer, Count, Request, Text, Timestamp, omitted_when_none
+from carrel.wire.base import Answer, Count, Name, Request, Text, Timestamp, omitted_when_none
 from carrel.wire.libraries import Pagination
 
 ProcessStatus = Literal[
@@ -86,7 +86,7 @@ class DocumentQuery(Request):
 
 
 class DocumentUpdate(Request):
-    name: Annotated[Text, Field(min_length=1)] | None = None
+    name: Name | None = None
     attributes: Attributes | None = None
     expires_at: datetime | None = None
 

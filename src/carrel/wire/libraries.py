@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from carrel.wire.base import Answer, Count, Request, Text, Timestamp
+from carrel.wire.base import Answer, Count, Name, Request, Text, Timestamp
 
 CHUNK_SIZE = (256, 32768)
 """Bounds of a library's chunk size, in characters."""
@@ -26,14 +26,14 @@ class Pagination(Answer):
 class LibraryCreate(Request):
     """A new library. `chunk_size` is the target length of a chunk in characters."""
 
-    name: Annotated[Text, Field(min_length=1)]
+    name: Name
     description: Text | None = None
     chunk_size: Annotated[int, Field(ge=CHUNK_SIZE[0], le=CHUNK_SIZE[1])] | None = None
     owner_type: OwnerType = "User"
 
 
 class LibraryUpdate(Request):
-    name: Annotated[Text, Field(min_length=1)] | None = None
+    name: Name | None = None
     description: Text | None = None
 
 
@@ -103,7 +103,7 @@ class SharingList(Answer):
 class SearchQuery(Request):
     """A search in a library (an extension of the bundled server)."""
 
-    query: Annotated[Text, Field(min_length=1, max_length=2000)]
+    query: Annotated[Name, Field(max_length=2000)]
     limit: Annotated[int, Field(ge=1, le=100)] = 10
 
 

@@ -124,6 +124,8 @@ def test_an_expired_document_is_gone(library: LibraryUnderTest) -> None:
     library.http.patch(path, json={"expires_at": "2020-01-01T00:00:00Z"})
     assert library.http.get(path).status_code == 404
     assert library.documents()["data"] == []
+    figures = library.http.get(library.path).json()
+    assert (figures["nb_documents"], figures["total_size"]) == (0, 0)
     assert library.search("heron") == []
     assert library.upload("a.md", HERON).headers["carrel-document"] == "created"
 
@@ -174,14 +176,20 @@ def test_extracted_text_of_a_scan_is_its_ocr_result(
 
 def test_reprocessing_keeps_the_text_until_the_new_is_there(library: LibraryUnderTest) -> None:
     id = library.processed("a.md", HERON)
-    before = library.document(id)["last_processed_at"]
+    first = library.document(id)
+    before = first["last_processed_at"]
     answer = library.http.post(f"{library.path}/documents/{id}/reprocess")
     assert (answer.status_code, answer.content) == (204, b"")
     while library.document(id)["process_status"] != "done":
         assert len(library.marked("heron")) == 1
         assert "heron" in library.text(id)
-    assert library.document(id)["last_processed_at"] > before
+    again = library.document(id)
+    assert again["last_processed_at"] > before
     assert len(library.marked("heron")) == 1
+    # What it cost is added to what it has cost before.
+    tokens = first["tokens_processing_total"]
+    assert again["tokens_processing_main_content"] == tokens > 0
+    assert again["tokens_processing_total"] == 2 * tokens
 
 
 def test_a_failed_document_can_be_processed_again(library: LibraryUnderTest) -> None:

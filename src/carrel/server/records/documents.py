@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from carrel.server.access import Caller
 from carrel.server.errors import ApiError, InvalidRequest, not_found
 from carrel.server.records import libraries
+from carrel.server.records.expiry import unexpired
 from carrel.server.records.ids import new_id
 from carrel.server.records.libraries import Role, paginate
 from carrel.server.records.tables import document_pages, documents
@@ -87,7 +88,7 @@ def page(
         InvalidRequest: the attribute filter is not a JSON object.
     """
     libraries.get(connection, caller, library_id)
-    wanted = _select().where(documents.c.library_id == library_id, _unexpired())
+    wanted = _select().where(documents.c.library_id == library_id, unexpired(documents))
     if query.search:
         wanted = wanted.where(contains(documents.c.name, query.search))
     for name, value in _attribute_filters(query).items():
@@ -157,7 +158,7 @@ def update(
         values["expires_at"] = _aware(change.expires_at)
     if values:
         connection.execute(documents.update().where(documents.c.id == id).values(**values))
-    changed = _one(connection, documents.c.id == id, unexpired=False)
+    changed = _one(connection, documents.c.id == id, with_expired=True)
     assert changed is not None
     return changed.document
 
@@ -174,7 +175,7 @@ def delete(connection: sa.Connection, caller: Caller, library_id: str, id: str) 
 
 def delete_expired(connection: sa.Connection) -> int:
     """Deletes documents whose time is over; returns how many."""
-    return connection.execute(documents.delete().where(sa.not_(_unexpired()))).rowcount
+    return connection.execute(documents.delete().where(sa.not_(unexpired(documents)))).rowcount
 
 
 def with_text(
@@ -245,17 +246,13 @@ def _select() -> sa.Select[Any]:
 
 
 def _one(
-    connection: sa.Connection, *conditions: sa.ColumnElement[bool], unexpired: bool = True
+    connection: sa.Connection, *conditions: sa.ColumnElement[bool], with_expired: bool = False
 ) -> StoredDocument | None:
     query = _select().where(*conditions)
-    if unexpired:
-        query = query.where(_unexpired())
+    if not with_expired:
+        query = query.where(unexpired(documents))
     row = connection.execute(query).one_or_none()
     return None if row is None else _stored(row)
-
-
-def _unexpired() -> sa.ColumnElement[bool]:
-    return sa.or_(documents.c.expires_at.is_(None), documents.c.expires_at > datetime.now(UTC))
 
 
 def _aware(moment: datetime) -> datetime:

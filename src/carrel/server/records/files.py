@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 import sqlalchemy as sa
 
 from carrel.server.access import Caller
 from carrel.server.errors import not_found
+from carrel.server.records.expiry import unexpired
 from carrel.server.records.tables import files
 from carrel.server.records.text import contains
 from carrel.wire.files import File, FileList, FileQuery
@@ -51,7 +52,7 @@ def get(connection: sa.Connection, caller: Caller, id: str) -> StoredFile:
 
 def get_signed(connection: sa.Connection, id: str) -> StoredFile | None:
     """The file of a signed address, if it still exists."""
-    query = sa.select(files).where(_unexpired(), files.c.id == id)
+    query = sa.select(files).where(unexpired(files), files.c.id == id)
     row = connection.execute(query).one_or_none()
     return None if row is None else StoredFile(_file(row), row.blob)
 
@@ -69,7 +70,7 @@ def delete(connection: sa.Connection, caller: Caller, id: str) -> None:
 
 def delete_expired(connection: sa.Connection) -> int:
     """Deletes files whose time is over; returns how many."""
-    return connection.execute(files.delete().where(sa.not_(_unexpired()))).rowcount
+    return connection.execute(files.delete().where(sa.not_(unexpired(files)))).rowcount
 
 
 def page(connection: sa.Connection, caller: Caller, query: FileQuery) -> FileList:
@@ -104,15 +105,11 @@ def _filters(query: FileQuery) -> list[sa.ColumnElement[bool]]:
     return filters
 
 
-def _unexpired() -> sa.ColumnElement[bool]:
-    return sa.or_(files.c.expires_at.is_(None), files.c.expires_at > datetime.now(UTC))
-
-
 def _visible(caller: Caller) -> sa.ColumnElement[bool]:
     return sa.and_(
         files.c.organisation_id == caller.organisation_id,
         sa.or_(files.c.visibility == "workspace", files.c.user_id == caller.user_id),
-        _unexpired(),
+        unexpired(files),
     )
 
 

@@ -10,6 +10,7 @@ import sqlalchemy as sa
 
 from carrel.server.access import Caller
 from carrel.server.errors import ApiError, InvalidRequest, not_found
+from carrel.server.records.expiry import unexpired
 from carrel.server.records.ids import new_id
 from carrel.server.records.tables import documents, libraries, library_shares
 from carrel.server.records.text import contains
@@ -192,7 +193,7 @@ def _of_documents(figure: sa.ColumnElement[int]) -> sa.ScalarSelect[int]:
     return (
         sa.select(figure)
         .select_from(documents)
-        .where(documents.c.library_id == libraries.c.id)
+        .where(documents.c.library_id == libraries.c.id, unexpired(documents))
         .scalar_subquery()
     )
 

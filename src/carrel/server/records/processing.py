@@ -153,7 +153,11 @@ def save_vectors(connection: sa.Connection, job: Job, vectors: Iterable[tuple[in
 
 
 def publish(connection: sa.Connection, job: Job, outcome: Outcome) -> None:
-    """Makes this generation the searchable one, removes the others, and ends the processing."""
+    """Makes this generation the searchable one, removes the others, and ends the processing.
+
+    Its tokens are added to the document's total, once however often this step is repeated.
+    """
+    published = documents.c.indexed_generation.is_not_distinct_from(job.generation)
     _set(
         connection,
         job,
@@ -165,7 +169,7 @@ def publish(connection: sa.Connection, job: Job, outcome: Outcome) -> None:
         number_of_pages=outcome.pages,
         ocr_blob=outcome.ocr_blob,
         tokens_main=outcome.tokens,
-        tokens_total=outcome.tokens,
+        tokens_total=documents.c.tokens_total + sa.case((published, 0), else_=outcome.tokens),
     )
     _remove(connection, job.document_id, keep=job.generation)
 

@@ -1,0 +1,10 @@
+"""What has an end, and whether it was reached."""
+
+from datetime import UTC, datetime
+
+import sqlalchemy as sa
+
+
+def unexpired(table: sa.Table) -> sa.ColumnElement[bool]:
+    """Whether a row's time is not over yet."""
+    return sa.or_(table.c.expires_at.is_(None), table.c.expires_at > datetime.now(UTC))
