@@ -25,7 +25,8 @@ async def test_it_becomes_ready_and_knows_the_models(store: Store, server: Runni
     await handle
     state = store.session.slice.value
     assert (handle.outcome, state.connection, state.url) == ("done", "ready", server.url)
-    assert "smollm2" in state.models
+    # Only what can chat; the embedding model cannot.
+    assert state.models == ("smollm2",)
     assert (state.hosted, state.model) == (False, "smollm2 (test model)")
 
 
