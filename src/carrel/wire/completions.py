@@ -118,12 +118,13 @@ class Passage(Answer):
 
 
 class CompletionMessage(Answer):
-    """The answer of one choice. `sources` is an extension of the bundled server."""
+    """The answer of one choice. `prefix` is there when an agent answers; `sources` is an
+    extension of the bundled server."""
 
     role: str = "assistant"
     content: str | list[dict[str, Any]] | None = ""
     tool_calls: list[ToolCall] | None = None
-    prefix: bool = False
+    prefix: bool | None = omitted_when_none()
     sources: list[Passage] | None = omitted_when_none()
 
 

@@ -23,7 +23,7 @@ def test_a_whole_answer_has_the_interface_s_shape(model: Answering) -> None:
     assert (answer["object"], answer["model"]) == ("chat.completion", "mistral-small-latest")
     [choice] = answer["choices"]
     assert choice["message"]["content"].strip()
-    assert choice["message"].keys() == {"role", "content", "tool_calls", "prefix"}
+    assert choice["message"].keys() == {"role", "content", "tool_calls"}
 
 
 def test_a_stream_has_the_interface_s_shape(model: Answering) -> None:

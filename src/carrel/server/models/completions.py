@@ -69,7 +69,7 @@ class Completions:
             model=responder.model,
             created=run.created,
             usage=run.usage,
-            choices=[answer.choice(index, run.sources) for index, answer in enumerate(answers)],
+            choices=[answer.choice(index, run) for index, answer in enumerate(answers)],
             agent_version=responder.version,
         )
 
@@ -215,9 +215,11 @@ class _Collected:
         else:
             self.reason, self.problem = event.reason, event.problem
 
-    def choice(self, index: int, sources: list[Passage] | None) -> Choice:
-        return Choice(
-            index=index,
-            message=CompletionMessage(content=self.text, tool_calls=self.calls, sources=sources),
-            finish_reason=self.reason,
+    def choice(self, index: int, run: _Run) -> Choice:
+        # A client of chats may send back, as part of the message, what it does not know in it:
+        # litellm does, and the request would be refused.
+        prefix = None if run.responder.version is None else False
+        message = CompletionMessage(
+            content=self.text, tool_calls=self.calls, prefix=prefix, sources=run.sources
         )
+        return Choice(index=index, message=message, finish_reason=self.reason)
