@@ -29,7 +29,7 @@ CHECKS = [
     response_schema_conformance,
 ]
 SHORT = settings(
-    max_examples=8,
+    max_examples=5,
     deadline=None,
     derandomize=True,
     database=None,
@@ -102,4 +102,4 @@ def test_no_sequence_of_requests_makes_the_server_fail(server: RunningServer) ->
         def validate_response(self, response: Any, case: Case[Any], **kwargs: Any) -> None:
             case.validate_response(response, checks=CHECKS, **kwargs)
 
-    run_state_machine_as_test(Sequences, settings=settings(SHORT, max_examples=20))
+    run_state_machine_as_test(Sequences, settings=settings(SHORT, max_examples=12))

@@ -1,12 +1,16 @@
 """The files routes over a real socket."""
 
+import sqlite3
 import time
+from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
-from support.process import RunningServer
+from support.libraries import connect
+from support.process import RunningServer, serve
 
 
 def upload(
@@ -220,3 +224,30 @@ def test_the_signed_address_begins_as_the_server_was_addressed(
     answer = http.get(f"/v1/files/{id}/url", headers={"host": "desk.example:8000"})
     assert answer.json()["url"].startswith("http://desk.example:8000/signed/")
     assert http.get(f"/v1/files/{id}/url").json()["url"].startswith(server.url)
+
+
+def test_an_expired_file_is_gone_and_removed_at_the_next_start(tmp_path: Path) -> None:
+    def rows() -> int:
+        with closing(sqlite3.connect(tmp_path / "data" / "carrel.db")) as database, database:
+            database.execute("UPDATE files SET expires_at = 1 WHERE expires_at IS NOT NULL")
+            count: int = database.execute("SELECT count(*) FROM files").fetchone()[0]
+            return count
+
+    with serve(tmp_path / "data") as server, connect(server) as http:
+        parts = {"file": ("a.txt", b"text")}
+        kept = http.post("/v1/files", files=parts).json()["id"]
+        id = http.post("/v1/files", files=parts, data={"expiry": "1"}).json()["id"]
+        address = http.get(f"/v1/files/{id}/url").json()["url"]
+        assert httpx.get(address).content == b"text"
+        assert rows() == 2
+        for path in (f"/v1/files/{id}", f"/v1/files/{id}/content", f"/v1/files/{id}/url"):
+            assert http.get(path).status_code == 404
+        assert httpx.get(address).status_code == 404
+        listed = http.get("/v1/files").json()
+        assert ([file["id"] for file in listed["data"]], listed["total"]) == ([kept], 1)
+    with serve(tmp_path / "data") as server, connect(server) as http:
+        deadline = time.monotonic() + 20
+        while rows() != 1:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        assert http.get(f"/v1/files/{kept}/content").content == b"text"
