@@ -33,6 +33,8 @@ AREAS: Mapping[str, tuple[str, ...]] = MappingProxyType(
             "reprocess",
             "delete",
         ),
+        "chat": ("whole", "streamed", "with a tool"),
+        "embeddings": ("create",),
         "models": ("list",),
     }
 )
@@ -70,10 +72,14 @@ class Client:
 
     @property
     def name(self) -> str:
-        return f"{'npm ' if self.npm else ''}{self.package} {self.version}"
+        registry = "npm " if self.npm else ""
+        return (
+            f"{registry}{self.package} {self.version}{''.join(f', {one}' for one in self.beside)}"
+        )
 
 
 _ALL = tuple(AREAS)
+_CHAT = operations("chat")
 _NO_CURSOR = ("agents: list by cursor",)
 _NO_BLOCKS = ("OCR: blocks", "OCR: scores")
 _NO_VERSIONS = ("agents: versions", "agents: one version", "agents: aliases", "agents: delete")
@@ -96,16 +102,27 @@ CLIENTS = (
         operations(*_ALL, without=_NO_CURSOR + _NO_BLOCKS),
     ),
     Client(
-        "litellm",
+        "litellm[mcp]",
         "1.106.2",
         "litellm",
-        operations("files", without=["files: signed address"])
+        operations("files", "chat", "embeddings", without=["files: signed address"])
         | {"OCR: signed address", "OCR: data URL", "OCR: pages"},
+        notes={"chat: with a tool": "litellm's own tool code needs its extra `mcp`."},
     ),
     Client(
         "mistral-haystack",
         "3.0.0",
         "haystack",
-        frozenset({"OCR: file id", "OCR: signed address", "OCR: data URL", "OCR: pages"}),
+        _CHAT
+        | {"OCR: file id", "OCR: signed address", "OCR: data URL", "OCR: pages"}
+        | {"embeddings: create"},
+        notes={
+            "OCR: file id": "Haystack's converter has no setting for the address: the driver "
+            "gives it a client that has one."
+        },
     ),
+    Client("langchain-mistralai", "1.1.6", "langchain", _CHAT | {"embeddings: create"}),
+    Client("llama-index-llms-mistralai", "0.11.0", "llama_index", _CHAT),
+    Client("pydantic-ai-slim[mistral]", "2.68.0", "pydantic_ai", _CHAT),
+    Client("@ai-sdk/mistral", "3.0.69", "ai.mjs", _CHAT | {"embeddings: create"}, ("ai@6.0.326",)),
 )

@@ -9,7 +9,7 @@ import { key, operation, url } from "./operation.mjs";
 
 const mistral = createMistral({ baseURL: `${url}/v1`, apiKey: key });
 const model = mistral("mistral-small-latest");
-const hello = { model, prompt: "Say hello.", maxOutputTokens: 8, maxRetries: 0 };
+const hello = { model, prompt: "Say hello.", maxOutputTokens: 8, temperature: 0, maxRetries: 0 };
 
 await operation("chat: whole", async () => {
   const answer = await generateText(hello);
@@ -43,6 +43,7 @@ await operation("chat: with a tool", async () => {
     tools: { weather },
     toolChoice: "required",
     maxOutputTokens: 64,
+    temperature: 0,
     maxRetries: 0,
   });
   assert.deepEqual(

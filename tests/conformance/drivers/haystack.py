@@ -24,7 +24,7 @@ from conformance.drivers.operation import (
 )
 
 key: Any = Secret.from_token(KEY)
-short: Any = {"max_tokens": 8}
+short: Any = {"max_tokens": 8, "temperature": 0}
 
 
 def ocr(source: Any, pages: list[int] | None = None) -> Any:
@@ -76,7 +76,7 @@ def _() -> None:
 @operation("chat: with a tool")
 def _() -> None:
     asked = [ChatMessage.from_user(QUESTION)]
-    options = {"tools": [WEATHER], "tool_choice": "any", "max_tokens": 64}
+    options = {"tools": [WEATHER], "tool_choice": "any", "max_tokens": 64, "temperature": 0}
     message = generate(asked, options)
     (call,) = message.tool_calls
     assert call.tool_name == "weather"

@@ -15,7 +15,7 @@ address: Any = {"base_url": f"{URL}/v1", "api_key": KEY}
 
 
 def chat(max_tokens: int = 8) -> Any:
-    return ChatMistralAI(model=MODEL, max_tokens=max_tokens, **address)
+    return ChatMistralAI(model=MODEL, max_tokens=max_tokens, temperature=0, **address)
 
 
 @operation("chat: whole")

@@ -24,7 +24,7 @@ import litellm
 
 address: Any = {"api_base": URL, "api_key": KEY}
 files: Any = {**address, "custom_llm_provider": "mistral"}
-chat: Any = {**address, "model": f"mistral/{MODEL}"}
+chat: Any = {**address, "model": f"mistral/{MODEL}", "temperature": 0}
 hello: Any = [{"role": "user", "content": "Say hello."}]
 made = SimpleNamespace()
 

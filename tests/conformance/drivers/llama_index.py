@@ -12,7 +12,7 @@ hello = [ChatMessage(role=MessageRole.USER, content="Say hello.")]
 
 
 def chat(max_tokens: int = 8) -> Any:
-    return MistralAI(model=MODEL, endpoint=URL, api_key=KEY, max_tokens=max_tokens)
+    return MistralAI(model=MODEL, endpoint=URL, api_key=KEY, max_tokens=max_tokens, temperature=0)
 
 
 def weather(city: str) -> str:

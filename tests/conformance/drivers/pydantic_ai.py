@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from pydantic_ai import Agent, ModelRequest, ToolReturnPart, UserPromptPart
+from pydantic_ai import Agent, ModelRequest, ModelSettings, ToolReturnPart, UserPromptPart
 from pydantic_ai.direct import model_request_sync
 from pydantic_ai.models import ModelRequestParameters
 from pydantic_ai.models.mistral import MistralModel
@@ -12,7 +12,8 @@ from pydantic_ai.tools import ToolDefinition
 from conformance.drivers.operation import KEY, MODEL, QUESTION, URL, WEATHER, operation
 
 model = MistralModel(MODEL, provider=MistralProvider(api_key=KEY, base_url=URL))
-agent = Agent(model, model_settings={"max_tokens": 8})
+short = ModelSettings(max_tokens=8, temperature=0)
+agent = Agent(model, model_settings=short)
 
 
 @operation("chat: whole")
@@ -40,12 +41,12 @@ def _() -> None:
     answer = model_request_sync(
         model,
         asked,
-        model_settings={"tool_choice": "required", "max_tokens": 64},
+        model_settings=ModelSettings(tool_choice="required", max_tokens=64, temperature=0),
         model_request_parameters=given,
     )
     (call,) = answer.tool_calls
     assert call.tool_name == "weather"
     result = ToolReturnPart(call.tool_name, "Sunny.", call.tool_call_id)
     asked += [answer, ModelRequest([result])]
-    answer = model_request_sync(model, asked, model_settings={"max_tokens": 8})
+    answer = model_request_sync(model, asked, model_settings=short)
     assert answer.text
