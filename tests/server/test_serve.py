@@ -1,5 +1,6 @@
 """A server process: its data folder, its files, its start and its end."""
 
+import asyncio
 import json
 import os
 import signal
@@ -18,6 +19,7 @@ from carrel.server.keys import KeyChain
 from carrel.server.serve import EXIT_FAILED, EXIT_IN_USE
 from support.libraries import connect
 from support.process import RunningServer, serve
+from support.service import Request, reply, service
 
 posix = pytest.mark.skipif(os.name == "nt", reason="file modes are those of POSIX")
 
@@ -88,6 +90,34 @@ def test_a_stop_does_not_wait_for_ever_for_an_upload_that_hangs(tmp_path: Path) 
                 assert http.get("/v1/files").status_code == 200
             server.process.send_signal(signal.SIGTERM)
             assert server.process.wait(20) == 0
+
+
+async def test_a_stop_ends_streams_that_are_open(tmp_path: Path) -> None:
+    async def model(request: Request) -> None:
+        if request.target == "/v1/chat/completions":
+            event = b'data: {"choices": [{"index": 0, "delta": {"content": "Once"}}]}\n\n'
+            await request.write(
+                b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n", event
+            )
+            await request.closed()
+        elif request.target == "/v1/models":
+            await request.write(reply({"data": [{"id": "fake"}]}))
+        else:
+            await request.write(reply({"detail": "Not Found"}, 404))
+
+    async with service(model) as upstream:
+        starting = serve(tmp_path / "data", "--model-url", f"{upstream.url}/v1")
+        server = await asyncio.to_thread(starting.__enter__)
+        headers = {"authorization": f"Bearer {server.api_key}"}
+        async with httpx.AsyncClient(base_url=server.url, headers=headers, timeout=20) as http:
+            agent = (await http.post("/v1/agents", json={"model": "fake", "name": "a"})).json()
+            messages = [{"role": "user", "content": "Tell me a story"}]
+            body = {"agent_id": agent["id"], "messages": messages, "stream": True}
+            async with http.stream("POST", "/v1/agents/completions", json=body) as answer:
+                assert answer.status_code == 200
+                server.process.send_signal(signal.SIGTERM)
+                assert await asyncio.to_thread(server.process.wait, 20) == 0
+        await asyncio.to_thread(starting.__exit__, None, None, None)
 
 
 def test_a_folder_of_a_newer_format_is_refused_by_name(tmp_path: Path) -> None:
