@@ -9,7 +9,6 @@ import sys
 import pytest
 
 from carrel.config import Profile, add_profile, folders
-from carrel.server.settings import FolderSettings, Limits
 from support.command import carrel, start
 from support.service import Request, reply, service
 
@@ -21,14 +20,6 @@ async def test_help_names_the_exit_codes() -> None:
     assert ended.code == 0
     for line in ("0    done", "1    the service", "2    wrong", "3    no server", "130  inter"):
         assert line in ended.out
-
-
-async def test_the_help_of_serve_explains_every_setting() -> None:
-    explained = " ".join((await carrel("serve", "--help")).out.split())
-    for name in (*FolderSettings.model_fields, *Limits.model_fields):
-        assert name in explained
-    for name, limit in Limits():
-        assert f"{name} = {limit}" in explained
 
 
 @pytest.mark.parametrize(
