@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
+from textual._wait import wait_for_idle
 from textual.pilot import Pilot
 
 from carrel.config import Profile
@@ -36,7 +37,8 @@ class Workbench:
         while not condition():
             assert time.monotonic() < deadline, self.text()
             await asyncio.sleep(0.02)
-        await self.pilot.pause()
+        # Not the pilot's pause: a dialog that opens in the midst of it makes it wait for 30 s.
+        await wait_for_idle(0)
 
     async def shows(self, *words: str, wait: float = 30) -> None:
         """Waits until all the words are on the screen."""

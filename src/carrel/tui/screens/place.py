@@ -99,6 +99,9 @@ class Place(Frame):
         self.top.header = header(state)
         words = status(state)
         self.status.connection = labels.line(words, f"${connection(state).role}")
+        if self.app.screen is not self:
+            # Under a dialog it would not be drawn before the dialog is.
+            self.app.screen.refresh()
 
     def _show_activity(self, state: ActivityState) -> None:
         self.top.busy = activity_badge(state)
