@@ -1,7 +1,6 @@
 """Every test runs with an empty home and none of the developer's settings."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -25,23 +24,11 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "home"
 
 
-@contextmanager
-def _serve_below(folder: Path) -> Iterator[RunningServer]:
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
+    """A real server on an empty data folder, shared by the tests of a module and no others."""
+    folder = tmp_path_factory.mktemp("server")
     with pytest.MonkeyPatch.context() as monkeypatch:
         _own_home(monkeypatch, folder / "home")
         with serve(folder / "data") as running:
             yield running
-
-
-@pytest.fixture(scope="session")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
-    """One real server on an empty data folder, shared by the tests of a worker."""
-    with _serve_below(tmp_path_factory.mktemp("server")) as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def own_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
-    """A real server that no other module's tests talk to."""
-    with _serve_below(tmp_path_factory.mktemp("own")) as running:
-        yield running

@@ -73,7 +73,7 @@ def test_extensions_are_named_as_such(server: RunningServer) -> None:
     assert "extension" in document["properties"]["queue_position"]["description"]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def described(server: RunningServer) -> Any:
     """The description as the server gives it, without a key."""
     return schemathesis.openapi.from_url(f"{server.url}/openapi.json")

@@ -40,12 +40,6 @@ def files(data: Path) -> list[Path]:
     return [path for path in (data / "blobs").rglob("*") if path.is_file()]
 
 
-@pytest.fixture(scope="module")
-def server(own_server: RunningServer) -> RunningServer:
-    """A server on whose disk nothing moves but these uploads."""
-    return own_server
-
-
 @pytest.fixture
 def before(server: RunningServer, http: httpx.Client) -> Iterator[None]:
     """Checks that a test leaves neither a file in the list nor one on disk."""
