@@ -147,6 +147,6 @@ async def test_a_whole_answer_that_breaks_off_is_an_error(bench: Bench) -> None:
     assert response.json()["object"] == "error"
 
 
-async def test_models_are_those_of_the_address(bench: Bench) -> None:
-    [model] = (await bench.http.get("/v1/models")).json()["data"]
-    assert model["id"] == "fake"
+async def test_models_are_those_of_the_address_and_the_embedding_model(bench: Bench) -> None:
+    models = (await bench.http.get("/v1/models")).json()["data"]
+    assert [model["id"] for model in models] == ["fake", "carrel-embed"]
