@@ -1,0 +1,1 @@
+"""A folder kept in step with a library."""
