@@ -18,6 +18,7 @@ from carrel.server.reading.layout import (
     join_lines,
 )
 from carrel.server.reading.paragraphs import Style, regions
+from carrel.server.reading.tables.find import find_tables
 
 _BAND = 0.075
 """The part of a page, at its top and bottom, where running heads stand."""
@@ -29,8 +30,6 @@ _LEAST_FIGURE = 8.0
 """Points. Anything thinner is a rule or an ornament."""
 _FIGURE_LINES = 5
 """Lines of text that may stand in a picture."""
-_CELL_LETTERS = 120
-"""What liteparse takes for a table with longer cells on average is columns of text."""
 _BOLD = re.compile(r"bold|black|heavy|semibold|demi", re.IGNORECASE)
 _MONO = re.compile(r"mono|courier|consol|menlo|typewriter|cmtt|code", re.IGNORECASE)
 
@@ -51,7 +50,7 @@ def page_layout(parsed: Any, frame: Frame, further: Sequence[Line] = ()) -> Page
     links = [note.uri for note in parsed.annotations or [] if note.uri]
     flowing, turned = _lines(parsed.text_items, further)
     blocks = parsed.blocks or []
-    solids = [*_tables(blocks), *_figures(blocks, frame, flowing)]
+    solids = [*find_tables(parsed), *_figures(blocks, frame, flowing)]
     loose, solids = _taken(flowing, solids)
     parts = [_Part(line.box, line) for line in loose]
     parts += [_Part(solid.box, solid) for solid in solids]
@@ -91,19 +90,6 @@ def _lines(items: Iterable[Any], further: Sequence[Line]) -> tuple[list[Line], l
 def _style(font: str) -> tuple[bool, bool]:
     """Whether a font is bold, and whether its letters are all of one width."""
     return bool(_BOLD.search(font)), bool(_MONO.search(font))
-
-
-def _tables(blocks: Iterable[Any]) -> list[Region]:
-    tables = []
-    for block in blocks:
-        if block.kind != "table" or block.bbox is None:
-            continue
-        found = [block.header, *(block.rows or [])] if block.header else block.rows or []
-        cells = tuple(tuple(cell.text.strip() for cell in row) for row in found)
-        filled = [cell for row in cells for cell in row if cell]
-        if filled and sum(map(len, filled)) / len(filled) <= _CELL_LETTERS:
-            tables.append(Region("table", _box(block.bbox), rows=cells))
-    return tables
 
 
 def _figures(blocks: Iterable[Any], frame: Frame, lines: Sequence[Line]) -> list[Region]:

@@ -5,6 +5,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal
 
+from carrel.server.reading.tables.table import Table
+
 Kind = Literal[
     "heading", "paragraph", "list_item", "code", "table", "figure", "header", "footer", "aside"
 ]
@@ -68,14 +70,14 @@ class Line:
 
 @dataclass(frozen=True)
 class Region:
-    """A block of a page. `rows` is a table, header first; `level` of a heading or a list."""
+    """A block of a page. `level` is of a heading or a list, `table` of a table."""
 
     kind: Kind
     box: Box
     text: str = ""
     level: int = 0
     marker: str = ""
-    rows: tuple[tuple[str, ...], ...] = ()
+    table: Table | None = None
     lines: tuple[Line, ...] = ()
 
 

@@ -1,7 +1,6 @@
 """Regions to the page that travels: Markdown, tables, pictures, blocks and scores."""
 
 import base64
-import html
 import io
 import math
 import re
@@ -14,6 +13,7 @@ from PIL import Image
 
 from carrel.server.reading.layout import Box, PageLayout, Region, Word
 from carrel.server.reading.options import ReadOptions
+from carrel.server.reading.tables.forms import pieces
 from carrel.wire.ocr import (
     Block,
     BlockScores,
@@ -23,6 +23,7 @@ from carrel.wire.ocr import (
     PageImage,
     PageScores,
     PageTable,
+    TableFormat,
     WordScore,
 )
 
@@ -235,20 +236,20 @@ class _Composer:
         self._add_block("image", [region], placeholder, [], image_id=name)
 
     def _add_table(self, region: Region) -> None:
-        as_html = self.options.table_format == "html"
-        content = (_html_table if as_html else _markdown_table)(region)
+        form = self.options.table_format
+        content = _table(region, form or "markdown")
         self._separate()
         name = None
-        if self.options.table_format is None:
+        if form is None:
             self.text.append(content)
         else:
             number = self.index * IDS_PER_PAGE + len(self.tables)
-            name = f"tbl-{number}.{'html' if as_html else 'md'}"
+            name = f"tbl-{number}.{'html' if form == 'html' else 'md'}"
             self.tables.append(
                 PageTable(
                     id=name,
                     content=str(content),
-                    format=self.options.table_format,
+                    format=form,
                     word_confidence_scores=(
                         _scored(content.words) if self.options.granularity == "word" else None
                     ),
@@ -377,32 +378,13 @@ def _list(items: list[Region]) -> _Text:
     return text
 
 
-def _markdown_table(region: Region) -> _Text:
-    scores = _scores_of(region)
-    columns = max(len(row) for row in region.rows)
-    text = _Text()
-    for number, row in enumerate(region.rows):
-        text.syntax("|" if number == 0 else "\n|")
-        for cell in (*row, *[""] * (columns - len(row))):
-            text.syntax(" ")
-            text.content(" ".join(cell.split()).replace("|", "\\|"), scores)
-            text.syntax(" |")
-        if number == 0:
-            text.syntax("\n|" + " --- |" * columns)
-    return text
-
-
-def _html_table(region: Region) -> _Text:
+def _table(region: Region, form: TableFormat) -> _Text:
+    assert region.table is not None
     scores = _scores_of(region)
     text = _Text()
-    text.syntax("<table>")
-    for number, row in enumerate(region.rows):
-        tag = "td" if number else "th"
-        text.syntax("<tr>")
-        for cell in row:
-            text.syntax(f"<{tag}>")
-            text.content(html.escape(" ".join(cell.split()), quote=False), scores)
-            text.syntax(f"</{tag}>")
-        text.syntax("</tr>")
-    text.syntax("</table>")
+    for piece in pieces(region.table, form):
+        if piece.content:
+            text.content(piece.text, scores)
+        else:
+            text.syntax(piece.text)
     return text
