@@ -8,8 +8,8 @@ import time
 from pathlib import Path
 from typing import Any, Self
 
+from carrel.locking import Locked, lock_file
 from carrel.server.blobs.local import sync_folder
-from carrel.server.locking import Locked, lock_file
 
 FORMAT = 1
 """The folder format this program writes; the Alembic revision of the same number goes with it."""
