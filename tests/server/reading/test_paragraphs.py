@@ -1,6 +1,6 @@
 """Lines of a column to blocks."""
 
-from carrel.server.reading.layout import Box, Line, Region, Word
+from carrel.server.reading.layout import Box, Line, Region
 from carrel.server.reading.paragraphs import Style, regions
 
 
@@ -10,8 +10,7 @@ def _line(
 ) -> Line:  # fmt: skip
     """A line whose letters are half as wide as they are high, unless its width is given."""
     right = left + (len(text) * size / 2 if width is None else width)
-    words = tuple(Word(word) for word in text.split())
-    return Line(text, Box(left, top, right, top + size), size, words, bold, mono)
+    return Line(text, Box(left, top, right, top + size), size, (), bold, mono)
 
 
 def _full(text: str, top: float, left: float = 50) -> Line:

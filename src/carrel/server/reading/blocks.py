@@ -14,7 +14,6 @@ from carrel.server.reading.layout import (
     Line,
     PageLayout,
     Region,
-    Word,
     join_lines,
 )
 from carrel.server.reading.paragraphs import Style, regions
@@ -77,8 +76,7 @@ def _lines(items: Iterable[Any], further: Sequence[Line]) -> tuple[list[Line], l
         if not text or item.confidence is not None:
             continue
         bold, mono = _style(item.font_name or "")
-        words = tuple(Word(word) for word in text.split())
-        line = Line(text, _box(item), item.height, words, bold, mono)
+        line = Line(text, _box(item), item.height, (), bold, mono)
         angle = abs((item.rotation + 180) % 360 - 180)
         (turned if angle > _UPRIGHT else flowing).append(line)
     layer = [line.box for line in flowing]
@@ -150,7 +148,9 @@ def _one_line(pieces: list[Line]) -> Line:
         " ".join(piece.text for piece in pieces),
         Box.around(piece.box for piece in pieces),
         longest.size,
-        tuple(word for piece in pieces for word in piece.words),
+        tuple(word for piece in pieces for word in piece.words)
+        if any(p.read for p in pieces)
+        else (),
         bold=all(piece.bold for piece in pieces),
         mono=all(piece.mono for piece in pieces),
     )

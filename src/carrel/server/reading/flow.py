@@ -6,7 +6,8 @@ a gutter are columns, read one after the other; everything else is read from top
 
 import statistics
 from collections.abc import Sequence
-from typing import Protocol, TypeVar
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
 
 from carrel.server.reading.layout import Box
 
@@ -55,7 +56,8 @@ def _cut(parts: list[T], gutter: float) -> list[list[T]]:
             start += 1
             continue
         run = [part for strip in strips[start:end] for part in strip]
-        for column in _split(run, gutter):
+        for side in _sides(run, gutter):
+            column = side.parts
             groups += _cut(column, gutter) if len(column) < len(run) else [column]
         was_columns = True
         start = end
@@ -77,11 +79,10 @@ def _strips(parts: list[T]) -> list[list[T]]:
 def _shared_gutter(strips: list[list[T]], start: int, gutter: float) -> int:
     """Where the columns that begin at a strip end; the strip itself if none begin there."""
     end, best = start, start
-    run: list[T] = []
+    sides: list[_Side[T]] = []
     while end < len(strips):
-        run = [*run, *strips[end]]
-        sides = _split(run, gutter)
-        if len(sides) < 2 and not _one_sided(run, strips[end + 1 : end + 2]):
+        sides = _sides(strips[end], gutter, sides)
+        if len(sides) < 2 and not _one_sided(sides[0], strips[end + 1 : end + 2]):
             break
         end += 1
         if _are_columns(sides):
@@ -89,20 +90,20 @@ def _shared_gutter(strips: list[list[T]], start: int, gutter: float) -> int:
     return _without_tail(strips, start, best, gutter)
 
 
-def _one_sided(run: list[T], following: list[list[T]]) -> bool:
-    """Whether a run may still become columns: the next strip stands (partly) beside it."""
-    if not following:
-        return False
-    left = min(part.box.left for part in run)
-    right = max(part.box.right for part in run)
-    return any(part.box.left >= right or part.box.right <= left for part in following[0])
+def _one_sided(side: "_Side[T]", following: list[list[T]]) -> bool:
+    """Whether one side may still become columns: the next strip stands (partly) beside it."""
+    return any(
+        part.box.left >= side.right or part.box.right <= side.left
+        for strip in following
+        for part in strip
+    )
 
 
 def _without_tail(strips: list[list[T]], start: int, end: int, gutter: float) -> int:
     """Leaves a heading of what comes next out of the columns above it."""
     while end - start > 1 and end < len(strips):
         last, above, below = strips[end - 1], strips[end - 2], strips[end]
-        if len(_split(last, gutter)) > 1:
+        if len(_sides(last, gutter)) > 1:
             break
         box = Box.around(part.box for part in last)
         before = box.top - max(part.box.bottom for part in above)
@@ -113,27 +114,41 @@ def _without_tail(strips: list[list[T]], start: int, end: int, gutter: float) ->
     return end
 
 
-def _split(parts: list[T], gutter: float) -> list[list[T]]:
-    """The parts left and right of every gutter that runs all the way down."""
-    sides: list[list[T]] = []
-    right = float("-inf")
-    for part in sorted(parts, key=lambda part: part.box.left):
-        if part.box.left >= right + gutter or not sides:
-            sides.append([])
-        sides[-1].append(part)
-        right = max(right, part.box.right)
+@dataclass(frozen=True)
+class _Side(Generic[T]):
+    """The parts between two gutters."""
+
+    left: float
+    right: float
+    parts: list[T]
+
+
+def _sides(parts: list[T], gutter: float, before: Sequence[_Side[T]] = ()) -> list[_Side[T]]:
+    """The parts left and right of every gutter that runs all the way down.
+
+    `before` are the sides of the parts above, which are not changed.
+    """
+    narrow = [*before, *(_Side(part.box.left, part.box.right, [part]) for part in parts)]
+    narrow.sort(key=lambda side: side.left)
+    sides: list[_Side[T]] = []
+    for side in narrow:
+        last = sides[-1] if sides else None
+        if last is None or side.left >= last.right + gutter:
+            sides.append(side)
+        else:
+            right = max(last.right, side.right)
+            sides[-1] = _Side(last.left, right, last.parts + side.parts)
     return sides
 
 
-def _are_columns(sides: list[list[T]]) -> bool:
+def _are_columns(sides: list[_Side[T]]) -> bool:
     if len(sides) < 2:
         return False
-    whole = Box.around(part.box for side in sides for part in side)
-    if any(
-        Box.around(part.box for part in side).width < _COLUMN_WIDTH * whole.width for side in sides
-    ):
+    width = sides[-1].right - sides[0].left
+    if any(side.right - side.left < _COLUMN_WIDTH * width for side in sides):
         return False
-    least, most = min(map(len, sides)), max(map(len, sides))
+    counts = [len(side.parts) for side in sides]
+    least, most = min(counts), max(counts)
     return least >= _COLUMN_LINES or (most >= _BESIDE and least * 3 <= most)
 
 

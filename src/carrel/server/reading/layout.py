@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from carrel.server.reading.tables.table import Table
 
@@ -12,9 +12,8 @@ Kind = Literal[
 ]
 
 
-@dataclass(frozen=True)
-class Box:
-    """A rectangle: left, top, right, bottom."""
+class Box(NamedTuple):
+    """A rectangle."""
 
     left: float
     top: float
@@ -39,17 +38,11 @@ class Box:
     @classmethod
     def around(cls, boxes: Iterable["Box"]) -> "Box":
         """The smallest box that holds all of them; there must be one."""
-        boxes = list(boxes)
-        return cls(
-            min(box.left for box in boxes),
-            min(box.top for box in boxes),
-            max(box.right for box in boxes),
-            max(box.bottom for box in boxes),
-        )
+        lefts, tops, rights, bottoms = zip(*boxes, strict=True)
+        return cls(min(lefts), min(tops), max(rights), max(bottoms))
 
 
-@dataclass(frozen=True)
-class Word:
+class Word(NamedTuple):
     """A word and how sure the reader is of it, 0 to 1."""
 
     text: str
@@ -58,14 +51,21 @@ class Word:
 
 @dataclass(frozen=True)
 class Line:
-    """A run of words on one baseline. `size` is the font's, in points."""
+    """A run of words on one baseline. `size` is the font's, in points.
+
+    `read` are its words as OCR read them; there are none in a text layer, which is certain.
+    """
 
     text: str
     box: Box
     size: float
-    words: tuple[Word, ...]
+    read: tuple[Word, ...] = ()
     bold: bool = False
     mono: bool = False
+
+    @property
+    def words(self) -> tuple[Word, ...]:
+        return self.read or tuple(map(Word, self.text.split()))
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,12 @@ import re
 import statistics
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from PIL import Image
 
-from carrel.server.reading.layout import Box, PageLayout, Region, Word
+from carrel.server.reading.layout import Box, PageLayout, Region
 from carrel.server.reading.options import ReadOptions
+from carrel.server.reading.scored_text import ScoredText
 from carrel.server.reading.tables.forms import pieces
 from carrel.wire.ocr import (
     Block,
@@ -68,64 +68,6 @@ class Raster:
         return left, top, right, bottom
 
 
-class _Placed(NamedTuple):
-    """A word in Markdown: its text, how sure the reader is of it, and where it starts."""
-
-    text: str
-    confidence: float
-    start_index: int
-
-
-@dataclass
-class _Text:
-    """Markdown in the making, with the place of every word that came from the page."""
-
-    parts: list[str] = field(default_factory=list)
-    length: int = 0
-    words: list[_Placed] = field(default_factory=list)
-
-    def syntax(self, text: str) -> None:
-        self.parts.append(text)
-        self.length += len(text)
-
-    def content(self, text: str, scores: "_Scores") -> None:
-        for match in re.finditer(r"\S+", text):
-            start = match.start()
-            # A word carries the space before it.
-            if start and text[start - 1] == " ":
-                start -= 1
-            self.words.append(
-                _Placed(text[start : match.end()], scores.of(match[0]), self.length + start)
-            )
-        self.syntax(text)
-
-    def append(self, other: "_Text") -> None:
-        self.words += [
-            word._replace(start_index=word.start_index + self.length) for word in other.words
-        ]
-        self.syntax(str(other))
-
-    def __str__(self) -> str:
-        return "".join(self.parts)
-
-
-class _Scores:
-    """How sure the reader was of the words of one region, taken one after the other."""
-
-    def __init__(self, words: Sequence[Word]) -> None:
-        self._waiting: dict[str, list[float]] = {}
-        for word in words:
-            self._waiting.setdefault(word.text, []).append(word.confidence)
-        self._lowest = min((word.confidence for word in words), default=1.0)
-
-    def of(self, word: str) -> float:
-        waiting = self._waiting.get(word)
-        if not waiting:
-            # Joined from two lines, or changed on the way: as sure as the least sure word.
-            return self._lowest
-        return waiting.pop(0) if len(waiting) > 1 else waiting[0]
-
-
 @dataclass
 class _Composer:
     """Puts one page together, region by region."""
@@ -134,7 +76,7 @@ class _Composer:
     layout: PageLayout
     raster: Raster
     options: ReadOptions
-    text: _Text = field(default_factory=_Text)
+    text: ScoredText = field(default_factory=ScoredText)
     images: list[PageImage] = field(default_factory=list)
     tables: list[PageTable] = field(default_factory=list)
     blocks: list[Block] = field(default_factory=list)
@@ -171,42 +113,40 @@ class _Composer:
             case "list_item":
                 self._add_text(group, _list(group))
             case "heading":
-                text = _Text()
+                text = ScoredText()
                 text.syntax("#" * min(6, max(1, first.level)) + " ")
-                text.content(first.text, _scores_of(first))
+                text.content(first.text, first.lines)
                 self._add_text(group, text)
             case "code":
-                text = _Text()
+                text = ScoredText()
                 text.syntax("```\n")
-                text.content(first.text, _scores_of(first))
+                text.content(first.text, first.lines)
                 text.syntax("\n```")
                 self._add_text(group, text)
             case "paragraph" | "aside":
-                text = _Text()
-                text.content(first.text, _scores_of(first))
+                text = ScoredText()
+                text.content(first.text, first.lines)
                 self._add_text(group, text)
 
     def _separate(self) -> None:
         if self.text.length:
             self.text.syntax("\n\n")
 
-    def _add_text(self, group: list[Region], text: _Text) -> None:
+    def _add_text(self, group: list[Region], text: ScoredText) -> None:
         self._separate()
         self.text.append(text)
         kind = _TYPES.get(group[0].kind, "text")
         if kind == "text" and _CAPTION.match(str(text)):
             kind = "caption"
-        self._add_block(kind, group, str(text), text.words)
+        self._add_block(kind, group, text)
 
     def _add_head(self, region: Region) -> None:
         wanted = {"header": self.options.extract_header, "footer": self.options.extract_footer}
         if wanted[region.kind]:
             self.heads[region.kind].append(region.text)
-        text = _Text()
-        text.content(region.text, _scores_of(region))
-        self._add_block(
-            "header" if region.kind == "header" else "footer", [region], region.text, text.words
-        )
+        text = ScoredText()
+        text.content(region.text, region.lines)
+        self._add_block("header" if region.kind == "header" else "footer", [region], text)
 
     def _add_image(self, region: Region) -> None:
         left, top, right, bottom = self._place([region])
@@ -230,10 +170,11 @@ class _Composer:
                 image_base64=data,
             )
         )
-        placeholder = f"![{name}]({name})"
+        text = ScoredText()
+        text.syntax(f"![{name}]({name})")
         self._separate()
-        self.text.syntax(placeholder)
-        self._add_block("image", [region], placeholder, [], image_id=name)
+        self.text.append(text)
+        self._add_block("image", [region], text, image_id=name)
 
     def _add_table(self, region: Region) -> None:
         form = self.options.table_format
@@ -251,12 +192,12 @@ class _Composer:
                     content=str(content),
                     format=form,
                     word_confidence_scores=(
-                        _scored(content.words) if self.options.granularity == "word" else None
+                        _scored(content) if self.options.granularity == "word" else None
                     ),
                 )
             )
             self.text.syntax(f"[{name}]({name})")
-        self._add_block("table", [region], str(content), content.words, table_id=name)
+        self._add_block("table", [region], content, table_id=name)
 
     def _place(self, group: list[Region]) -> tuple[int, int, int, int]:
         box = Box.around(region.box for region in group)
@@ -266,8 +207,7 @@ class _Composer:
         self,
         kind: BlockType,
         group: list[Region],
-        content: str,
-        words: list[_Placed],
+        text: ScoredText,
         *,
         table_id: str | None = None,
         image_id: str | None = None,
@@ -275,7 +215,7 @@ class _Composer:
         left, top, right, bottom = self._place(group)
         scores = None
         if self.options.granularity == "block":
-            certainties = [word.confidence for word in words]
+            certainties = [word.confidence for word in text.words()]
             scores = BlockScores(
                 average_content_confidence_score=statistics.fmean(certainties)
                 if certainties
@@ -289,7 +229,7 @@ class _Composer:
                 top_left_y=top,
                 bottom_right_x=right,
                 bottom_right_y=bottom,
-                content=content,
+                content=str(text),
                 table_id=table_id,
                 image_id=image_id,
                 confidence_scores=scores,
@@ -307,7 +247,7 @@ class _Composer:
             average_page_confidence_score=statistics.fmean(certainties or [1.0]),
             minimum_page_confidence_score=min(certainties, default=1.0),
             word_confidence_scores=(
-                _scored(self.text.words) if self.options.granularity == "word" else None
+                _scored(self.text) if self.options.granularity == "word" else None
             ),
         )
 
@@ -319,12 +259,12 @@ def compose(index: int, layout: PageLayout, raster: Raster, options: ReadOptions
 
 def compose_text(index: int, markdown: str, options: ReadOptions) -> Page:
     """The page that travels, of a document that has no paper: all of it is certain."""
-    text = _Text()
-    text.content(markdown.strip(), _Scores(()))
+    text = ScoredText()
+    text.content(markdown.strip(), ())
     scores = PageScores(
         average_page_confidence_score=1.0,
         minimum_page_confidence_score=1.0,
-        word_confidence_scores=_scored(text.words) if options.granularity == "word" else None,
+        word_confidence_scores=_scored(text) if options.granularity == "word" else None,
     )
     return Page(
         index=index,
@@ -355,16 +295,12 @@ def _grouped(regions: Sequence[Region]) -> Iterator[list[Region]]:
         yield group
 
 
-def _scored(words: list[_Placed]) -> list[WordScore]:
-    return [WordScore(**word._asdict()) for word in words]
+def _scored(text: ScoredText) -> list[WordScore]:
+    return [WordScore(**word._asdict()) for word in text.words()]
 
 
-def _scores_of(region: Region) -> _Scores:
-    return _Scores([word for line in region.lines for word in line.words])
-
-
-def _list(items: list[Region]) -> _Text:
-    text = _Text()
+def _list(items: list[Region]) -> ScoredText:
+    text = ScoredText()
     for number, item in enumerate(items):
         if number:
             text.syntax("\n")
@@ -372,19 +308,18 @@ def _list(items: list[Region]) -> _Text:
         marker = f"{ordered}." if ordered.isdigit() else "-"
         text.syntax("   " * item.level + marker + " ")
         if ordered and not ordered.isdigit():
-            text.content(item.marker, _scores_of(item))
+            text.content(item.marker, item.lines)
             text.syntax(" ")
-        text.content(item.text, _scores_of(item))
+        text.content(item.text, item.lines)
     return text
 
 
-def _table(region: Region, form: TableFormat) -> _Text:
+def _table(region: Region, form: TableFormat) -> ScoredText:
     assert region.table is not None
-    scores = _scores_of(region)
-    text = _Text()
+    text = ScoredText()
     for piece in pieces(region.table, form):
         if piece.content:
-            text.content(piece.text, scores)
+            text.content(piece.text, region.lines)
         else:
             text.syntax(piece.text)
     return text

@@ -159,7 +159,6 @@ def parse(source: Path | bytes, indexes: list[int], **settings: Any) -> list[Any
         max_pages=max(indexes) + 1,
         quiet=True,
         num_workers=1,
-        output_format="markdown",
         extract_blocks=True,
         extract_annotations=True,
         include_complexity=True,

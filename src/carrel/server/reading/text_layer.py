@@ -5,17 +5,18 @@ It writes dashes and quotes as ASCII, and drops numbers that stand alone.
 
 import unicodedata
 from collections.abc import Iterable
+from itertools import chain
 from typing import Any
 
-from carrel.server.reading.layout import Box, Line, Word
+from carrel.server.reading.layout import Box, Line
 
 _PLAIN = str.maketrans({
     **dict.fromkeys("‘’‚‛", "'"),
     **dict.fromkeys("“”„‟", '"'),
     **dict.fromkeys("‐‑‒–—―", "-"),
 })  # fmt: skip
-_UNSTEADY = frozenset("-\u00ad\ufffe")
-"""Hyphens that one reader keeps and another leaves out."""
+_LOOSE = str.maketrans({**_PLAIN, **dict.fromkeys(map(ord, "-‐‑‒–—―\u00ad\ufffe"))})
+"""Leaves out hyphens too: one reader keeps and another drops those at line ends."""
 _MARGIN = 1.0
 """Points around a line within which its letters are looked for."""
 
@@ -50,23 +51,28 @@ class TextLayer:
     def missing_lines(self, items: Iterable[Any]) -> list[Line]:
         """The lines of the page that are not among liteparse's items."""
         items = list(items)
-        if len(_folded(self._text)) <= sum(len(_folded(item.text)) for item in items):
+        if len(_folded(self._text)) <= len(_folded("".join(item.text for item in items))):
             return []
         boxes = [Box(i.x, i.y, i.x + i.width, i.y + i.height) for i in items]
         missing = []
+        place = 0
         for number in range(self._page.count_rects()):
             left, bottom, right, top = self._page.get_rect(number)
             box = Box(left - self._left, self._top - top, right - self._left, self._top - bottom)
-            if any(known.holds(*box.centre) for known in boxes):
-                continue
-            words = tuple(map(Word, self._page.get_text_bounded(left, bottom, right, top).split()))
-            if words:
-                text = " ".join(word.text for word in words)
-                missing.append(Line(text, box, box.height, words))
+            centre = box.centre
+            # Both go by the order in the file: the item of this line is the next one or near.
+            for near in chain(range(place, len(boxes)), range(place)):
+                if boxes[near].holds(*centre):
+                    place = near
+                    break
+            else:
+                text = " ".join(self._page.get_text_bounded(left, bottom, right, top).split())
+                if text:
+                    missing.append(Line(text, box, box.height))
         return missing
 
 
 def _folded(text: str) -> str:
     """What two spellings of one text have in common."""
-    plain = unicodedata.normalize("NFKC", text.translate(_PLAIN))
-    return "".join(letter for letter in plain if not letter.isspace() and letter not in _UNSTEADY)
+    plain = unicodedata.normalize("NFKC", text.translate(_LOOSE))
+    return "".join(plain.split())
