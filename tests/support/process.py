@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
 
 @dataclass(frozen=True)
@@ -20,6 +21,11 @@ class RunningServer:
     api_key: str
     data: Path
     process: subprocess.Popen[bytes]
+
+    @property
+    def port(self) -> int:
+        """Where it listens on this machine."""
+        return urlsplit(self.url).port or 0
 
 
 @contextmanager

@@ -61,6 +61,9 @@ def _listen(host: str, port: int) -> socket.socket:
             f"cannot listen on {host}:{port}: {reason}. Choose another --port, or 0 for a free one."
         ) from None
     listener.set_inheritable(False)
+    # Connections inherit it. asyncio sets it on its own listeners only; without it the end of
+    # an answer waits until the caller has acknowledged the beginning, up to 40 ms.
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listener
 
 
