@@ -47,6 +47,11 @@ class Profile:
         """Whether this is the bundled server, which is found or started."""
         return self.url is None
 
+    @property
+    def service(self) -> str:
+        """What tells its service from others: the bundled server's address changes."""
+        return self.url or LOCAL
+
 
 @dataclass(frozen=True)
 class Folders:
@@ -69,6 +74,11 @@ class Folders:
     def server(self) -> Path:
         """The bundled server's data folder."""
         return self.data / "server"
+
+    @property
+    def sync(self) -> Path:
+        """What is known of synced folders."""
+        return self.data / "sync"
 
 
 def folders() -> Folders:

@@ -41,6 +41,7 @@ def _known(error: BaseException) -> tuple[Code, str] | None:
     from carrel.client.errors import ClientError, Unreachable
     from carrel.config import ConfigError
     from carrel.local.errors import LocalError
+    from carrel.sync.errors import SyncError
 
     match error:
         case CommandError():
@@ -54,7 +55,7 @@ def _known(error: BaseException) -> tuple[Code, str] | None:
             return Code.USAGE, str(error)
         case Unreachable() | LocalError():
             return Code.UNREACHABLE, str(error)
-        case ClientError():
+        case ClientError() | SyncError():
             return Code.FAILED, str(error)
         case OSError() if error.strerror:
             where = f"{Path(error.filename)}: " if isinstance(error.filename, str) else ""

@@ -7,7 +7,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from carrel.cli import agents, chat, files, keys, libraries, ocr, profiles, serve
+from carrel.cli import agents, chat, files, keys, libraries, ocr, profiles, serve, sync
 from carrel.cli.errors import Code, report
 from carrel.cli.options import ProfileOption
 
@@ -39,6 +39,7 @@ app = typer.Typer(
 app.add_typer(files.app, name="files")
 app.command("ocr")(ocr.ocr)
 app.add_typer(libraries.app, name="libraries")
+app.command("sync")(sync.sync)
 app.add_typer(agents.app, name="agents")
 app.command("chat")(chat.chat)
 app.add_typer(profiles.app, name="profiles")

@@ -71,6 +71,23 @@ def progress(label: str) -> Iterator[Callable[[int, int | None], None]]:
 
 
 @contextmanager
+def changing() -> Iterator[Callable[[str], None]]:
+    """Shows on a terminal's stderr a line that changes; gone afterwards."""
+    shown = sys.stderr.isatty()
+
+    def show(text: str) -> None:
+        if shown:
+            line = _cut(one_line(text), shutil.get_terminal_size().columns - 1)
+            print(f"\r\x1b[K{line}", end="", file=sys.stderr, flush=True)
+
+    try:
+        yield show
+    finally:
+        if shown:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+@contextmanager
 def waiting(text: str) -> Iterator[None]:
     """Says on a terminal's stderr what is waited for; gone afterwards."""
     shown = sys.stderr.isatty()

@@ -60,6 +60,16 @@ def serve(
             "https://carrel.example.com",
         ),
     ] = None,
+    blobs: Annotated[
+        str | None,
+        typer.Option(
+            metavar="s3://BUCKET/PREFIX",
+            show_default=False,
+            help="Keep the bytes of files and documents in an S3-compatible store instead of "
+            "DIR/blobs. AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION and AWS_ENDPOINT_URL "
+            "in the environment say who you are there and where it is.",
+        ),
+    ] = None,
     log_format: Annotated[
         str,
         typer.Option(
@@ -86,6 +96,7 @@ def serve(
       model_url = "http://…/v1"      or an OpenAI-compatible address that answers
       model_key = "…"                its key; CARREL_MODEL_KEY in the environment wins over it
       public_url = "https://…"       what signed addresses begin with, behind a proxy
+      blobs = "s3://bucket/prefix"   where bytes are kept, from the next start on
       [limits]                       what is accepted, in bytes, pages, days and seconds:
       file_bytes = 536870912           an uploaded file
       file_days = 30                   how long a file is kept whose upload does not say
@@ -95,8 +106,14 @@ def serve(
       body_bytes = 100663296           any other request, data URLs included
       completion_seconds = 300         the longest that one answer may take
       requests_per_minute = 600        what one organisation may ask
-    Without a line, file_bytes, body_bytes and completion_seconds are as above, document_bytes and
-    ocr_bytes as file_bytes, and there is no other bound.
+      deleted_seconds = 3600           how long the bytes of what was deleted are kept
+    Without a line, file_bytes, body_bytes, completion_seconds and deleted_seconds are as above,
+    document_bytes and ocr_bytes as file_bytes, and there is no other bound.
+
+    \b
+    With --blobs, signed addresses are the store's own. They work for GET alone, and until the
+    bytes are gone: deleted_seconds after the delete. The prefix belongs to this server alone.
+    What is in DIR/blobs already must be copied there first; the layout is the same.
     """
     if model is not None and model_url is not None:
         raise CommandError("Give --model or --model-url, not both.", Code.USAGE)
@@ -120,6 +137,7 @@ def serve(
         model_path=model,
         model_url=model_url,
         public_url=public_url,
+        blobs=blobs,
         log_format="json" if log_format == "json" else "text",
         until_unused=until_unused,
     )

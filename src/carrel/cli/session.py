@@ -23,17 +23,26 @@ def run(
     `changes` says that the work changes something, which a read-only profile refuses.
     """
     chosen = load_profile(profile)
-    if changes and chosen.read_only:
-        raise CommandError(
-            f"The profile “{chosen.name}” is read-only, so nothing was changed. "
-            "Remove read_only from it in config.toml, or choose another --profile."
-        )
+    if changes:
+        check_writable(chosen)
 
     async def session() -> T:
         async with connect(chosen) as client:
             return await work(client)
 
     return asyncio.run(session())
+
+
+def check_writable(profile: Profile) -> None:
+    """
+    Raises:
+        CommandError: the profile is read-only.
+    """
+    if profile.read_only:
+        raise CommandError(
+            f"The profile “{profile.name}” is read-only, so nothing was changed. "
+            "Remove read_only from it in config.toml, or choose another --profile."
+        )
 
 
 @contextlib.asynccontextmanager

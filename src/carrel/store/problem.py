@@ -63,6 +63,7 @@ def _of_known(error: BaseException) -> Problem | None:
     from carrel.config import ConfigError
     from carrel.local.errors import LocalError
     from carrel.pages.errors import NoPicture
+    from carrel.sync.errors import SyncError
 
     match error:
         case errors.Unreachable():
@@ -79,6 +80,8 @@ def _of_known(error: BaseException) -> Problem | None:
             return Problem("The service answered with an error", str(error))
         case LocalError():
             return Problem("The server on this machine did not start", str(error))
+        case SyncError():
+            return Problem("The folder was not synced", str(error))
         case ConfigError():
             return Problem("The settings cannot be used", str(error))
         case NoPicture():

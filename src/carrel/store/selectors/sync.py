@@ -1,0 +1,109 @@
+"""Syncing a folder, in words and rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from carrel.store.selectors.words import count, one_line, size
+
+if TYPE_CHECKING:
+    from carrel.sync.progress import Preview, Progress, Summary
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeRow:
+    """One thing a sync would do: `Upload`, `Update`, `Rename`, `Delete`, `Keep` or `Skip`."""
+
+    action: str
+    path: str
+    note: str
+
+
+def change_rows(preview: Preview) -> tuple[ChangeRow, ...]:
+    """What a sync would do, a row a document."""
+    plan = preview.plan
+    rows = [
+        ChangeRow(
+            "Update" if upload.updates else "Upload",
+            upload.path,
+            size(preview.sizes[upload.path]),
+        )
+        for upload in plan.uploads
+    ]
+    rows += [ChangeRow("Rename", each.new, f"was {one_line(each.old)}") for each in plan.renames]
+    rows += [ChangeRow("Delete", each.path, "deleted in the folder") for each in plan.deletions]
+    rows += [ChangeRow("Keep", path, "deleted in the folder") for path in plan.kept]
+    rows += [ChangeRow("Skip", each.path, each.reason) for each in preview.failures]
+    return tuple(rows)
+
+
+def preview_words(preview: Preview) -> str:
+    """`12 to upload (3.4 MB), 1 to rename` or `Nothing to do: 12 files are in sync`."""
+    plan = preview.plan
+    updates = sum(upload.updates for upload in plan.uploads)
+    total = f" ({size(preview.bytes)})" if plan.uploads else ""
+    parts = [
+        _counted(len(plan.uploads) - updates, "to upload") + ("" if updates else total),
+        _counted(updates, "to update") + total if updates else "",
+        _counted(len(plan.renames), "to rename"),
+        _counted(len(plan.deletions), "to delete"),
+    ]
+    words = ", ".join(part for part in parts if part[:1].isdigit())
+    words = words or f"Nothing to do: {files(preview.files)} in sync"
+    if plan.kept:
+        words += f"; {files(len(plan.kept))} deleted here {_stay(len(plan.kept))} in the library"
+    if preview.failures:
+        words += f"; {count(len(preview.failures))} cannot be read"
+    return words
+
+
+def progress_words(progress: Progress) -> str:
+    """`Looking at 12 of 500 files`, `12 of 500 files · 34 %`."""
+    if progress.phase == "looking":
+        if not progress.of_files:
+            return "Looking at the folder"
+        return f"Looking at {count(progress.files)} of {files(progress.of_files)}"
+    words = f"{count(progress.files)} of {files(progress.of_files)}"
+    if progress.of_bytes:
+        words += f" · {100 * progress.bytes // progress.of_bytes} %"
+    return words
+
+
+def transfer_words(progress: Progress) -> tuple[tuple[str, str], ...]:
+    """The files on their way, each with how far it is: `45 %`."""
+    return tuple(
+        (one_line(each.path), f"{100 * each.sent // max(1, each.size)} %")
+        for each in progress.transfers
+    )
+
+
+def summary_words(summary: Summary) -> str:
+    """`3 uploaded, 1 renamed; 2 failed` or `12 files in sync`."""
+    parts = [
+        _counted(summary.uploaded, "uploaded"),
+        _counted(summary.updated, "updated"),
+        _counted(summary.renamed, "renamed"),
+        _counted(summary.deleted, "deleted"),
+    ]
+    words = ", ".join(part for part in parts if part)
+    if not words and not summary.failures:
+        words = f"{files(summary.files)} in sync"
+    if summary.failures:
+        words += f"{'; ' if words else ''}{count(len(summary.failures))} failed"
+    if summary.kept:
+        words += f"; {files(summary.kept)} deleted here {_stay(summary.kept)} in the library"
+    return words
+
+
+def files(number: int) -> str:
+    """`1 file`, `1,204 files`."""
+    return f"{count(number)} file{'' if number == 1 else 's'}"
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{count(number)} {what}" if number else ""
+
+
+def _stay(number: int) -> str:
+    return "stays" if number == 1 else "stay"

@@ -1,0 +1,119 @@
+"""What the files of a folder hold: their hashes, of which only the changed ones are computed."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from carrel.sync.scan import Scan, Stat
+
+SETTLED = 1.0
+"""Seconds without a change after which a file counts as written."""
+
+PATIENCE = 30.0
+"""Seconds a file is waited for that is still being written."""
+
+READERS = 4
+"""Files read at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What a file of this size and time was found to hold."""
+
+    stat: Stat
+    hash: str
+
+
+@dataclass
+class Contents:
+    """The folder's files with their contents, by path, and why others could not be read.
+
+    Of a path that cannot be read now, what it held when it last could be stands in.
+    """
+
+    files: dict[str, Content] = field(default_factory=dict)
+    problems: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def hashes(self) -> dict[str, str]:
+        return {path: content.hash for path, content in self.files.items()}
+
+
+async def read_contents(
+    folder: Path,
+    found: Scan,
+    before: Mapping[str, Content],
+    report: Callable[[int, int], None] = lambda done, total: None,
+) -> Contents:
+    """The contents of the files found, taking from `before` those of the same size and time.
+
+    `report` hears of how many changed files how many were read.
+    """
+    contents = Contents(problems=dict(found.problems))
+    changed = []
+    for path, stat in found.files.items():
+        known = before.get(path)
+        if known is not None and known.stat == stat:
+            contents.files[path] = known
+        else:
+            changed.append(path)
+    done = 0
+    queue = iter(changed)
+
+    async def read() -> None:
+        nonlocal done
+        for path in queue:
+            try:
+                content = await _settled(folder / path)
+            except FileNotFoundError:
+                content = None  # it went meanwhile
+            except OSError as error:
+                content = None
+                contents.problems[path] = f"It cannot be read: {error.strerror}."
+            except TimeoutError as error:
+                content = None
+                contents.problems[path] = str(error)
+            if content is not None and content.stat.size:
+                contents.files[path] = content
+            done += 1
+            report(done, len(changed))
+
+    async with asyncio.TaskGroup() as group:
+        for _ in range(min(READERS, len(changed))):
+            group.create_task(read())
+    unreadable = Scan(problems=contents.problems)
+    if contents.problems:
+        for path, content in before.items():
+            if path not in contents.files and unreadable.unknown(path):
+                contents.files[path] = content
+    return contents
+
+
+async def _settled(path: Path) -> Content:
+    """A file's content once nobody writes to it any more."""
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        content = await asyncio.to_thread(_read, path)
+        if content is not None:
+            return content
+        if time.monotonic() > deadline:
+            raise TimeoutError("It is still being written.")
+        await asyncio.sleep(SETTLED / 4)
+
+
+def _read(path: Path) -> Content | None:
+    """A file's content, or None when it was changed a moment ago or while it was read."""
+    with path.open("rb") as file:
+        before = path.stat()
+        if abs(time.time() - before.st_mtime) < SETTLED:
+            return None
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+        after = path.stat()
+    stat = Stat(after.st_size, after.st_mtime_ns)
+    same = stat == Stat(before.st_size, before.st_mtime_ns)
+    return Content(stat, digest) if same else None

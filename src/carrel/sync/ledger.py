@@ -1,0 +1,292 @@
+"""What is known of synced folders: their files, and the documents that hold their contents.
+
+It outlives every crash, and may be lost: then all files are read once more, and the library
+tells which of them it has.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from io import BufferedWriter
+from pathlib import Path
+from typing import Any, Self
+
+from carrel.locking import Locked, lock_file
+from carrel.sync.contents import Content
+from carrel.sync.errors import SyncError
+from carrel.sync.plan import Known
+from carrel.sync.scan import Stat
+
+FORMAT = 1
+
+_SCHEMA = """
+CREATE TABLE folders (
+    id INTEGER PRIMARY KEY,
+    service TEXT NOT NULL, library_id TEXT NOT NULL, path TEXT NOT NULL,
+    settings TEXT NOT NULL,
+    synced_at REAL,
+    documents INTEGER,
+    UNIQUE (service, library_id, path)
+);
+CREATE TABLE files (
+    folder_id INTEGER NOT NULL REFERENCES folders ON DELETE CASCADE,
+    path TEXT NOT NULL, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL, hash TEXT NOT NULL,
+    PRIMARY KEY (folder_id, path)
+) WITHOUT ROWID;
+CREATE TABLE documents (
+    folder_id INTEGER NOT NULL REFERENCES folders ON DELETE CASCADE,
+    hash TEXT NOT NULL, document_id TEXT, name TEXT NOT NULL, own INTEGER NOT NULL,
+    PRIMARY KEY (folder_id, hash)
+) WITHOUT ROWID;
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How a folder is synced.
+
+    `delete`: what is deleted in the folder goes from the library too. `include` and `exclude`
+    are patterns as in `.gitignore`.
+    """
+
+    delete: bool = False
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SyncedFolder:
+    """A folder that was synced with a library; `synced_at` in seconds since 1970."""
+
+    id: int
+    library_id: str
+    path: Path
+    settings: Settings
+    synced_at: float | None
+
+
+class Ledger:
+    """The ledger in a folder of its own. Used by one thread; other processes may use it too."""
+
+    def __init__(self, home: Path) -> None:
+        """
+        Raises:
+            SyncError: it cannot be opened.
+        """
+        self._home = home
+        with self._in_words():
+            home.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._database = sqlite3.connect(home / "ledger.db", isolation_level=None)
+            self._database.executescript(
+                # A power cut may cost the last entries, which the library can tell again.
+                "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON;"
+            )
+            self._prepare()
+
+    def _prepare(self) -> None:
+        with self._transaction():
+            format = self._database.execute("PRAGMA user_version").fetchone()[0]
+            if format > FORMAT:
+                raise SyncError(
+                    f"The record of synced folders in {self._home} is of a newer version of "
+                    "Carrel. Use that version."
+                )
+            if format == 0:
+                for statement in _SCHEMA.split(";"):
+                    self._database.execute(statement)
+                self._database.execute(f"PRAGMA user_version={FORMAT}")
+
+    def close(self) -> None:
+        """Closes the database."""
+        self._database.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # Folders
+
+    def folders(self, service: str) -> list[SyncedFolder]:
+        """The folders that were synced with a service's libraries, by path."""
+        rows = self._rows(
+            "SELECT id, library_id, path, settings, synced_at FROM folders"
+            " WHERE service = ? AND synced_at IS NOT NULL ORDER BY path, id",
+            service,
+        )
+        return [_folder(*row) for row in rows]
+
+    def folder(self, service: str, library_id: str, path: Path) -> SyncedFolder:
+        """The folder's entry, made if need be."""
+        key = (service, library_id, str(path))
+        self._write(
+            "INSERT INTO folders (service, library_id, path, settings) VALUES (?, ?, ?, '{}')"
+            " ON CONFLICT DO NOTHING",
+            *key,
+        )
+        [row] = self._rows(
+            "SELECT id, library_id, path, settings, synced_at FROM folders"
+            " WHERE service = ? AND library_id = ? AND path = ?",
+            *key,
+        )
+        return _folder(*row)
+
+    def started(self, folder: SyncedFolder, settings: Settings, at: float) -> None:
+        """Remembers that and how a folder is synced."""
+        text = json.dumps(
+            {"delete": settings.delete, "include": settings.include, "exclude": settings.exclude}
+        )
+        self._write(
+            "UPDATE folders SET settings = ?, synced_at = ? WHERE id = ?", text, at, folder.id
+        )
+
+    def forget(self, folder: SyncedFolder) -> None:
+        """Forgets a folder; its documents stay in the library."""
+        self._write("DELETE FROM folders WHERE id = ?", folder.id)
+
+    def lock(self, folder: SyncedFolder) -> BufferedWriter:
+        """Keeps every other process from syncing the folder until the result is closed.
+
+        Raises:
+            SyncError: another one is syncing it.
+        """
+        try:
+            with self._in_words():
+                return lock_file(self._home / f"{folder.id}.lock")
+        except Locked:
+            raise SyncError(
+                f"{folder.path} is being synced already, by another command or window. "
+                "Stop that one first."
+            ) from None
+
+    # A folder's library
+
+    def count(self, folder: SyncedFolder) -> int | None:
+        """How many documents the library had when the folder was in sync; None if it never was."""
+        [(count,)] = self._rows("SELECT documents FROM folders WHERE id = ?", folder.id)
+        return None if count is None else int(count)
+
+    def set_count(self, folder: SyncedFolder, count: int | None) -> None:
+        self._write("UPDATE folders SET documents = ? WHERE id = ?", count, folder.id)
+
+    # A folder's files
+
+    def files(self, folder: SyncedFolder) -> dict[str, Content]:
+        """The files as they were last seen, by path."""
+        rows = self._rows(
+            "SELECT path, size, mtime_ns, hash FROM files WHERE folder_id = ?", folder.id
+        )
+        return {path: Content(Stat(size, mtime), hash) for path, size, mtime, hash in rows}
+
+    def set_files(
+        self, folder: SyncedFolder, old: Mapping[str, Content], new: Mapping[str, Content]
+    ) -> None:
+        """Remembers the files as they are now; writes only what differs from `old`."""
+        gone = [(folder.id, path) for path in old.keys() - new.keys()]
+        changed = [
+            (folder.id, path, content.stat.size, content.stat.mtime_ns, content.hash)
+            for path, content in new.items()
+            if old.get(path) != content
+        ]
+        if not gone and not changed:
+            return
+        with self._in_words(), self._transaction():
+            self._database.executemany("DELETE FROM files WHERE folder_id = ? AND path = ?", gone)
+            self._database.executemany("REPLACE INTO files VALUES (?, ?, ?, ?, ?)", changed)
+
+    # A folder's documents
+
+    def documents(self, folder: SyncedFolder) -> dict[str, Known]:
+        """The documents that hold the folder's contents, by hash."""
+        rows = self._rows(
+            "SELECT hash, document_id, name, own FROM documents"
+            " WHERE folder_id = ? AND document_id IS NOT NULL",
+            folder.id,
+        )
+        return {hash: Known(id, name, bool(own)) for hash, id, name, own in rows}
+
+    def begun(self, folder: SyncedFolder) -> frozenset[str]:
+        """The hashes whose upload was begun, and of which no end is known."""
+        rows = self._rows(
+            "SELECT hash FROM documents WHERE folder_id = ? AND document_id IS NULL", folder.id
+        )
+        return frozenset(hash for (hash,) in rows)
+
+    def begin(self, folder: SyncedFolder, hash: str, name: str) -> None:
+        """Remembers, before it happens, that this folder brings a content to the library."""
+        self._write(
+            "REPLACE INTO documents VALUES (?, ?, NULL, ?, 1)",
+            folder.id,
+            hash,
+            name,
+        )
+
+    def put(self, folder: SyncedFolder, hash: str, known: Known) -> None:
+        """Remembers a document."""
+        self._write(
+            "REPLACE INTO documents VALUES (?, ?, ?, ?, ?)",
+            folder.id,
+            hash,
+            known.document_id,
+            known.name,
+            known.own,
+        )
+
+    def drop(self, folder: SyncedFolder, hashes: Iterable[str]) -> None:
+        """Forgets documents that are not in the library any more."""
+        with self._in_words(), self._transaction():
+            self._database.executemany(
+                "DELETE FROM documents WHERE folder_id = ? AND hash = ?",
+                [(folder.id, hash) for hash in hashes],
+            )
+
+    # SQLite
+
+    def _rows(self, statement: str, *values: Any) -> list[Any]:
+        with self._in_words():
+            return self._database.execute(statement, values).fetchall()
+
+    def _write(self, statement: str, *values: Any) -> None:
+        with self._in_words():
+            self._database.execute(statement, values)
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self._database.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            self._database.execute("ROLLBACK")
+            raise
+        self._database.execute("COMMIT")
+
+    @contextmanager
+    def _in_words(self) -> Iterator[None]:
+        try:
+            yield
+        except (sqlite3.Error, OSError) as error:
+            reason = error.strerror if isinstance(error, OSError) else error
+            raise SyncError(
+                f"The record of synced folders in {self._home} cannot be used: {reason}. "
+                "Mend that, then sync again: nothing is uploaded twice."
+            ) from None
+
+
+def _folder(id: int, library_id: str, path: str, settings: str, at: float | None) -> SyncedFolder:
+    stored = json.loads(settings)
+    return SyncedFolder(
+        id,
+        library_id,
+        Path(path),
+        Settings(
+            stored.get("delete", False),
+            tuple(stored.get("include", ())),
+            tuple(stored.get("exclude", ())),
+        ),
+        at,
+    )

@@ -1,0 +1,139 @@
+"""How far a sync is, and what came of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Literal
+
+from carrel.client.errors import ClientError
+from carrel.sync.plan import Plan
+from carrel.sync.remote import hopeless
+
+PERIOD = 0.1
+"""Seconds between two reports."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A file that was not synced, and why."""
+
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Transfer:
+    """A file on its way: bytes sent, of how many."""
+
+    path: str
+    sent: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a sync is. While it looks, `files` of `of_files` changed files were read.
+
+    `bytes` of `of_bytes` are those of the files to upload.
+    """
+
+    phase: Literal["looking", "syncing"] = "looking"
+    files: int = 0
+    of_files: int = 0
+    bytes: int = 0
+    of_bytes: int = 0
+    transfers: tuple[Transfer, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What a sync would do. `sizes` are those of the files to upload, by path, in bytes."""
+
+    plan: Plan
+    sizes: dict[str, int]
+    failures: tuple[Failure, ...]
+    files: int
+
+    @property
+    def bytes(self) -> int:
+        """How much is to be uploaded."""
+        return sum(self.sizes.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What a sync did. `kept` documents are still there though their files were deleted."""
+
+    files: int = 0
+    uploaded: int = 0
+    updated: int = 0
+    renamed: int = 0
+    deleted: int = 0
+    kept: int = 0
+    bytes: int = 0
+    failures: tuple[Failure, ...] = ()
+
+    @property
+    def changed(self) -> bool:
+        """Whether the library is another than before."""
+        return bool(self.uploaded or self.updated or self.renamed or self.deleted)
+
+
+Report = Callable[[Progress], object]
+
+
+class Tally:
+    """Counts what one sync does, and reports it a few times a second."""
+
+    def __init__(self, plan: Plan, sizes: dict[str, int], report: Report) -> None:
+        self.uploaded = self.updated = self.renamed = self.deleted = 0
+        self.failures: list[Failure] = []
+        self.bytes = 0
+        self._done = 0
+        self._of_files = len(plan.renames) + len(plan.uploads) + len(plan.removals)
+        self._of_bytes = sum(sizes.values())
+        self._transfers: dict[str, Transfer] = {}
+        self._report = report
+        self._next = 0.0
+
+    @contextmanager
+    def attempt(self, path: str) -> Iterator[None]:
+        """Counts one file; its failure is noted, unless every other file would fail too."""
+        try:
+            yield
+        except (ClientError, OSError) as error:
+            if hopeless(error):
+                raise
+            self.failures.append(Failure(path, str(error)))
+        self._done += 1
+        self.report(last=self._done == self._of_files)
+
+    @contextmanager
+    def transfer(self, path: str, size: int) -> Iterator[Callable[[int, int | None], None]]:
+        """A file on its way, for as long as the block runs."""
+
+        def moved(sent: int, total: int | None) -> None:
+            self._transfers[path] = Transfer(path, sent, size)
+            self.report()
+
+        moved(0, size)
+        try:
+            yield moved
+        finally:
+            del self._transfers[path]
+        self.bytes += size
+
+    def report(self, last: bool = False) -> None:
+        """Tells how far it is, if that was not told a moment ago."""
+        now = time.monotonic()
+        if now < self._next and not last:
+            return
+        self._next = now + PERIOD
+        transfers = tuple(self._transfers.values())
+        sent = self.bytes + sum(transfer.sent for transfer in transfers)
+        self._report(
+            Progress("syncing", self._done, self._of_files, sent, self._of_bytes, transfers)
+        )

@@ -1,0 +1,156 @@
+"""The library's side of a sync: the documented endpoints, tried again where that may help."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import AsyncIterator, Awaitable, Callable
+from http import HTTPStatus
+from pathlib import Path
+from typing import TypeVar
+
+from carrel.client import Client
+from carrel.client.errors import NotFound, ServiceError, Unreachable, UnreadableFile
+from carrel.client.uploads import CHUNK, Progress
+from carrel.sync.errors import SyncError
+from carrel.wire.documents import Document, DocumentUpdate
+
+T = TypeVar("T")
+
+PAUSES = (1.0, 2.0, 4.0, 8.0, 16.0)
+"""Seconds between the attempts at a call."""
+
+STALLED = 120.0
+"""Seconds without a byte sent, or without the answer, after which an upload counts as lost."""
+
+_BUSY = (
+    HTTPStatus.TOO_MANY_REQUESTS,
+    HTTPStatus.BAD_GATEWAY,
+    HTTPStatus.SERVICE_UNAVAILABLE,
+    HTTPStatus.GATEWAY_TIMEOUT,
+)
+_HOPELESS = (
+    *_BUSY,
+    HTTPStatus.UNAUTHORIZED,
+    HTTPStatus.PAYMENT_REQUIRED,
+    HTTPStatus.FORBIDDEN,
+    HTTPStatus.INSUFFICIENT_STORAGE,
+)
+_PAGE = 100
+
+
+def hopeless(error: Exception) -> bool:
+    """Whether what happened to one file would happen to every other."""
+    return isinstance(error, Unreachable | SyncError) or (
+        isinstance(error, ServiceError) and error.status in _HOPELESS
+    )
+
+
+class Remote:
+    """One library of a service."""
+
+    def __init__(self, client: Client, library_id: str) -> None:
+        self._client = client
+        self._id = library_id
+
+    async def count(self) -> int:
+        """How many documents the library has."""
+        library = await self._call(lambda: self._client.libraries.get(self._id))
+        return library.nb_documents
+
+    async def documents(self) -> list[Document]:
+        """All documents of the library."""
+        found: dict[str, Document] = {}
+        page = 0
+        while True:
+            listed = await self._call(
+                lambda page=page: self._client.documents.list(  # type: ignore[misc]
+                    self._id, page=page, page_size=_PAGE
+                )
+            )
+            fresh = [document for document in listed.data if document.id not in found]
+            found |= {document.id: document for document in fresh}
+            # A service that knows no pages answers the same list again.
+            if not listed.pagination.has_more or not fresh:
+                return list(found.values())
+            page += 1
+
+    async def upload(
+        self, path: Path, name: str, size: int, hash: str, on_progress: Progress
+    ) -> Document:
+        """Uploads a file, if it still holds what `hash` says.
+
+        Raises:
+            UnreadableFile: it does not, or cannot be read.
+        """
+
+        async def attempt() -> Document:
+            try:
+                async with asyncio.timeout(STALLED) as watch:
+
+                    def moved(done: int, total: int | None) -> None:
+                        watch.reschedule(asyncio.get_running_loop().time() + STALLED)
+                        on_progress(done, total)
+
+                    source = (name, size, _checked(path, size, hash))
+                    return await self._client.documents.upload(self._id, source, on_progress=moved)
+            except TimeoutError:
+                raise Unreachable("The service took too long to answer an upload.") from None
+
+        return await self._call(attempt)
+
+    async def rename(self, document_id: str, name: str) -> bool:
+        """Renames a document; False if it is not there any more."""
+        changes = DocumentUpdate(name=name)
+        return await self._if_there(
+            lambda: self._client.documents.update(self._id, document_id, changes)
+        )
+
+    async def delete(self, document_id: str) -> bool:
+        """Deletes a document; False if it was not there any more."""
+        return await self._if_there(lambda: self._client.documents.delete(self._id, document_id))
+
+    async def _if_there(self, call: Callable[[], Awaitable[object]]) -> bool:
+        try:
+            await _patiently(call)
+        except NotFound:
+            return False
+        return True
+
+    async def _call(self, call: Callable[[], Awaitable[T]]) -> T:
+        try:
+            return await _patiently(call)
+        except NotFound:
+            raise SyncError(
+                "The library is not there any more. Choose another, or make it anew."
+            ) from None
+
+
+async def _patiently(call: Callable[[], Awaitable[T]]) -> T:
+    for pause in PAUSES:
+        try:
+            return await call()
+        except Unreachable:
+            pass
+        except ServiceError as error:
+            if error.status not in _BUSY:
+                raise
+        await asyncio.sleep(pause)
+    return await call()
+
+
+async def _checked(path: Path, size: int, hash: str) -> AsyncIterator[bytes]:
+    """A file's bytes; the last of them only if all of them have the hash."""
+    digest = hashlib.sha256()
+    sent = 0
+    try:
+        with path.open("rb") as file:
+            while sent < size:
+                chunk = await asyncio.to_thread(file.read, min(CHUNK, size - sent))
+                digest.update(chunk)
+                sent += len(chunk)
+                if not chunk or (sent == size and digest.hexdigest() != hash):
+                    raise UnreadableFile("It changed while it was sent. Sync again.")
+                yield chunk
+    except OSError as error:
+        raise UnreadableFile(f"It cannot be read: {error.strerror}.") from None

@@ -1,0 +1,245 @@
+"""Brings a library in step with a folder, once."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Coroutine, Iterable
+from dataclasses import dataclass, field, replace
+
+from carrel.client import Client
+from carrel.client.errors import ServiceError
+from carrel.sync.contents import Contents, read_contents
+from carrel.sync.errors import SyncError
+from carrel.sync.ledger import Ledger, Settings, SyncedFolder
+from carrel.sync.plan import Known, Plan, Removal, Rename, Upload, document_name, make_plan
+from carrel.sync.progress import PERIOD, Failure, Preview, Progress, Report, Summary, Tally
+from carrel.sync.remote import Remote
+from carrel.sync.rules import Rules
+from carrel.sync.scan import scan
+
+AT_ONCE = 6
+"""Files uploaded at a time."""
+
+
+@dataclass
+class _Look:
+    """The folder and its documents as one sync found them, and what follows from that.
+
+    `present` are the ids of all documents of the library, `by_hash` those whose hash it tells.
+    """
+
+    contents: Contents
+    known: dict[str, Known]
+    plan: Plan
+    present: set[str] = field(default_factory=set)
+    by_hash: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        return {each.path: self.contents.files[each.path].stat.size for each in self.plan.uploads}
+
+
+class Runner:
+    """Syncs one folder with one library; `report` hears how far it is."""
+
+    def __init__(
+        self,
+        client: Client,
+        ledger: Ledger,
+        folder: SyncedFolder,
+        settings: Settings,
+        report: Report = lambda progress: None,
+    ) -> None:
+        self._ledger = ledger
+        self.folder = folder
+        self._settings = settings
+        self._report = report
+        self._remote = Remote(client, folder.library_id)
+        self._refused: dict[str, ServiceError] = {}
+
+    async def preview(self) -> Preview:
+        """What `run` would do now; changes nothing.
+
+        Raises:
+            SyncError, ClientError: it cannot be said.
+        """
+        look = await self._look()
+        files = len(look.contents.files)
+        return Preview(look.plan, look.sizes, _failures(look.contents), files)
+
+    async def run(self) -> Summary:
+        """Does what is to be done. A file that fails does not stop the others.
+
+        Raises:
+            SyncError, ClientError: it cannot go on; what was done is remembered.
+        """
+        with self._ledger.lock(self.folder):
+            self._ledger.started(self.folder, self._settings, time.time())
+            look = await self._look()
+            tally = Tally(look.plan, look.sizes, self._report)
+            if look.plan:
+                if look.plan.deletions and not look.contents.files:
+                    raise SyncError(
+                        f"{self.folder.path} is empty, so nothing was deleted: perhaps its disk "
+                        "is not there. To empty the library, delete its documents."
+                    )
+                # Unless this comes to its end, the next sync looks at the whole library.
+                self._ledger.set_count(self.folder, None)
+                await self._carry_out(look, tally)
+                self._ledger.set_count(self.folder, len(look.present))
+        return Summary(
+            files=len(look.contents.files),
+            uploaded=tally.uploaded,
+            updated=tally.updated,
+            renamed=tally.renamed,
+            deleted=tally.deleted,
+            kept=len(look.plan.kept),
+            bytes=tally.bytes,
+            failures=(*tally.failures, *_failures(look.contents)),
+        )
+
+    # Looking
+
+    async def _look(self) -> _Look:
+        """Compares the folder with what its last sync left, and that with the library."""
+        settings, folder = self._settings, self.folder
+        self._report(Progress())
+        rules = Rules.of(settings.include, settings.exclude)
+        before = self._ledger.files(folder)
+        found = await asyncio.to_thread(scan, folder.path, rules)
+        contents = await read_contents(folder.path, found, before, self._looked())
+        self._ledger.set_files(folder, before, contents.files)
+        known = self._ledger.documents(folder)
+        look = _Look(contents, known, self._plan(contents, known))
+        if look.plan or await self._remote.count() != self._ledger.count(folder):
+            await self._compare(look)
+        return look
+
+    async def _compare(self, look: _Look) -> None:
+        """Takes in what others did to the library."""
+        documents = await self._remote.documents()
+        look.present = {document.id for document in documents}
+        look.by_hash = {document.hash: document.id for document in documents if document.hash}
+        lost = [hash for hash, one in look.known.items() if one.document_id not in look.present]
+        if lost:
+            self._ledger.drop(self.folder, lost)
+            for hash in lost:
+                del look.known[hash]
+            look.plan = self._plan(look.contents, look.known)
+        if not look.plan:
+            self._ledger.set_count(self.folder, len(look.present))
+
+    def _plan(self, contents: Contents, known: dict[str, Known]) -> Plan:
+        return make_plan(contents.hashes, known, delete=self._settings.delete)
+
+    def _looked(self) -> Callable[[int, int], None]:
+        due = 0.0
+
+        def looked(done: int, total: int) -> None:
+            nonlocal due
+            now = time.monotonic()
+            if now >= due or done == total:
+                due = now + PERIOD
+                self._report(Progress("looking", done, total))
+
+        return looked
+
+    # Doing
+
+    async def _carry_out(self, look: _Look, tally: Tally) -> None:
+        begun = self._ledger.begun(self.folder)
+
+        async def rename(each: Rename) -> None:
+            with tally.attempt(each.new):
+                await self._rename(each, look, tally)
+
+        async def upload(each: Upload) -> None:
+            with tally.attempt(each.path):
+                await self._upload(each, look, tally, own=each.hash in begun)
+
+        async def remove(each: Removal) -> None:
+            with tally.attempt(each.path):
+                # What takes its place may have failed to arrive.
+                if each.successor is None or each.successor in look.known:
+                    await self._remove(each, look, tally)
+
+        await _together(rename(each) for each in look.plan.renames)
+        await _together(upload(each) for each in look.plan.uploads)
+        await _together(remove(each) for each in look.plan.removals)
+
+    async def _rename(self, rename: Rename, look: _Look, tally: Tally) -> None:
+        known = look.known[rename.hash]
+        if await self._remote.rename(known.document_id, document_name(rename.new)):
+            self._know(look, rename.hash, replace(known, name=rename.new))
+            tally.renamed += 1
+        else:
+            # Someone deleted it this very moment: the next sync brings it back.
+            self._ledger.drop(self.folder, [rename.hash])
+
+    async def _upload(self, upload: Upload, look: _Look, tally: Tally, *, own: bool) -> None:
+        """Uploads a content that the library does not have; `own` says it was begun before."""
+        if upload.hash in self._refused:
+            raise self._refused[upload.hash]
+        name = document_name(upload.path)
+        document_id = look.by_hash.get(upload.hash)
+        named = None
+        if document_id is None:
+            document_id, named = await self._send(upload, look, tally)
+            own = own or document_id not in look.present
+            look.present.add(document_id)
+        # Not yet by its path, so that an interruption before the renaming leaves that to be done.
+        known = Known(document_id, upload.path if named == name or not own else "", own)
+        self._know(look, upload.hash, known)
+        if not known.name and await self._remote.rename(document_id, name):
+            self._know(look, upload.hash, replace(known, name=upload.path))
+        tally.updated += upload.updates
+        tally.uploaded += not upload.updates
+
+    async def _send(self, upload: Upload, look: _Look, tally: Tally) -> tuple[str, str]:
+        """The id and the name of the document that a file becomes."""
+        size = look.contents.files[upload.path].stat.size
+        file_name = document_name(upload.path).rpartition("/")[2]
+        self._ledger.begin(self.folder, upload.hash, upload.path)
+        with tally.transfer(upload.path, size) as moved:
+            try:
+                document = await self._remote.upload(
+                    self.folder.path / upload.path, file_name, size, upload.hash, moved
+                )
+            except ServiceError as error:
+                if error.status < 500:
+                    self._refused[upload.hash] = error
+                raise
+        return document.id, document.name
+
+    async def _remove(self, removal: Removal, look: _Look, tally: Tally) -> None:
+        document_id = look.known[removal.hash].document_id
+        await self._remote.delete(document_id)
+        look.present.discard(document_id)
+        self._ledger.drop(self.folder, [removal.hash])
+        tally.deleted += removal.successor is None
+
+    def _know(self, look: _Look, hash: str, known: Known) -> None:
+        look.known[hash] = known
+        self._ledger.put(self.folder, hash, known)
+
+
+async def _together(calls: Iterable[Coroutine[None, None, None]]) -> None:
+    """Runs the calls, a few at a time; the first failure ends them all and is raised."""
+    queue = iter(calls)
+
+    async def work() -> None:
+        for call in queue:
+            await call
+
+    workers = [asyncio.create_task(work()) for _ in range(AT_ONCE)]
+    try:
+        await asyncio.gather(*workers)
+    finally:
+        for worker in workers:
+            worker.cancel()
+        await asyncio.gather(*workers, return_exceptions=True)
+
+
+def _failures(contents: Contents) -> tuple[Failure, ...]:
+    return tuple(Failure(path, reason) for path, reason in contents.problems.items())

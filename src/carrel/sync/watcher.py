@@ -1,0 +1,68 @@
+"""Hears that something changed in a folder."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+from watchfiles import Change, awatch
+
+from carrel.client.errors import ClientError
+from carrel.sync.errors import SyncError
+from carrel.sync.progress import Summary
+from carrel.sync.rules import RULE_FILES, passing
+from carrel.sync.runner import Runner
+
+EVERY = 30.0
+"""Seconds after which a look is due although nothing was heard.
+
+It makes good what no system tells: what changed on a network disk, while the computer slept,
+or before the service could be reached again.
+"""
+
+_QUIET_MS = 400
+
+
+async def follow(runner: Runner) -> AsyncIterator[Summary | ClientError | SyncError]:
+    """Syncs now, after every change and every half minute, and yields what came of it each time.
+
+    After an error it goes on: what is missing may come back.
+    """
+    async for _ in changes(runner.folder.path):
+        try:
+            yield await runner.run()
+        except (ClientError, SyncError) as error:
+            yield error
+
+
+async def changes(folder: Path) -> AsyncIterator[None]:
+    """Yields now, after every change in the folder, and every half minute.
+
+    Where the system cannot watch the folder, only the half minutes remain.
+    """
+    heard = asyncio.Event()
+    listener = asyncio.create_task(_listen(folder, heard))
+    try:
+        while True:
+            yield
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(heard.wait(), EVERY)
+            heard.clear()
+            if listener.done():
+                listener = asyncio.create_task(_listen(folder, heard))
+    finally:
+        listener.cancel()
+        await asyncio.gather(listener, return_exceptions=True)
+
+
+async def _listen(folder: Path, heard: asyncio.Event) -> None:
+    def counts(change: Change, path: str) -> bool:
+        parts = Path(path).relative_to(folder).parts
+        return parts[-1:] in {(name,) for name in RULE_FILES} or not any(map(passing, parts))
+
+    # The folder may be away, and a system watches only so many.
+    with contextlib.suppress(OSError, RuntimeError):
+        async for _ in awatch(folder, watch_filter=counts, step=_QUIET_MS, debounce=5 * _QUIET_MS):
+            heard.set()
