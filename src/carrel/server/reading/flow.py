@@ -6,8 +6,7 @@ a gutter are columns, read one after the other; everything else is read from top
 
 import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from carrel.server.reading.layout import Box
 
@@ -114,8 +113,7 @@ def _without_tail(strips: list[list[T]], start: int, end: int, gutter: float) ->
     return end
 
 
-@dataclass(frozen=True)
-class _Side(Generic[T]):
+class _Side(NamedTuple, Generic[T]):
     """The parts between two gutters."""
 
     left: float

@@ -3,6 +3,8 @@
 import contextlib
 import math
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -60,12 +62,21 @@ class PDF:
         """The selected pages, each as soon as it is read."""
         selected = select_pages(options, self.page_count)
         with OCRAddress() as address:
-            for start in range(0, len(selected), _BATCH):
-                batch = selected[start : start + _BATCH]
-                allow_cpu(_SECONDS_PER_PAGE * len(batch))
-                parsed = {page.page_num - 1: page for page in self._parse(batch)}
-                for index in batch:
-                    yield self._page(index, parsed.get(index), options, address, ask)
+            for parsed in self._batches(selected):
+                for index, page in parsed:
+                    yield self._page(index, page, options, address, ask)
+
+    def _batches(self, selected: list[int]) -> Iterator[list[tuple[int, Any | None]]]:
+        """What liteparse finds, some pages at a time; it reads ahead, without Python's lock."""
+        batches = [selected[at : at + _BATCH] for at in range(0, len(selected), _BATCH)]
+        with ThreadPoolExecutor(1) as ahead:
+            following: Future[list[Any]] | None = None
+            for batch, coming in pairwise([*batches, []]):
+                allow_cpu(2 * _SECONDS_PER_PAGE * _BATCH)
+                parsed = (following or ahead.submit(self._parse, batch)).result()
+                following = ahead.submit(self._parse, coming) if coming else None
+                found = {page.page_num - 1: page for page in parsed}
+                yield [(index, found.get(index)) for index in batch]
 
     def _parse(self, indexes: list[int], **settings: Any) -> list[Any]:
         return parse(self._data, indexes, **settings)
@@ -160,6 +171,8 @@ def parse(source: Path | bytes, indexes: list[int], **settings: Any) -> list[Any
         quiet=True,
         num_workers=1,
         extract_blocks=True,
+        extract_vector_graphics=True,
+        emit_word_boxes=True,
         extract_annotations=True,
         include_complexity=True,
         # liteparse drops lines that repeat from page to page, wherever they stand.
