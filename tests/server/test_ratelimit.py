@@ -1,37 +1,67 @@
-"""A limit on requests: counted for each organisation, said in headers, refused with a wait."""
+"""Limits on requests and tokens: counted for each organisation, said in headers, refused with a
+wait."""
 
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
+import pytest
 
 from carrel.server.keys import KeyChain
-from carrel.server.ratelimit import Buckets
+from carrel.server.ratelimit import Allowance, Buckets
 from support.libraries import connect
-from support.process import serve
+from support.process import RunningServer, serve
+
+EMBED = {"model": "carrel-embed", "input": "seven words that cost a few tokens"}
+ASK = {
+    "model": "smollm2",
+    "messages": [{"role": "user", "content": "Hello"}],
+    "max_tokens": 4,
+}
+
+
+@contextmanager
+def limited(data: Path, limits: str) -> Iterator[RunningServer]:
+    data.mkdir()
+    (data / "settings.toml").write_text(f"[limits]\n{limits}\n")
+    with serve(data) as server:
+        yield server
 
 
 def test_a_bucket_fills_evenly_and_never_beyond_a_minutes_worth() -> None:
     now = 0.0
     buckets = Buckets(clock=lambda: now)
-    assert [buckets.take("a", 3).remaining for _ in range(3)] == [2, 1, 0]
-    refused = buckets.take("a", 3)
-    assert (refused.granted, refused.remaining, refused.retry_after) == (False, 0, 20)
-    assert buckets.take("b", 3).granted
+    mine, others = (Allowance("req", 3, buckets, name) for name in ("a", "b"))
+    for left in (2, 1, 0):
+        assert mine.wait == 0
+        mine.use(1)
+        assert mine.remaining == left
+    assert (mine.wait, others.wait) == (20, 0)
     now = 19.9
-    assert not buckets.take("a", 3).granted
+    assert mine.wait == 1
     now = 20.1
-    assert buckets.take("a", 3).granted
-    assert not buckets.take("a", 3).granted
+    assert mine.wait == 0
+    mine.use(1)
+    assert mine.wait == 20
     now = 100_000
-    assert [buckets.take("a", 3).granted for _ in range(4)] == [True, True, True, False]
+    assert mine.remaining == 3
+
+
+def test_what_was_used_beyond_the_limit_is_waited_for() -> None:
+    now = 0.0
+    tokens = Allowance("tokens", 60, Buckets(clock=lambda: now), "a")
+    tokens.use(90)
+    assert (tokens.remaining, tokens.wait) == (0, 31)
+    now = 31.0
+    assert (tokens.remaining, tokens.wait) == (1, 0)
 
 
 def test_who_asks_too_often_is_told_when_to_come_back(tmp_path: Path) -> None:
     data = tmp_path / "data"
-    data.mkdir()
-    (data / "settings.toml").write_text("[limits]\nrequests_per_minute = 2\n")
-    _, other = KeyChain(data).add("other", "others", "other")
-    with serve(data) as server, connect(server) as http:
+    with limited(data, "requests_per_minute = 2") as server, connect(server) as http:
+        _, other = KeyChain(data).add("other", "others", "other")
         first = http.get("/v1/files")
         assert first.headers["x-ratelimit-limit-req-minute"] == "2"
         assert first.headers["x-ratelimit-remaining-req-minute"] == "1"
@@ -55,5 +85,32 @@ def test_who_asks_too_often_is_told_when_to_come_back(tmp_path: Path) -> None:
         assert httpx.get(f"{server.url}/v1/files", headers=headers).status_code == 200
 
 
+@pytest.mark.xdist_group("model")
+def test_tokens_are_counted_where_a_model_reads_or_writes(tmp_path: Path) -> None:
+    with limited(tmp_path / "data", "tokens_per_minute = 60") as server, connect(server) as http:
+        one = http.post("/v1/embeddings", json=EMBED)
+        cost = one.json()["usage"]["total_tokens"]
+        assert one.headers["x-ratelimit-tokens-query-cost"] == str(cost)
+        assert one.headers["x-ratelimit-limit-tokens-minute"] == "60"
+        left = int(one.headers["x-ratelimit-remaining-tokens-minute"])
+        assert 60 - cost <= left <= 60 - cost + 5
+
+        # A stream's cost is known when it ends: it is what the next one meets.
+        streamed = http.post("/v1/chat/completions", json={**ASK, "stream": True}, timeout=60)
+        assert "x-ratelimit-limit-tokens-minute" in streamed.headers
+        assert "x-ratelimit-tokens-query-cost" not in streamed.headers
+        *_, last, _, _ = streamed.text.split("\n\n")
+        assert json.loads(last.removeprefix("data: "))["usage"]["total_tokens"] > 20
+
+        answers = [http.post("/v1/chat/completions", json=ASK, timeout=60) for _ in range(3)]
+        assert answers[-1].status_code == 429
+        assert int(answers[-1].headers["retry-after"]) > 0
+        assert answers[-1].headers["x-ratelimit-remaining-tokens-minute"] == "0"
+        # What no model does costs none.
+        assert http.get("/v1/models").status_code == 200
+
+
 def test_without_a_limit_nothing_is_said_of_one(http: httpx.Client) -> None:
-    assert not [name for name in http.get("/v1/files").headers if "ratelimit" in name]
+    for answer in (http.get("/v1/files"), http.post("/v1/embeddings", json=EMBED)):
+        assert answer.status_code == 200
+        assert not [name for name in answer.headers if "ratelimit" in name]

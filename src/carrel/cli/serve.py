@@ -106,6 +106,7 @@ def serve(
       body_bytes = 100663296           any other request, data URLs included
       completion_seconds = 300         the longest that one answer may take
       requests_per_minute = 600        what one organisation may ask
+      tokens_per_minute = 100000       what models may read and write for one organisation
       deleted_seconds = 3600           how long the bytes of what was deleted are kept
     Without a line, file_bytes, body_bytes, completion_seconds and deleted_seconds are as above,
     document_bytes and ocr_bytes as file_bytes, and there is no other bound.

@@ -64,7 +64,7 @@ def create_app(server: Server) -> FastAPI:
     app.openapi = cache(partial(describe, app, (*_KEYED, *_OPEN), is_open))  # type: ignore[method-assign]
     install_error_handlers(app)
     # The last one added is the outermost.
-    app.add_middleware(RateLimit, per_minute=lambda: server.settings.limits.requests_per_minute)
+    app.add_middleware(RateLimit, limits=lambda: server.settings.limits)
     app.add_middleware(Authenticate, access=server.access)
     app.add_middleware(BodyGuard, limit=lambda: server.settings.limits.body_bytes)
     app.add_middleware(RequestLog)

@@ -1,69 +1,136 @@
-"""How many requests an organisation may make in a minute, where a limit is set."""
+"""How many requests and tokens an organisation may use in a minute, where a limit is set."""
 
 import math
 import time
 from collections.abc import Callable
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from starlette.datastructures import MutableHeaders
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from carrel.server.settings import Limits
 from carrel.wire.errors import ErrorBody
 
-
-class Allowance(NamedTuple):
-    """What a request was told: how many are left, and in how many seconds there is one again."""
-
-    granted: bool
-    remaining: int
-    retry_after: int
+# What is answered by a model, and so costs tokens.
+_TOKEN_PATHS = ("/v1/agents/completions", "/v1/chat/completions", "/v1/embeddings")
 
 
 class Buckets:
-    """A bucket of requests for each organisation, which fills evenly over the minute."""
+    """A bucket for each organisation, which fills evenly over the minute."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._levels: dict[str, tuple[float, float]] = {}
 
-    def take(self, organisation_id: str, per_minute: int) -> Allowance:
-        """Takes one request out of an organisation's bucket, if there is one in it."""
+    def level(self, organisation_id: str, per_minute: int) -> float:
+        """What is in an organisation's bucket; below zero, it owes that much."""
         now = self._clock()
         level, since = self._levels.get(organisation_id, (per_minute, now))
         level = min(per_minute, level + (now - since) * per_minute / 60)
-        granted = level >= 1
-        level -= granted
         self._levels[organisation_id] = (level, now)
-        wait = 0 if level >= 1 else math.ceil((1 - level) * 60 / per_minute)
-        return Allowance(granted, int(level), wait)
+        return level
+
+    def take(self, organisation_id: str, per_minute: int, amount: int) -> None:
+        """Takes so much out of an organisation's bucket, even if it holds less."""
+        level = self.level(organisation_id, per_minute)
+        self._levels[organisation_id] = (level - amount, self._clock())
+
+
+@dataclass(frozen=True)
+class Allowance:
+    """One limit of one organisation."""
+
+    unit: str
+    """As the headers name it."""
+    per_minute: int
+    buckets: Buckets
+    organisation_id: str
+
+    @property
+    def remaining(self) -> int:
+        """How much may be used right now."""
+        return max(0, math.floor(self.buckets.level(self.organisation_id, self.per_minute)))
+
+    @property
+    def wait(self) -> int:
+        """In how many seconds something may be used; 0 for at once."""
+        missing = 1 - self.buckets.level(self.organisation_id, self.per_minute)
+        return max(0, math.ceil(missing * 60 / self.per_minute))
+
+    def use(self, amount: int) -> None:
+        """Counts what was used."""
+        self.buckets.take(self.organisation_id, self.per_minute, amount)
+
+    def headers(self) -> dict[str, str]:
+        """The limit and what is left of it."""
+        return {
+            f"x-ratelimit-limit-{self.unit}-minute": str(self.per_minute),
+            f"x-ratelimit-remaining-{self.unit}-minute": str(self.remaining),
+        }
 
 
 class RateLimit:
-    """Answers 429 to an organisation that asks too often, and says how much is left to others."""
+    """Answers 429 to an organisation that asks too much, and says how much is left to others.
 
-    def __init__(self, app: ASGIApp, per_minute: Callable[[], int | None]) -> None:
+    A route says what it cost in `request.state.tokens`. Nobody knows that beforehand: an answer
+    may take more than is left, and the next one waits for it.
+    """
+
+    def __init__(self, app: ASGIApp, limits: Callable[[], Limits]) -> None:
         self._app = app
-        self._per_minute = per_minute
-        self._buckets = Buckets()
+        self._limits = limits
+        self._requests = Buckets()
+        self._tokens = Buckets()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        limit = self._per_minute()
-        # Only the interface counts: a workbench that renews its lease asks for nothing.
-        if limit is None or scope["type"] != "http" or not scope["path"].startswith("/v1/"):
+        requests, tokens = self._allowances(scope)
+        allowances = [each for each in (requests, tokens) if each is not None]
+        if not allowances:
             await self._app(scope, receive, send)
             return
-        allowance = self._buckets.take(scope["state"]["caller"].organisation_id, limit)
+        state = scope["state"]
+
+        def count_tokens() -> int | None:
+            used: int | None = state.pop("tokens", None)
+            if tokens is not None and used is not None:
+                tokens.use(used)
+            return used
 
         async def send_on(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                headers["x-ratelimit-limit-req-minute"] = str(limit)
-                headers["x-ratelimit-remaining-req-minute"] = str(allowance.remaining)
+                used = count_tokens()
+                if tokens is not None and used is not None:
+                    headers["x-ratelimit-tokens-query-cost"] = str(used)
+                for allowance in allowances:
+                    headers.update(allowance.headers())
             await send(message)
 
-        app = self._app if allowance.granted else _refusal(scope, allowance.retry_after)
-        await app(scope, receive, send_on)
+        wait = max(allowance.wait for allowance in allowances)
+        if wait:
+            await _refusal(scope, wait)(scope, receive, send_on)
+            return
+        if requests is not None:
+            requests.use(1)
+        try:
+            await self._app(scope, receive, send_on)
+        finally:
+            # What a stream costs is known at its end.
+            count_tokens()
+
+    def _allowances(self, scope: Scope) -> tuple[Allowance | None, Allowance | None]:
+        """The limits on requests and on tokens, where this request meets them."""
+        # Only the interface counts: a workbench that renews its lease asks for nothing.
+        if scope["type"] != "http" or not scope["path"].startswith("/v1/"):
+            return None, None
+        limits, id = self._limits(), scope["state"]["caller"].organisation_id
+        requests = limits.requests_per_minute
+        tokens = limits.tokens_per_minute if scope["path"] in _TOKEN_PATHS else None
+        return (
+            requests and Allowance("req", requests, self._requests, id) or None,
+            tokens and Allowance("tokens", tokens, self._tokens, id) or None,
+        )
 
 
 def _refusal(scope: Scope, retry_after: int) -> ASGIApp:

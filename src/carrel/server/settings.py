@@ -56,6 +56,8 @@ class Limits(_Section):
     """One completion, from the request to its last token."""
     requests_per_minute: int | None = Field(default=None, gt=0)
     """What one organisation may ask in a minute; without it, any number."""
+    tokens_per_minute: int | None = Field(default=None, gt=0)
+    """What models may read and write for one organisation in a minute; without it, any number."""
 
     @property
     def bytes_of_document(self) -> int:

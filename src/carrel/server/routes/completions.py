@@ -65,18 +65,23 @@ async def _answer(
             # With the first chunk it is known that the model answers, so that what was wrong
             # before it still is an error with a status of its own.
             first = await unless_disconnected(request, anext(chunks))
-            return _EventStream(first, chunks)
+            return _EventStream(request, first, chunks)
         completion = await unless_disconnected(request, server.completions.complete(*arguments))
     except ClientDisconnect:
         return Response(status_code=LEFT)
+    request.state.tokens = completion.usage.total_tokens
     return Response(completion.model_dump_json(), media_type="application/json")
 
 
 async def _events(
-    first: CompletionChunk, chunks: AsyncGenerator[CompletionChunk]
+    request: Request, first: CompletionChunk, chunks: AsyncGenerator[CompletionChunk]
 ) -> AsyncGenerator[str]:
     yield _event(first)
+    sent = 0
     async for chunk in chunks:
+        sent += 1
+        # Who leaves before the end has had about a token with every chunk.
+        request.state.tokens = chunk.usage.total_tokens if chunk.usage else sent
         yield _event(chunk)
     yield "data: [DONE]\n\n"
 
@@ -90,8 +95,10 @@ class _EventStream(StreamingResponse):
 
     media_type = "text/event-stream"
 
-    def __init__(self, first: CompletionChunk, chunks: AsyncGenerator[CompletionChunk]) -> None:
-        super().__init__(_events(first, chunks), headers={"cache-control": "no-store"})
+    def __init__(
+        self, request: Request, first: CompletionChunk, chunks: AsyncGenerator[CompletionChunk]
+    ) -> None:
+        super().__init__(_events(request, first, chunks), headers={"cache-control": "no-store"})
         self._chunks = chunks
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -21,4 +21,5 @@ async def create(
         answer = await unless_disconnected(request, embeddings.create(body, seconds=seconds))
     except ClientDisconnect:
         return Response(status_code=LEFT)
+    request.state.tokens = answer.usage.total_tokens
     return Response(answer.model_dump_json(), media_type="application/json")
