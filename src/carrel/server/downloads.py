@@ -2,9 +2,9 @@
 
 from urllib.parse import quote
 
-from starlette.responses import FileResponse, Response
+from starlette.responses import Response
 
-from carrel.server.blobs.local import LocalBlobs
+from carrel.server.blobs.store import Download
 
 _HEADERS = {
     # Whatever the bytes claim to be, a browser neither guesses nor runs them.
@@ -15,16 +15,9 @@ _HEADERS = {
 }
 
 
-def blob_response(
-    blobs: LocalBlobs, hash: str, *, filename: str, mimetype: str | None
-) -> FileResponse:
-    """The bytes of a blob as a download, whole or the asked range, with safe headers."""
-    return FileResponse(
-        blobs.path(hash),
-        media_type=mimetype or "application/octet-stream",
-        filename=filename,
-        headers={**_HEADERS, "etag": f'"{hash}"'},
-    )
+def download(filename: str, mimetype: str | None) -> Download:
+    """A blob as a download of that name, with safe headers."""
+    return Download(filename, mimetype or "application/octet-stream", _HEADERS)
 
 
 def text_response(text: str, *, filename: str) -> Response:

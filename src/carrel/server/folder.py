@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any, Self
 
 from carrel.locking import Locked, lock_file
-from carrel.server.blobs.local import sync_folder
 
-FORMAT = 1
+FORMAT = 2
 """The folder format this program writes; the Alembic revision of the same number goes with it."""
 
 
@@ -21,6 +20,17 @@ class FolderError(Exception):
 
 class FolderInUse(FolderError):
     """Another server has the folder."""
+
+
+def sync_folder(folder: Path) -> None:
+    """Makes a folder's entries durable, where the system can."""
+    if os.name == "nt":
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def write_private(path: Path, text: str) -> None:

@@ -7,33 +7,32 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Protocol
 
-from carrel.server.blobs.local import LocalBlobs
+from carrel.server.blobs.store import Blobs
 from carrel.server.leases import UNUSED_SECONDS, Leases
 from carrel.server.records import blobs as blob_records
 from carrel.server.records import files
 from carrel.server.records.database import Database
-from carrel.server.settings import FolderSettings, SettingsError
+from carrel.server.settings import FolderSettings, Limits, SettingsError
 
 log = logging.getLogger(__name__)
 
 _INTERVAL_SECONDS = 600
 _WATCH_SECONDS = 2
-_KEPT_SECONDS = 3600
-"""How long bytes without a record are kept: longer than any upload takes to get one."""
 
 
-async def throw_away(database: Database, blobs: LocalBlobs) -> None:
+async def throw_away(database: Database, blobs: Blobs, limits: Callable[[], Limits]) -> None:
     """Now and then removes expired files, and bytes that no record names; never returns."""
     while True:
+        kept = limits().deleted_seconds
         try:
             expired = await database.write(files.delete_expired)
             live = await database.read(blob_records.live)
-            removed = await asyncio.to_thread(blobs.collect, live, _KEPT_SECONDS)
+            removed = await blobs.collect(live, kept)
             if expired or removed:
                 log.info("removed %d expired files and %d blobs", expired, removed)
         except Exception:
-            log.exception("throwing away failed; trying again in ten minutes")
-        await asyncio.sleep(_INTERVAL_SECONDS)
+            log.exception("throwing away failed; trying again later")
+        await asyncio.sleep(min(_INTERVAL_SECONDS, kept))
 
 
 async def watch_settings(path: Path, apply: Callable[[FolderSettings], Awaitable[None]]) -> None:

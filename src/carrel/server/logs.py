@@ -19,6 +19,7 @@ current_request: ContextVar[str] = ContextVar("current_request", default="-")
 _BYTES = 2_000_000
 _FILES = 3
 _TOKEN = re.compile(re.escape(PREFIX) + r"[^\s\"']+")
+_STORE_SIGNATURE = re.compile(r"(X-Amz-(?:Signature|Security-Token)=)[^\s&\"']+")
 _KEY = re.compile(r"carrel_[A-Za-z0-9_-]{43}")
 
 
@@ -62,6 +63,7 @@ class _WithoutSecrets(logging.Formatter):
         line = _KEY.sub("…", self._formatter.format(record))
         for secret in self._secrets:
             line = line.replace(secret, "…")
+        line = _STORE_SIGNATURE.sub(r"\1…", line)
         return _TOKEN.sub(f"{PREFIX}…", line)
 
 

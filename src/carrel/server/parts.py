@@ -1,6 +1,7 @@
 """The parts of a running server, and the order in which they start and stop."""
 
 import asyncio
+import os
 import signal
 from collections.abc import AsyncIterator, Coroutine, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
@@ -10,6 +11,7 @@ from typing import Any, Self
 
 from carrel.server.access import Access
 from carrel.server.blobs.local import LocalBlobs
+from carrel.server.blobs.store import Blobs
 from carrel.server.folder import DataFolder
 from carrel.server.housekeeping import stop_when_unused, throw_away, watch_settings
 from carrel.server.leases import Leases
@@ -18,7 +20,7 @@ from carrel.server.models.completions import Completions
 from carrel.server.models.engine import Engine
 from carrel.server.reading.reader import Reader
 from carrel.server.records.database import Database
-from carrel.server.settings import FolderSettings, Settings
+from carrel.server.settings import FolderSettings, Settings, SettingsError
 from carrel.server.signing import Signer, SigningKeys
 
 
@@ -32,7 +34,7 @@ class Server:
     """The settings in force: those of the command line and of the data folder."""
     folder: DataFolder
     database: Database
-    blobs: LocalBlobs
+    blobs: Blobs
     signer: Signer
     access: Access
     leases: Leases
@@ -46,11 +48,11 @@ class Server:
         """Puts the parts together over an open data folder; nothing runs yet.
 
         Raises:
-            SettingsError: the folder's settings cannot be used.
+            SettingsError: the settings cannot be used.
         """
         settings = given.with_folder(FolderSettings.load(folder.settings_file))
         database = Database(folder.database_url)
-        blobs = LocalBlobs(folder.blob_folder)
+        blobs = _blobs(settings, folder)
         reader = Reader()
         library = LibraryService(database, blobs, reader)
         engine = _engine(settings)
@@ -84,7 +86,7 @@ class Server:
             yield
 
     def _background(self) -> Iterator[Coroutine[Any, Any, None]]:
-        yield throw_away(self.database, self.blobs)
+        yield throw_away(self.database, self.blobs, lambda: self.settings.limits)
         yield watch_settings(self.folder.settings_file, self._apply)
         if self.settings.until_unused:
             # The same clean stop as any other.
@@ -101,6 +103,19 @@ class Server:
 
     async def _stop_engine(self) -> None:
         await self.engine.stop()
+
+
+def _blobs(settings: Settings, folder: DataFolder) -> Blobs:
+    if settings.blobs is None:
+        return LocalBlobs(folder.blob_folder)
+    # Only who keeps blobs there needs its libraries.
+    from carrel.server.blobs.bucket import Bucket
+    from carrel.server.blobs.s3 import S3Blobs
+
+    try:
+        return S3Blobs(Bucket.of(settings.blobs, os.environ), folder.blob_folder)
+    except ValueError as error:
+        raise SettingsError(str(error)) from None
 
 
 def _engine(settings: Settings) -> Engine:

@@ -16,6 +16,7 @@ from types import FrameType
 import uvicorn
 
 from carrel.server.app import create_app
+from carrel.server.blobs.store import BlobsUnavailable
 from carrel.server.folder import DataFolder, FolderError, FolderInUse, write_private
 from carrel.server.logs import log_to
 from carrel.server.parts import Server
@@ -78,8 +79,20 @@ async def _refuse_strangers(server: Server, listener: socket.socket) -> None:
     )
 
 
+async def _check_blobs(server: Server) -> None:
+    """Refuses a wrong address or key now, not with the first upload."""
+    try:
+        await server.blobs.check()
+    except BlobsUnavailable:
+        raise SettingsError(
+            f"{server.settings.blobs} cannot be written to. Check the address, AWS_ENDPOINT_URL"
+            f" and the AWS_* credentials; the log in {server.folder.log_folder} says more."
+        ) from None
+
+
 async def _serve(server: Server, listener: socket.socket) -> None:
     await _refuse_strangers(server, listener)
+    await _check_blobs(server)
     uvicorn_server = _Uvicorn(
         uvicorn.Config(
             create_app(server),

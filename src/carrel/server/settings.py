@@ -59,6 +59,10 @@ class Limits(_Section):
     tokens_per_minute: int | None = Field(default=None, gt=0)
     """What models may read and write for one organisation in a minute; without it, any number."""
 
+    deleted_seconds: int = Field(default=3600, gt=0)
+    """Bytes that no file or document names: so long are they kept. They had better be kept for
+    longer than it takes to give a large upload its record."""
+
     @property
     def bytes_of_document(self) -> int:
         """The largest document of a library."""
@@ -81,6 +85,8 @@ class FolderSettings(_Section):
     """A GGUF file that the embedded engine loads instead of the built-in model."""
     public_url: PublicURL | None = None
     """The address that signed addresses begin with, where a proxy stands in front."""
+    blobs: str | None = None
+    """Where bytes are kept instead of in the folder: `s3://bucket/prefix`."""
     limits: Limits = Limits()
 
     @classmethod
@@ -118,6 +124,7 @@ class Settings:
     until_unused: bool = False
     """Stop when nobody has held a lease for a minute."""
     public_url: str | None = None
+    blobs: str | None = None
     log_format: LogFormat = "text"
     limits: Limits = field(default_factory=Limits)
 
@@ -130,5 +137,6 @@ class Settings:
             model_url=self.model_url if chosen else folder.model_url,
             model_key=os.environ.get("CARREL_MODEL_KEY") or (None if chosen else folder.model_key),
             public_url=self.public_url or folder.public_url,
+            blobs=self.blobs or folder.blobs,
             limits=folder.limits,
         )

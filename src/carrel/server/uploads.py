@@ -8,7 +8,8 @@ from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
 from starlette.requests import ClientDisconnect, Request
 
-from carrel.server.blobs.local import Blob, BlobWriter, LocalBlobs
+from carrel.server.blobs.store import Blobs
+from carrel.server.blobs.writer import Blob, BlobWriter
 from carrel.server.errors import ApiError, InvalidRequest
 from carrel.server.filenames import safe_filename
 
@@ -29,7 +30,7 @@ class Upload:
     fields: dict[str, str]
 
 
-async def receive_upload(request: Request, blobs: LocalBlobs, *, limit: int) -> Upload:
+async def receive_upload(request: Request, blobs: Blobs, *, limit: int) -> Upload:
     """Receives one multipart body with one file part named `file` of at most `limit` bytes.
 
     Memory use does not depend on the size. Nothing is kept of a body that is refused.

@@ -10,6 +10,7 @@ import sqlalchemy as sa
 
 from carrel.server.access import Access, Caller
 from carrel.server.blobs.local import LocalBlobs
+from carrel.server.blobs.store import put
 from carrel.server.errors import ApiError
 from carrel.server.folder import DataFolder
 from carrel.server.library import jobs, processing
@@ -77,8 +78,7 @@ class Lab:
 
     async def add(self, library_id: str, data: bytes = b"bytes") -> Document:
         """Adds a document."""
-        blob = await self.blobs.put(data)
-        new = NewDocument("a.txt", blob.hash, blob.size, "text/plain", "txt")
+        new = NewDocument("a.txt", await put(self.blobs, data), len(data), "text/plain", "txt")
         return (await self.service.add(self.caller, library_id, new))[0]
 
     async def get(self, document: Document) -> Document:

@@ -1,33 +1,18 @@
 """Blobs in a local folder: `aa/<sha256>`, written so that no crash leaves a broken one."""
 
 import asyncio
-import hashlib
 import os
 import threading
 import time
-import uuid
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Collection
+from contextlib import asynccontextmanager
 from pathlib import Path
 
+from starlette.responses import FileResponse, Response
 
-@dataclass(frozen=True)
-class Blob:
-    """Stored bytes: their SHA-256 in hexadecimal and their number."""
-
-    hash: str
-    size: int
-
-
-def sync_folder(folder: Path) -> None:
-    """Makes a folder's entries durable, where the system can."""
-    if os.name == "nt":
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+from carrel.server.blobs.store import BlobMissing, Download
+from carrel.server.blobs.writer import BlobWriter
+from carrel.server.folder import sync_folder
 
 
 class LocalBlobs:
@@ -42,23 +27,62 @@ class LocalBlobs:
         for part in self._parts.iterdir():
             part.unlink()
 
-    def writer(self) -> "BlobWriter":
+    def writer(self) -> BlobWriter:
         """A new blob to be written piece by piece."""
-        return BlobWriter(self, self._parts / f"{uuid.uuid4().hex}.part")
+        return BlobWriter(self._parts, self._publish)
 
-    async def put(self, data: bytes) -> Blob:
-        """Stores bytes that are already in memory."""
+    async def size(self, hash: str) -> int:
+        """The number of the bytes."""
+        return (await asyncio.to_thread(self._stat, hash)).st_size
+
+    @asynccontextmanager
+    async def local(self, hash: str) -> AsyncIterator[Path]:
+        """The stored file itself."""
+        await self.size(hash)
+        yield self._path(hash)
+
+    async def answer(self, hash: str, download: Download) -> Response:
+        """The bytes as an answer, whole or the asked range."""
+        return FileResponse(
+            self._path(hash),
+            stat_result=await asyncio.to_thread(self._stat, hash),
+            media_type=download.media_type,
+            filename=download.filename,
+            headers={**download.headers, "etag": f'"{hash}"'},
+        )
+
+    def signed_url(self, hash: str, download: Download, seconds: int) -> None:
+        """None: a folder has no addresses of its own."""
+
+    def opened(self, url: str) -> None:
+        """None: a folder has no addresses of its own."""
+
+    async def collect(self, live: Collection[str], older_than: float) -> int:
+        """Removes old blobs that no record names; returns how many."""
+        return await asyncio.to_thread(self._collect, live, older_than)
+
+    async def check(self) -> None:
+        """Returns if the folder can be written to."""
         async with self.writer() as writer:
-            await writer.write(data)
-            return await writer.commit()
+            await writer.write(b"")
 
-    def path(self, hash: str) -> Path:
-        """Where the bytes of a hash are, or would be."""
+    def _path(self, hash: str) -> Path:
         return self._folder / hash[:2] / hash
 
-    def publish(self, part: Path, hash: str) -> None:
-        """Gives a finished and synced part its name; blocking."""
-        target = self.path(hash)
+    def _stat(self, hash: str) -> os.stat_result:
+        try:
+            return self._path(hash).stat()
+        except FileNotFoundError:
+            raise BlobMissing from None
+
+    async def _publish(self, part: Path, hash: str) -> None:
+        await asyncio.to_thread(self._rename, part, hash)
+
+    def _rename(self, part: Path, hash: str) -> None:
+        """Makes a finished part durable and gives it its name."""
+        with part.open("rb+") as file:
+            os.fsync(file.fileno())
+        target = self._path(hash)
         with self._lock:
             if not target.parent.exists():
                 target.parent.mkdir(exist_ok=True)
@@ -67,12 +91,7 @@ class LocalBlobs:
             part.replace(target)
             sync_folder(target.parent)
 
-    def collect(self, live: Collection[str], older_than: float) -> int:
-        """Removes blobs that no record names and that are older than so many seconds; blocking.
-
-        The age protects bytes that were stored and whose record is about to be written.
-        Returns the number removed.
-        """
+    def _collect(self, live: Collection[str], older_than: float) -> int:
         removed = 0
         for path in self._folder.glob("[0-9a-f][0-9a-f]/*"):
             if path.name in live:
@@ -82,46 +101,3 @@ class LocalBlobs:
                     path.unlink()
                     removed += 1
         return removed
-
-
-class BlobWriter:
-    """One blob on its way to disk; as a context, what is not committed is removed."""
-
-    def __init__(self, blobs: LocalBlobs, part: Path) -> None:
-        self._blobs = blobs
-        self._part = part
-        self._file = part.open("xb")
-        self._hash = hashlib.sha256()
-        self.size = 0
-
-    async def __aenter__(self) -> "BlobWriter":
-        return self
-
-    async def __aexit__(self, *exception: object) -> None:
-        self.abort()
-
-    async def write(self, data: bytes) -> None:
-        """Appends bytes."""
-        await asyncio.to_thread(self._write, data)
-
-    async def commit(self) -> Blob:
-        """Makes the bytes durable under their hash."""
-        return await asyncio.to_thread(self._commit)
-
-    def abort(self) -> None:
-        """Removes what was not committed; harmless afterwards."""
-        self._file.close()
-        self._part.unlink(missing_ok=True)
-
-    def _write(self, data: bytes) -> None:
-        self._file.write(data)
-        self._hash.update(data)
-        self.size += len(data)
-
-    def _commit(self) -> Blob:
-        self._file.flush()
-        os.fsync(self._file.fileno())
-        self._file.close()
-        blob = Blob(self._hash.hexdigest(), self.size)
-        self._blobs.publish(self._part, blob.hash)
-        return blob

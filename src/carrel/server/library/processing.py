@@ -10,7 +10,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import sqlalchemy as sa
 
-from carrel.server.blobs.local import LocalBlobs
+from carrel.server.blobs.store import BlobMissing, Blobs, BlobsUnavailable, put
 from carrel.server.library.chunking import DEFAULT_SIZE, chunk_pages
 from carrel.server.library.embeddings import Embedder
 from carrel.server.library.jobs import RunStep
@@ -78,7 +78,7 @@ class Processing:
     """Takes documents from their bytes to searchable chunks, in steps that may be repeated."""
 
     def __init__(
-        self, database: Database, blobs: LocalBlobs, reader: Reader, embedder: Embedder
+        self, database: Database, blobs: Blobs, reader: Reader, embedder: Embedder
     ) -> None:
         self._database = database
         self._blobs = blobs
@@ -101,17 +101,17 @@ class Processing:
     async def read(self, job: Job) -> Read:
         """Reads the document's pages and stores their text."""
         source = await self._database.write(partial(processing.begin, job=job))
-        reading = await self._reader.read(
-            self._blobs.path(source.blob), mimetype=source.mime_type, options=ReadOptions()
-        )
+        async with self._blobs.local(source.blob) as path:
+            reading = await self._reader.read(
+                path, mimetype=source.mime_type, options=ReadOptions()
+            )
         pages = [(page.index, page.markdown) for page in reading.pages]
         await self._database.write(partial(processing.save_pages, job=job, pages=pages))
         if not reading.ocr_used:
             return Read(reading.page_count, None)
         usage = OCRUsage(pages_processed=len(reading.pages), doc_size_bytes=reading.size)
         result = OCRResult(pages=reading.pages, model=OCR_MODEL, usage_info=usage)
-        blob = await self._blobs.put(result.model_dump_json().encode())
-        return Read(reading.page_count, blob.hash)
+        return Read(reading.page_count, await put(self._blobs, result.model_dump_json().encode()))
 
     @_step
     async def chunk(self, job: Job) -> None:
@@ -135,9 +135,10 @@ class Processing:
     @_step
     async def publish(self, job: Job, read: Read, tokens: int) -> None:
         """Makes the new text the searchable one."""
-        if read.ocr_blob is not None and not self._blobs.path(read.ocr_blob).exists():
-            # Collected, because hours passed between the steps: only a new attempt brings it back.
-            raise InterruptedError("the OCR result is gone")
+        if read.ocr_blob is not None:
+            # It may have been collected, where hours passed between the steps: then this raises,
+            # and a new attempt brings it back.
+            await self._blobs.size(read.ocr_blob)
         outcome = Outcome(pages=read.pages, tokens=tokens, ocr_blob=read.ocr_blob)
         await self._database.write(partial(processing.publish, job=job, outcome=outcome))
 
@@ -161,8 +162,10 @@ class Processing:
 def _reason(error: Exception) -> str:
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
         return "The server's disk is full. Free some space, then process the document again."
-    if isinstance(error, FileNotFoundError):
+    if isinstance(error, BlobMissing):
         return "The document's bytes are missing on the server. Delete it and upload it again."
+    if isinstance(error, BlobsUnavailable):
+        return "The store that keeps the server's documents did not answer. Process it again."
     if isinstance(error, OCRUnavailable):
         return "Text recognition does not work here; the server's log says why."
     return "The server failed while it processed the document; its log says why. Process it again."

@@ -8,7 +8,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from carrel.server.access import Caller
-from carrel.server.blobs.local import LocalBlobs
+from carrel.server.blobs.store import Blobs
 from carrel.server.library.embeddings import Embedder
 from carrel.server.library.jobs import Jobs, RunStep
 from carrel.server.library.processing import Processing
@@ -26,7 +26,7 @@ from carrel.wire.documents import Document
 class LibraryService:
     """Processes the documents of libraries in the background, and searches them."""
 
-    def __init__(self, database: Database, blobs: LocalBlobs, reader: Reader) -> None:
+    def __init__(self, database: Database, blobs: Blobs, reader: Reader) -> None:
         self._database = database
         self.embedder = Embedder()
         """What turns text into vectors; its weights are in memory once."""

@@ -6,6 +6,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request, Response
 
+from carrel.server.downloads import download
 from carrel.server.mimetypes import sniff
 from carrel.server.openapi import multipart
 from carrel.server.records import documents, libraries
@@ -60,8 +61,8 @@ async def upload_document(
     )
     limit = server.settings.limits.bytes_of_document
     upload = await receive_upload(request, server.blobs, limit=limit)
-    path = server.blobs.path(upload.blob.hash)
-    kind = await asyncio.to_thread(sniff, path, upload.filename)
+    async with server.blobs.local(upload.blob.hash) as path:
+        kind = await asyncio.to_thread(sniff, path, upload.filename)
     new = NewDocument(
         name=upload.filename,
         blob=upload.blob.hash,
@@ -147,9 +148,13 @@ async def sign_document(
     caller: CurrentCaller,
 ) -> str:
     """An address of the document's bytes, for half an hour, as a JSON string."""
-    await get_document(library_id, document_id, server, caller)
-    address = base_url(request, server)
-    return server.signer.url(address, "document", document_id, _SIGNED_SECONDS)
+    stored = await server.database.read(
+        partial(documents.get, caller=caller, library_id=library_id, id=document_id)
+    )
+    what = download(stored.document.name, stored.document.mime_type)
+    return server.blobs.signed_url(stored.blob, what, _SIGNED_SECONDS) or server.signer.url(
+        base_url(request, server), "document", document_id, _SIGNED_SECONDS
+    )
 
 
 @router.get("/{document_id}/extracted-text-signed-url")
@@ -161,11 +166,14 @@ async def sign_text(
     caller: CurrentCaller,
 ) -> str:
     """An address of the document's text, or of its OCR result, as a JSON string."""
-    await server.database.read(
+    stored = await server.database.read(
         partial(documents.with_text, caller=caller, library_id=library_id, id=document_id)
     )
-    address = base_url(request, server)
-    return server.signer.url(address, "text", document_id, _SIGNED_SECONDS)
+    url = None
+    if stored.ocr_blob:
+        what = download(f"{stored.document.name}.json", "application/json")
+        url = server.blobs.signed_url(stored.ocr_blob, what, _SIGNED_SECONDS)
+    return url or server.signer.url(base_url(request, server), "text", document_id, _SIGNED_SECONDS)
 
 
 @router.post("/{document_id}/reprocess", status_code=204, response_class=Response)

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request, Response
 
-from carrel.server.downloads import blob_response
+from carrel.server.downloads import download
 from carrel.server.files import describe
 from carrel.server.openapi import binary, multipart
 from carrel.server.records import files
@@ -45,9 +45,8 @@ async def upload_file(request: Request, server: CurrentServer, caller: CurrentCa
     limits = server.settings.limits
     upload = await receive_upload(request, server.blobs, limit=limits.file_bytes)
     options = fields_of(FileUpload, upload.fields)
-    values = await describe(
-        upload, options, server.blobs.path(upload.blob.hash), kept_days=limits.file_days
-    )
+    async with server.blobs.local(upload.blob.hash) as path:
+        values = await describe(upload, options, path, kept_days=limits.file_days)
     return await server.database.write(partial(files.insert, caller=caller, values=values))
 
 
@@ -72,9 +71,8 @@ _BYTES = binary("application/octet-stream")
 @router.head("/{file_id}/content", response_class=Response, responses=_BYTES)
 async def download_file(file_id: str, server: CurrentServer, caller: CurrentCaller) -> Response:
     stored = await server.database.read(partial(files.get, caller=caller, id=file_id))
-    name = stored.file.filename
     # Official clients take no other type here.
-    return blob_response(server.blobs, stored.blob, filename=name, mimetype=None)
+    return await server.blobs.answer(stored.blob, download(stored.file.filename, None))
 
 
 @router.get("/{file_id}/url")
@@ -85,6 +83,10 @@ async def sign_file_url(
     caller: CurrentCaller,
     query: Annotated[SignedURLQuery, Depends(query_of(SignedURLQuery))],
 ) -> SignedURL:
-    await server.database.read(partial(files.get, caller=caller, id=file_id))
+    stored = await server.database.read(partial(files.get, caller=caller, id=file_id))
     seconds = query.expiry * 3600
-    return SignedURL(url=server.signer.url(base_url(request, server), "file", file_id, seconds))
+    what = download(stored.file.filename, stored.mimetype)
+    url = server.blobs.signed_url(stored.blob, what, seconds)
+    return SignedURL(
+        url=url or server.signer.url(base_url(request, server), "file", file_id, seconds)
+    )

@@ -42,8 +42,7 @@ async def _database(server: Server) -> None:
 
 
 async def _blobs(server: Server) -> None:
-    async with server.blobs.writer() as writer:
-        await writer.write(b"")
+    await server.blobs.check()
 
 
 _CHECKS: dict[str, Callable[[Server], Awaitable[None]]] = {"database": _database, "blobs": _blobs}

@@ -88,20 +88,27 @@ async def _source(body: OCRRequest, server: Server, caller: Caller) -> AsyncIter
     document = body.document
     if isinstance(document, FileChunk):
         stored = await server.database.read(partial(files.get, caller=caller, id=document.file_id))
-        yield _stored(server, stored.blob, stored.file.filename, stored.file.bytes)
+        async with _stored(server, stored.blob, stored.file.filename) as source:
+            yield source
         return
     url = document.document_url if isinstance(document, DocumentURLChunk) else document.url
     own = await _own(url, server)
     if own is not None:
-        yield own
+        async with _stored(server, *own) as source:
+            yield source
         return
     name = document.document_name if isinstance(document, DocumentURLChunk) else None
     async with Fetcher(server.settings.limits.bytes_to_read).document(url) as path:
         yield Source(path, name or _last_part(url))
 
 
-async def _own(url: str, server: Server) -> Source | None:
-    """What is behind one of this server's own signed addresses, found without a connection."""
+async def _own(url: str, server: Server) -> tuple[str, str] | None:
+    """The blob behind one of this server's own signed addresses, and its name.
+
+    It is found without a connection: the address may lead to a private network.
+    """
+    if opened := server.blobs.opened(url):
+        return opened
     _, separator, token = url.partition(PREFIX)
     if not separator or url[:5].lower() == "data:":
         return None
@@ -112,23 +119,25 @@ async def _own(url: str, server: Server) -> Source | None:
     if signed.kind == "file":
         file = await server.database.read(partial(files.get_signed, id=signed.id))
         if file is not None:
-            return _stored(server, file.blob, file.file.filename, file.file.bytes)
+            return file.blob, file.file.filename
     if signed.kind == "document":
         found = await server.database.read(partial(documents.get_signed, id=signed.id))
         if found is not None:
-            return _stored(server, found.blob, found.document.name, found.document.size)
+            return found.blob, found.document.name
     return None
 
 
-def _stored(server: Server, blob: str, name: str, size: int | None) -> Source:
+@asynccontextmanager
+async def _stored(server: Server, blob: str, name: str) -> AsyncIterator[Source]:
     limit = server.settings.limits.bytes_to_read
-    if (size or 0) > limit:
+    if await server.blobs.size(blob) > limit:
         raise ApiError(
             413,
             f"This file is larger than the {limit // 2**20} MiB that are read."
             " Split it, or raise the limit in the server's settings.",
         )
-    return Source(server.blobs.path(blob), name)
+    async with server.blobs.local(blob) as path:
+        yield Source(path, name)
 
 
 def _last_part(url: str) -> str:

@@ -6,7 +6,7 @@ from functools import partial
 import sqlalchemy as sa
 from fastapi import APIRouter, Response
 
-from carrel.server.downloads import blob_response, text_response
+from carrel.server.downloads import download, text_response
 from carrel.server.errors import ApiError
 from carrel.server.openapi import binary
 from carrel.server.parts import Server
@@ -37,16 +37,15 @@ async def _file(server: Server, id: str) -> Response | None:
     stored = await server.database.read(partial(files.get_signed, id=id))
     if stored is None:
         return None
-    name = stored.file.filename
-    return blob_response(server.blobs, stored.blob, filename=name, mimetype=stored.mimetype)
+    return await server.blobs.answer(stored.blob, download(stored.file.filename, stored.mimetype))
 
 
 async def _document(server: Server, id: str) -> Response | None:
     stored = await server.database.read(partial(documents.get_signed, id=id))
     if stored is None:
         return None
-    name, mimetype = stored.document.name, stored.document.mime_type
-    return blob_response(server.blobs, stored.blob, filename=name, mimetype=mimetype)
+    document = stored.document
+    return await server.blobs.answer(stored.blob, download(document.name, document.mime_type))
 
 
 async def _text(server: Server, id: str) -> Response | None:
@@ -64,8 +63,8 @@ async def _text(server: Server, id: str) -> Response | None:
     stored, text = found
     name = stored.document.name
     if stored.ocr_blob:
-        return blob_response(
-            server.blobs, stored.ocr_blob, filename=f"{name}.json", mimetype="application/json"
+        return await server.blobs.answer(
+            stored.ocr_blob, download(f"{name}.json", "application/json")
         )
     return text_response(text, filename=f"{name}.md")
 

@@ -1,0 +1,79 @@
+"""Local copies of blobs that are kept elsewhere, for those who need a file to read."""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
+from contextlib import asynccontextmanager
+from pathlib import Path
+from uuid import uuid4
+from weakref import WeakValueDictionary
+
+LIMIT_BYTES = 1024**3
+"""How much is kept beside what is being read."""
+
+
+class LocalCopies:
+    """Files named by their hash, in a folder that is empty at first; the oldest go first.
+
+    For one event loop.
+    """
+
+    def __init__(self, folder: Path, limit: int = LIMIT_BYTES) -> None:
+        self._folder = folder
+        self._folder.mkdir(parents=True, exist_ok=True)
+        for path in self._folder.iterdir():
+            path.unlink()
+        self._limit = limit
+        self._sizes: dict[str, int] = {}
+        """What is there, the one that was used last at the end."""
+        self._readers: Counter[str] = Counter()
+        self._fetching = WeakValueDictionary[str, asyncio.Lock]()
+
+    def adopt(self, file: Path, hash: str) -> None:
+        """Takes a whole file as the copy of a hash."""
+        self._sizes.pop(hash, None)
+        self._sizes[hash] = file.stat().st_size
+        file.replace(self._folder / hash)
+        self._make_room()
+
+    @asynccontextmanager
+    async def read(
+        self, hash: str, fetch: Callable[[str, Path], Awaitable[None]]
+    ) -> AsyncIterator[Path]:
+        """The copy of a hash, got by `fetch(hash, file)` if there is none; it stays meanwhile."""
+        self._readers[hash] += 1
+        try:
+            async with self._fetching.setdefault(hash, asyncio.Lock()):
+                if hash not in self._sizes:
+                    await self._get(hash, fetch)
+            self._sizes[hash] = self._sizes.pop(hash)
+            yield self._folder / hash
+        finally:
+            self._readers[hash] -= 1
+            if not self._readers[hash]:
+                del self._readers[hash]
+            self._make_room()
+
+    def keep_only(self, live: Collection[str]) -> None:
+        """Removes copies of what is not live and not being read."""
+        for hash in [hash for hash in self._sizes if hash not in live]:
+            self._remove(hash)
+
+    async def _get(self, hash: str, fetch: Callable[[str, Path], Awaitable[None]]) -> None:
+        part = self._folder / f"{uuid4().hex}.part"
+        try:
+            await fetch(hash, part)
+            self.adopt(part, hash)
+        finally:
+            part.unlink(missing_ok=True)
+
+    def _make_room(self) -> None:
+        for hash in list(self._sizes):
+            if sum(self._sizes.values()) <= self._limit:
+                return
+            self._remove(hash)
+
+    def _remove(self, hash: str) -> None:
+        if hash not in self._readers:
+            del self._sizes[hash]
+            (self._folder / hash).unlink()

@@ -1,0 +1,237 @@
+"""Blobs in an S3-compatible store: `prefix/aa/<sha256>`, the same layout as in a folder.
+
+A blob is first written to a local file: its name, the hash, is only known at its end, and who
+uploads it wants to look into it at once. Under a temporary key it would have to be copied in the
+store, which doubles the traffic there and leaves another kind of rest behind after a crash.
+"""
+
+import asyncio
+import logging
+import re
+import xml.etree.ElementTree as ElementTree
+from collections import Counter
+from collections.abc import AsyncIterator, Collection, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import quote, unquote
+
+import httpx
+import obstore
+from obstore.exceptions import BaseError
+from obstore.store import S3Store
+from starlette.responses import Response
+
+from carrel.server.blobs.bucket import Bucket
+from carrel.server.blobs.copies import LocalCopies
+from carrel.server.blobs.ranges import PIECE_BYTES, RangeResponse
+from carrel.server.blobs.store import BlobMissing, BlobsUnavailable, Download
+from carrel.server.blobs.writer import BlobWriter
+
+if TYPE_CHECKING:
+    from obstore.store import S3Config
+
+log = logging.getLogger(__name__)
+
+_DISPOSITION = "response-content-disposition"
+_ATTACHMENT = "attachment; filename*=utf-8''"
+_PARALLEL_PIECES = 3
+_KEY = re.compile(r"[0-9a-f]{2}/[0-9a-f]{64}")
+_REQUEST_SECONDS = 60
+_RETRY_SECONDS = 10
+_ADDRESS_SECONDS = 60
+
+
+class S3Blobs:
+    """Content-addressed bytes below one prefix of a bucket, with local copies of some.
+
+    For one event loop.
+    """
+
+    def __init__(self, bucket: Bucket, folder: Path) -> None:
+        """`folder` is this process's own; what an earlier one left in it is removed."""
+        self._bucket = bucket
+        self._parts = folder / "tmp"
+        self._parts.mkdir(parents=True, exist_ok=True)
+        for part in self._parts.iterdir():
+            part.unlink()
+        self._copies = LocalCopies(folder / "copies")
+        self._store = _store(bucket)
+        self._publishing = Counter[str]()
+        # Publishing and collecting the same bytes must not overtake each other.
+        self._lock = asyncio.Lock()
+
+    def writer(self) -> BlobWriter:
+        """A new blob to be written piece by piece."""
+        return BlobWriter(self._parts, self._publish)
+
+    async def size(self, hash: str) -> int:
+        """The number of the bytes."""
+        with _failures(BlobMissing):
+            return (await obstore.head_async(self._store, _key(hash)))["size"]
+
+    @asynccontextmanager
+    async def local(self, hash: str) -> AsyncIterator[Path]:
+        """A local copy of the bytes."""
+        async with self._copies.read(hash, self._fetch) as path:
+            yield path
+
+    async def answer(self, hash: str, download: Download) -> Response:
+        """The bytes as an answer, whole or the asked range."""
+        headers = {
+            **download.headers,
+            "content-type": download.media_type,
+            "content-disposition": _disposition(download.filename),
+            "etag": f'"{hash}"',
+        }
+        return RangeResponse(partial(self._read, hash), await self.size(hash), headers)
+
+    def signed_url(self, hash: str, download: Download, seconds: int) -> str:
+        """The store's own address of the bytes, for GET."""
+        query = {
+            _DISPOSITION: _disposition(download.filename),
+            "response-content-type": download.media_type,
+        }
+        return self._bucket.sign("GET", self._bucket.prefix + _key(hash), seconds, query)
+
+    def opened(self, url: str) -> tuple[str, str] | None:
+        """The hash and the file name of what one of our signed addresses gives access to now."""
+        signed = self._bucket.opened(url)
+        if signed is None:
+            return None
+        key, query = signed
+        key = key.removeprefix(self._bucket.prefix)
+        filename = query.get(_DISPOSITION, "").removeprefix(_ATTACHMENT)
+        return (key.rpartition("/")[2], unquote(filename)) if _KEY.fullmatch(key) else None
+
+    async def collect(self, live: Collection[str], older_than: float) -> int:
+        """Removes old blobs that no record names, and uploads that broke off; counts the blobs."""
+        before = datetime.now(UTC) - timedelta(seconds=older_than)
+        self._copies.keep_only(live)
+        removed = 0
+        with _failures():
+            async for found in obstore.list(self._store, chunk_size=1000):
+                for item in found:
+                    key = item["path"]
+                    hash = key.rpartition("/")[2]
+                    if _KEY.fullmatch(key) and hash not in live and item["last_modified"] < before:
+                        removed += await self._remove(hash, before)
+            await self._abort_uploads(before)
+        return removed
+
+    async def check(self) -> None:
+        """Returns if the store can be written to."""
+        async with self.writer() as writer:
+            await writer.commit()
+
+    async def _publish(self, part: Path, hash: str) -> None:
+        """Sends a finished part, in pieces where it is large.
+
+        Also when the bytes are there already: the new time keeps them from the collector.
+        """
+        async with self._lock:
+            self._publishing[hash] += 1
+        try:
+            with _failures():
+                await obstore.put_async(
+                    self._store,
+                    _key(hash),
+                    part,
+                    chunk_size=PIECE_BYTES,
+                    max_concurrency=_PARALLEL_PIECES,
+                )
+        finally:
+            self._publishing -= Counter((hash,))
+        self._copies.adopt(part, hash)
+
+    async def _remove(self, hash: str, before: datetime) -> bool:
+        async with self._lock:
+            if self._publishing[hash]:
+                return False
+            # It may have been sent again since it was listed, or removed by another server.
+            try:
+                made = (await obstore.head_async(self._store, _key(hash)))["last_modified"]
+            except FileNotFoundError:
+                return False
+            if made >= before:
+                return False
+            await obstore.delete_async(self._store, _key(hash))
+            return True
+
+    async def _abort_uploads(self, before: datetime) -> None:
+        """Ends uploads in pieces that nobody finished: a killed server leaves them."""
+        sign = self._bucket.sign
+        query = {"uploads": "", "prefix": self._bucket.prefix}
+        async with httpx.AsyncClient(timeout=_REQUEST_SECONDS) as http:
+            found = _good(await http.get(sign("GET", "", _ADDRESS_SECONDS, query)))
+            for upload in ElementTree.fromstring(found.content).iterfind("{*}Upload"):
+                begun = datetime.fromisoformat(upload.findtext("{*}Initiated", ""))
+                if begun < before:
+                    key = upload.findtext("{*}Key", "")
+                    query = {"uploadId": upload.findtext("{*}UploadId", "")}
+                    _good(await http.delete(sign("DELETE", key, _ADDRESS_SECONDS, query)))
+
+    async def _fetch(self, hash: str, file: Path) -> None:
+        size = await self.size(hash)
+        with file.open("xb") as target:
+            for start in range(0, size, PIECE_BYTES):
+                piece = await self._read(hash, start, min(size - start, PIECE_BYTES))
+                await asyncio.to_thread(target.write, piece)
+
+    async def _read(self, hash: str, start: int, length: int) -> bytes:
+        with _failures(BlobMissing):
+            return bytes(
+                await obstore.get_range_async(self._store, _key(hash), start=start, length=length)
+            )
+
+
+@contextmanager
+def _failures(
+    not_found: type[BlobMissing | BlobsUnavailable] = BlobsUnavailable,
+) -> Iterator[None]:
+    """Says in the interface's words that the store failed, and in the log how."""
+    try:
+        yield
+    except (BaseError, FileNotFoundError, httpx.HTTPError) as error:
+        # The first line says what; the others repeat the request.
+        log.error("the blob store failed: %s", str(error).partition("\n")[0])
+        raise (not_found if isinstance(error, FileNotFoundError) else BlobsUnavailable)() from None
+
+
+def _good(answer: httpx.Response) -> httpx.Response:
+    """The answer, if it is one; the library's own check would put the address into its error."""
+    if answer.is_error:
+        raise httpx.HTTPError(f"{answer.request.method} was answered {answer.status_code}")
+    return answer
+
+
+def _store(bucket: Bucket) -> S3Store:
+    config: S3Config = {
+        "bucket": bucket.name,
+        "endpoint": bucket.endpoint,
+        "region": bucket.region,
+        "access_key_id": bucket.access_key,
+        "secret_access_key": bucket.secret_key,
+        "virtual_hosted_style_request": False,
+    }
+    if bucket.session_token:
+        config["session_token"] = bucket.session_token
+    return S3Store(
+        prefix=bucket.prefix or None,
+        config=config,
+        client_options={
+            "allow_http": bucket.endpoint.startswith("http://"),
+            "timeout": timedelta(seconds=_REQUEST_SECONDS),
+        },
+        retry_config={"max_retries": 3, "retry_timeout": timedelta(seconds=_RETRY_SECONDS)},
+    )
+
+
+def _key(hash: str) -> str:
+    return f"{hash[:2]}/{hash}"
+
+
+def _disposition(filename: str) -> str:
+    return _ATTACHMENT + quote(filename, safe="")

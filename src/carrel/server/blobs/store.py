@@ -1,0 +1,83 @@
+"""What every store of blobs can do, wherever it keeps the bytes."""
+
+from collections.abc import Collection, Mapping
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from starlette.responses import Response
+
+from carrel.server.blobs.writer import BlobWriter
+from carrel.server.errors import ApiError
+
+
+@dataclass(frozen=True)
+class Download:
+    """What a download is called and how it is sent, beside its bytes."""
+
+    filename: str
+    media_type: str
+    headers: Mapping[str, str]
+
+
+class BlobMissing(ApiError):
+    """A record names bytes that the store does not have."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            404, "The bytes of this document are missing on the server. Upload it again."
+        )
+
+
+class BlobsUnavailable(ApiError):
+    """The store cannot be reached, or refuses; the log says why."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            503,
+            "The store that keeps the server's documents does not answer."
+            " Try again in a moment; the server's log says more.",
+        )
+
+
+class Blobs(Protocol):
+    """Bytes, kept once under the SHA-256 of their content.
+
+    Any method may raise `BlobsUnavailable`, those that take a hash `BlobMissing`.
+    """
+
+    def writer(self) -> BlobWriter:
+        """A new blob to be written piece by piece."""
+
+    async def size(self, hash: str) -> int:
+        """The number of the bytes."""
+
+    def local(self, hash: str) -> AbstractAsyncContextManager[Path]:
+        """The bytes as a file to read, which stays for as long as the context lasts."""
+
+    async def answer(self, hash: str, download: Download) -> Response:
+        """The bytes as an answer, whole or the range that the request asks for."""
+
+    def signed_url(self, hash: str, download: Download, seconds: int) -> str | None:
+        """The store's own address of the bytes, for GET, if it makes such addresses."""
+
+    def opened(self, url: str) -> tuple[str, str] | None:
+        """The hash and the file name of what a `signed_url` gives access to at this moment."""
+
+    async def collect(self, live: Collection[str], older_than: float) -> int:
+        """Removes blobs that no record names and that are older than so many seconds.
+
+        The age protects bytes that were stored and whose record is about to be written.
+        Returns the number removed.
+        """
+
+    async def check(self) -> None:
+        """Returns if the store can be written to."""
+
+
+async def put(blobs: Blobs, data: bytes) -> str:
+    """Stores bytes that are already in memory; returns their hash."""
+    async with blobs.writer() as writer:
+        await writer.write(data)
+        return (await writer.commit()).hash

@@ -1,0 +1,58 @@
+"""A blob on its way into a store: written to a local file, and hashed while it is written."""
+
+import asyncio
+import hashlib
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import uuid4
+
+
+@dataclass(frozen=True)
+class Blob:
+    """Stored bytes: their SHA-256 in hexadecimal and their number."""
+
+    hash: str
+    size: int
+
+
+class BlobWriter:
+    """One blob that is being written; as a context, what is not committed is removed.
+
+    Its name is only known at the end, so the bytes wait in a file of their own: `publish` takes
+    it away when it is whole.
+    """
+
+    def __init__(self, folder: Path, publish: Callable[[Path, str], Awaitable[None]]) -> None:
+        self._part = folder / f"{uuid4().hex}.part"
+        self._publish = publish
+        self._file = self._part.open("xb")
+        self._hash = hashlib.sha256()
+        self._size = 0
+
+    async def __aenter__(self) -> "BlobWriter":
+        return self
+
+    async def __aexit__(self, *exception: object) -> None:
+        self.abort()
+
+    async def write(self, data: bytes) -> None:
+        """Appends bytes."""
+        await asyncio.to_thread(self._write, data)
+
+    async def commit(self) -> Blob:
+        """Makes the bytes durable under their hash."""
+        await asyncio.to_thread(self._file.close)
+        blob = Blob(self._hash.hexdigest(), self._size)
+        await self._publish(self._part, blob.hash)
+        return blob
+
+    def abort(self) -> None:
+        """Removes what was not committed; harmless afterwards."""
+        self._file.close()
+        self._part.unlink(missing_ok=True)
+
+    def _write(self, data: bytes) -> None:
+        self._file.write(data)
+        self._hash.update(data)
+        self._size += len(data)
