@@ -17,7 +17,9 @@ from carrel.server.reading.layout import (
     join_lines,
 )
 from carrel.server.reading.paragraphs import Style, regions
+from carrel.server.reading.tables.chunks import chunks_of_items, chunks_of_lines
 from carrel.server.reading.tables.find import find_tables
+from carrel.server.reading.tables.rules import Rule, drawn_rules
 
 _BAND = 0.075
 """The part of a page, at its top and bottom, where running heads stand."""
@@ -41,15 +43,18 @@ class _Part:
     content: Line | Region
 
 
-def page_layout(parsed: Any, frame: Frame, further: Sequence[Line] = ()) -> PageLayout:
-    """The regions of a page that liteparse parsed with blocks and annotations.
+def page_layout(
+    parsed: Any, frame: Frame, further: Sequence[Line] = (), rules: Sequence[Rule] = ()
+) -> PageLayout:
+    """The regions of a page that liteparse parsed with blocks, words, graphics and annotations.
 
-    `further` are lines that were found in another way: by OCR, if it was needed.
+    `further` are lines that were found in another way: by OCR, if it was needed. `rules` are
+    straight lines in its picture, which may frame tables.
     """
     links = [note.uri for note in parsed.annotations or [] if note.uri]
     flowing, turned = _lines(parsed.text_items, further)
     blocks = parsed.blocks or []
-    solids = [*find_tables(parsed), *_figures(blocks, frame, flowing)]
+    solids = [*_tables(parsed, further, rules), *_figures(blocks, frame, flowing)]
     loose, solids = _taken(flowing, solids)
     parts = [_Part(line.box, line) for line in loose]
     parts += [_Part(solid.box, solid) for solid in solids]
@@ -88,6 +93,13 @@ def _lines(items: Iterable[Any], further: Sequence[Line]) -> tuple[list[Line], l
 def _style(font: str) -> tuple[bool, bool]:
     """Whether a font is bold, and whether its letters are all of one width."""
     return bool(_BOLD.search(font)), bool(_MONO.search(font))
+
+
+def _tables(parsed: Any, further: Sequence[Line], pictured: Sequence[Rule]) -> list[Region]:
+    rules = [*drawn_rules(parsed.vector_graphics), *pictured]
+    items = [item for item in parsed.text_items if item.confidence is None]
+    chunks = [*chunks_of_items(items, rules), *chunks_of_lines(further, rules)]
+    return find_tables(chunks, rules)
 
 
 def _figures(blocks: Iterable[Any], frame: Frame, lines: Sequence[Line]) -> list[Region]:

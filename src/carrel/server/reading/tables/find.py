@@ -1,25 +1,61 @@
-"""The tables of a page."""
+"""The tables of a page, from its rules and from the white space between its words."""
 
-from typing import Any
+from collections.abc import Sequence
 
-from carrel.server.reading.layout import Box, Region
-from carrel.server.reading.tables.table import Table
+from carrel.server.reading.layout import Region
+from carrel.server.reading.tables.chunks import Chunk, cell_text, rows
+from carrel.server.reading.tables.ruled import Grid, grids
+from carrel.server.reading.tables.rules import Rule
+from carrel.server.reading.tables.table import Cell, Table
+from carrel.server.reading.tables.unruled import unruled_tables
 
-_CELL_LETTERS = 120
-"""What liteparse takes for a table with longer cells on average is columns of text."""
+_LETTERS = 200
+"""A frame with longer texts in its fields on average is the layout of a page."""
+_FILLED = 0.2
+"""The least part of a grid's fields with text in them; a chart's are empty."""
 
 
-def find_tables(parsed: Any) -> list[Region]:
-    """The tables of a page that liteparse parsed with blocks."""
-    tables = []
-    for block in parsed.blocks or []:
-        if block.kind != "table" or block.bbox is None:
-            continue
-        found = [block.header, *(block.rows or [])] if block.header else block.rows or []
-        rows = [[cell.text.strip() for cell in row] for row in found]
-        filled = [text for row in rows for text in row if text]
-        if filled and sum(map(len, filled)) / len(filled) <= _CELL_LETTERS:
-            place = block.bbox
-            box = Box(place.x, place.y, place.x + place.width, place.y + place.height)
-            tables.append(Region("table", box, table=Table.of_rows(rows)))
-    return tables
+def find_tables(chunks: Sequence[Chunk], rules: Sequence[Rule]) -> list[Region]:
+    """The tables of an upright page, from top to bottom.
+
+    `chunks` is its text and `rules` its straight lines, both in points from the top left corner.
+    """
+    found: list[Region] = []
+    rest = list(chunks)
+    for grid in sorted(grids(rules), key=lambda grid: -grid.box.width * grid.box.height):
+        inside = [chunk for chunk in rest if grid.box.holds(*chunk.box.centre)]
+        table = _ruled(grid, inside)
+        if table is not None:
+            found.append(Region("table", grid.box, table=table))
+            rest = [chunk for chunk in rest if not grid.box.holds(*chunk.box.centre)]
+    for unruled in unruled_tables(rows(rest), rules):
+        found.append(Region("table", unruled.box, table=unruled.table))
+    return sorted(found, key=lambda region: region.box.top)
+
+
+def _ruled(grid: Grid, chunks: Sequence[Chunk]) -> Table | None:
+    """The table whose frame this is; None for a chart, a form's boxes or a page's layout."""
+    held: list[list[Chunk]] = [[] for _ in grid.fields]
+    boxes = [grid.field_box(field) for field in grid.fields]
+    for chunk in chunks:
+        for number, box in enumerate(boxes):
+            if box.holds(*chunk.box.centre):
+                held[number].append(chunk)
+                break
+    filled = [chunks for chunks in held if chunks]
+    if len(filled) < 2 or len(filled) < _FILLED * len(grid.fields) or len(grid.ys) < 3:
+        return None
+    letters = sum(len(chunk.text) for chunks in filled for chunk in chunks)
+    if letters > _LETTERS * len(filled):
+        return None
+    cells = [
+        Cell(cell_text(chunks), field.row, field.column, field.rows, field.columns)
+        for field, chunks in zip(grid.fields, held, strict=True)
+    ]
+    return Table.of(cells, _header_rows(cells))
+
+
+def _header_rows(cells: Sequence[Cell]) -> int:
+    """One; two where a head covers several columns or rows."""
+    first = [cell for cell in cells if cell.row == 0]
+    return max([cell.rows for cell in first] + [2 if cell.columns > 1 else 1 for cell in first])

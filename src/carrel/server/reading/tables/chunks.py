@@ -1,0 +1,135 @@
+"""Chunks: what stands together on a line, with the white space between them."""
+
+import statistics
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from carrel.server.reading.layout import Box, Line
+from carrel.server.reading.tables.rules import Rule
+
+SPACE = 0.8
+"""A wider space than this part of a line's height does not belong to a sentence."""
+_ONE_LINE = 0.3
+"""Text whose middles differ by less than this part of its height stands on one line."""
+
+
+class Chunk(NamedTuple):
+    """Words that stand together on a line."""
+
+    text: str
+    box: Box
+
+
+@dataclass(frozen=True)
+class Row:
+    """Chunks on one line, from left to right."""
+
+    chunks: tuple[Chunk, ...]
+    box: Box
+
+
+def chunks_of_items(items: Iterable[Any], rules: Sequence[Rule]) -> list[Chunk]:
+    """What liteparse found, with word boxes, cut where a wide space or a rule is."""
+    found: list[Chunk] = []
+    down = [rule for rule in rules if not rule.across and not rule.faint]
+    for item in items:
+        if not item.words or abs((item.rotation + 180) % 360 - 180) > 1:
+            continue
+        top, bottom, space = item.y, item.y + item.height, SPACE * item.height
+        texts = item.text.split()
+        if len(texts) != len(item.words):
+            texts = [word.text for word in item.words]
+        first, left = 0, item.words[0].x
+        right = left + item.words[0].width
+        for number, (before, word) in enumerate(pairwise(item.words), 1):
+            if word.x - right > space or _crossed(down, before, word, (top + bottom) / 2):
+                found.append(Chunk(" ".join(texts[first:number]), Box(left, top, right, bottom)))
+                first, left = number, word.x
+            right = word.x + word.width
+        found.append(Chunk(" ".join(texts[first:]), Box(left, top, right, bottom)))
+    return found
+
+
+def _crossed(down: Sequence[Rule], before: Any, after: Any, middle: float) -> bool:
+    """Whether a rule stands between two words; their letters may reach over it."""
+    left, right = before.x + before.width / 2, after.x + after.width / 2
+    return any(left < rule.at < right and rule.start <= middle <= rule.end for rule in down)
+
+
+def chunks_of_lines(lines: Iterable[Line], rules: Sequence[Rule]) -> list[Chunk]:
+    """Lines that OCR found, cut where a rule is; wide spaces it leaves out by itself."""
+    down = [rule for rule in rules if not rule.across]
+    return [piece for line in lines for piece in _cut(line, down)]
+
+
+def _cut(line: Line, down: Sequence[Rule]) -> list[Chunk]:
+    """A line between the rules that cross it, as if all its letters were equally wide."""
+    box, middle = line.box, line.box.centre[1]
+    edge = box.height / 2
+    places = sorted(
+        rule.at
+        for rule in down
+        if rule.start <= middle <= rule.end and box.left + edge < rule.at < box.right - edge
+    )
+    if not places:
+        return [Chunk(line.text, box)]
+    letter = box.width / max(1, len(line.text))
+    pieces: list[list[str]] = [[] for _ in range(len(places) + 1)]
+    offset = 0
+    for word in line.text.split():
+        centre = box.left + (offset + len(word) / 2) * letter
+        pieces[sum(place < centre for place in places)].append(word)
+        offset += len(word) + 1
+    edges = [box.left, *places, box.right]
+    return [
+        Chunk(" ".join(words), Box(left + 1, box.top, right - 1, box.bottom))
+        for words, (left, right) in zip(pieces, pairwise(edges), strict=True)
+        if words
+    ]
+
+
+def rows(chunks: Iterable[Chunk]) -> list[Row]:
+    """Chunks by the line they stand on, from top to bottom."""
+    found: list[list[Chunk]] = []
+    middle = height = 0.0
+    for chunk in sorted(chunks, key=lambda chunk: chunk.box.top + chunk.box.bottom):
+        centre = (chunk.box.top + chunk.box.bottom) / 2
+        tall = chunk.box.bottom - chunk.box.top
+        if found and centre - middle < _ONE_LINE * min(height, tall):
+            found[-1].append(chunk)
+        else:
+            found.append([chunk])
+            middle, height = centre, tall
+    return [_row(chunks) for chunks in found]
+
+
+def _row(chunks: list[Chunk]) -> Row:
+    """A line; neighbours with no more than a word's space between them are one chunk."""
+    chunks = sorted(chunks, key=lambda chunk: chunk.box.left)
+    joined = chunks[:1]
+    for chunk in chunks[1:]:
+        last = joined[-1]
+        if chunk.box.left - last.box.right < SPACE * last.box.height / 2:
+            joined[-1] = Chunk(f"{last.text} {chunk.text}", Box.around([last.box, chunk.box]))
+        else:
+            joined.append(chunk)
+    return Row(tuple(joined), Box.around(chunk.box for chunk in joined))
+
+
+def cell_text(chunks: Sequence[Chunk]) -> str:
+    """The text of a cell that these chunks stand in."""
+    text = ""
+    for row in rows(chunks):
+        for chunk in row.chunks:
+            if text.endswith("-") and text[-2:-1].isalpha() and chunk.text[:1].islower():
+                text = text[:-1] + chunk.text
+            else:
+                text = f"{text} {chunk.text}".strip()
+    return text
+
+
+def usual_height(chunks: Sequence[Chunk]) -> float:
+    """The height of most text, at least one point."""
+    return max(1.0, statistics.median(chunk.box.height for chunk in chunks))

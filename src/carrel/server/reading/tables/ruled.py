@@ -1,0 +1,149 @@
+"""Grids: what the rules of a page enclose."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from carrel.server.reading.layout import Box
+from carrel.server.reading.tables.rules import Rule
+
+_TOUCH = 3.0
+"""Points by which rules that meet may miss each other."""
+_COVER = 0.6
+"""How much of a cell's side must be drawn for it to be closed there."""
+
+_MOST_FIELDS = 20_000
+"""Squared paper has more fields, a table never."""
+
+
+@dataclass(frozen=True)
+class Field:
+    """An enclosed part of a grid: its first row and column, and how many of each it covers."""
+
+    row: int
+    column: int
+    rows: int
+    columns: int
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Rules that meet: the edges of their columns and rows, and the fields between them."""
+
+    xs: tuple[float, ...]
+    ys: tuple[float, ...]
+    fields: tuple[Field, ...]
+
+    @property
+    def box(self) -> Box:
+        return Box(self.xs[0], self.ys[0], self.xs[-1], self.ys[-1])
+
+    def field_box(self, field: Field) -> Box:
+        return Box(
+            self.xs[field.column],
+            self.ys[field.row],
+            self.xs[field.column + field.columns],
+            self.ys[field.row + field.rows],
+        )
+
+
+def grids(rules: Sequence[Rule]) -> list[Grid]:
+    """Every group of rules that meet and leave room for cells side by side."""
+    found = []
+    for group in _groups([rule for rule in rules if not rule.faint]):
+        across = [rule for rule in group if rule.across]
+        down = [rule for rule in group if not rule.across]
+        ys = _places([rule.at for rule in across] + _overhang(down, across))
+        xs = _places([rule.at for rule in down] + _overhang(across, down))
+        if len(xs) > 2 and len(ys) > 1 and len(xs) * len(ys) <= _MOST_FIELDS:
+            found.append(Grid(tuple(xs), tuple(ys), tuple(_fields(xs, ys, across, down))))
+    return found
+
+
+def _groups(rules: Sequence[Rule]) -> list[list[Rule]]:
+    """Rules that meet, directly or by way of others."""
+    across = [rule for rule in rules if rule.across]
+    down = [rule for rule in rules if not rule.across]
+    groups: list[list[Rule]] = [[rule] for rule in across]
+    for rule in down:
+        meeting = [group for group in groups if any(_meet(other, rule) for other in group)]
+        merged = [rule, *(other for group in meeting for other in group)]
+        groups = [group for group in groups if group not in meeting] + [merged]
+    return groups
+
+
+def _meet(across: Rule, down: Rule) -> bool:
+    if not across.across:
+        return False
+    return (
+        across.start - _TOUCH <= down.at <= across.end + _TOUCH
+        and down.start - _TOUCH <= across.at <= down.end + _TOUCH
+    )
+
+
+def _overhang(rules: Sequence[Rule], crossing: Sequence[Rule]) -> list[float]:
+    """The ends of rules that reach beyond the outermost one they cross: an open side."""
+    if len(rules) < 2:
+        return []
+    first, last = min(rule.start for rule in rules), max(rule.end for rule in rules)
+    inner = [rule.at for rule in crossing]
+    ends = []
+    if not inner or first < min(inner) - 2 * _TOUCH:
+        ends.append(first)
+    if not inner or last > max(inner) + 2 * _TOUCH:
+        ends.append(last)
+    return ends
+
+
+def _places(values: Sequence[float]) -> list[float]:
+    places: list[float] = []
+    for value in sorted(values):
+        if not places or value - places[-1] > _TOUCH:
+            places.append(value)
+    return places
+
+
+def _fields(
+    xs: Sequence[float], ys: Sequence[float], across: Sequence[Rule], down: Sequence[Rule]
+) -> list[Field]:
+    """The fields of a grid: neighbouring places with no rule between them are one."""
+    height, width = len(ys) - 1, len(xs) - 1
+    owner = {(row, column): (row, column) for row in range(height) for column in range(width)}
+
+    def root(place: tuple[int, int]) -> tuple[int, int]:
+        while owner[place] != place:
+            place = owner[place]
+        return place
+
+    for row in range(1, height):
+        near = _near(across, ys[row])
+        for column, (left, right) in enumerate(pairwise(xs)):
+            if not _closed(near, left, right):
+                owner[root((row, column))] = root((row - 1, column))
+    for column in range(1, width):
+        near = _near(down, xs[column])
+        for row, (top, bottom) in enumerate(pairwise(ys)):
+            if not _closed(near, top, bottom):
+                owner[root((row, column))] = root((row, column - 1))
+    members: dict[tuple[int, int], list[tuple[int, int]]] = {}
+    for place in owner:
+        members.setdefault(root(place), []).append(place)
+    return [field for places in members.values() for field in _rectangles(places)]
+
+
+def _near(rules: Sequence[Rule], at: float) -> list[Rule]:
+    return [rule for rule in rules if abs(rule.at - at) <= _TOUCH]
+
+
+def _closed(rules: Sequence[Rule], start: float, end: float) -> bool:
+    covered = sum(max(0.0, min(rule.end, end) - max(rule.start, start)) for rule in rules)
+    return covered >= _COVER * (end - start)
+
+
+def _rectangles(places: list[tuple[int, int]]) -> list[Field]:
+    """One field where the places form a rectangle; otherwise each place by itself."""
+    top, bottom = min(row for row, _ in places), max(row for row, _ in places)
+    left, right = min(column for _, column in places), max(column for _, column in places)
+    if (bottom - top + 1) * (right - left + 1) == len(places):
+        return [Field(top, left, bottom - top + 1, right - left + 1)]
+    return [Field(row, column, 1, 1) for row, column in places]

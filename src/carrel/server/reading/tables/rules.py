@@ -1,0 +1,101 @@
+"""Rules: the straight lines on a page that may be part of a table's frame."""
+
+from collections.abc import Iterable, Sequence
+from itertools import product
+from typing import Any, NamedTuple
+
+_THIN = 3.0
+"""Points. A filled or stroked shape no thicker than this is a line."""
+_STRAIGHT = 1.0
+"""Points by which the ends of a line may differ."""
+_SHORTEST = 4.0
+"""Points. Shorter strokes are parts of letters and ornaments."""
+_SAME = 2.0
+"""Points. Parallel rules nearer than this are one."""
+_GAP = 3.0
+"""Points. A rule may have gaps so long: it is often drawn cell by cell."""
+_MOST = 2000
+"""Rules of a page that are looked at: a drawing has more, a table never."""
+
+
+class Rule(NamedTuple):
+    """A line across or down, at a height or distance from the left, from one end to the other.
+
+    `faint` is the edge of a filled area: it parts rows, but frames no cell.
+    """
+
+    across: bool
+    at: float
+    start: float
+    end: float
+    faint: bool = False
+
+
+def drawn_rules(graphics: Any) -> list[Rule]:
+    """The rules among the vector graphics that liteparse found on a page."""
+    if graphics is None or len(graphics.lines) + len(graphics.shapes) > 4 * _MOST:
+        return []
+    rules: list[Rule] = []
+    for line in graphics.lines:
+        rules += _between(line.x1, line.y1, line.x2, line.y2)
+    for shape in graphics.shapes:
+        if not shape.has_curve:
+            rules += _of_rectangle(*shape.bbox, faint=not shape.stroke)
+    return joined(rules)
+
+
+def joined(rules: Iterable[Rule]) -> list[Rule]:
+    """Rules that continue each other as one."""
+    found: list[Rule] = []
+    for across, faint in product((True, False), repeat=2):
+        waiting = sorted(r for r in rules if r.across is across and r.faint is faint)
+        for group in _near(waiting):
+            at = sum(rule.at for rule in group) / len(group)
+            pieces = sorted((rule.start, rule.end) for rule in group)
+            start, end = pieces[0]
+            for left, right in pieces[1:]:
+                if left > end + _GAP:
+                    found.append(Rule(across, at, start, end, faint))
+                    start, end = left, right
+                end = max(end, right)
+            found.append(Rule(across, at, start, end, faint))
+    return found[:_MOST]
+
+
+def _near(rules: Sequence[Rule]) -> Iterable[list[Rule]]:
+    """Rules in order of their place, in groups of one place."""
+    group: list[Rule] = []
+    for rule in rules:
+        if group and rule.at - group[0].at > _SAME:
+            yield group
+            group = []
+        group.append(rule)
+    if group:
+        yield group
+
+
+def _between(x1: float, y1: float, x2: float, y2: float) -> list[Rule]:
+    if abs(y1 - y2) <= _STRAIGHT and abs(x1 - x2) >= _SHORTEST:
+        return [Rule(True, (y1 + y2) / 2, min(x1, x2), max(x1, x2))]
+    if abs(x1 - x2) <= _STRAIGHT and abs(y1 - y2) >= _SHORTEST:
+        return [Rule(False, (x1 + x2) / 2, min(y1, y2), max(y1, y2))]
+    return []
+
+
+def _of_rectangle(
+    left: float, top: float, width: float, height: float, *, faint: bool
+) -> list[Rule]:
+    right, bottom = left + width, top + height
+    if height <= _THIN:
+        middle = (top + bottom) / 2
+        return _between(left, middle, right, middle)
+    if width <= _THIN:
+        middle = (left + right) / 2
+        return _between(middle, top, middle, bottom)
+    edges = [
+        *_between(left, top, right, top),
+        *_between(left, bottom, right, bottom),
+        *_between(left, top, left, bottom),
+        *_between(right, top, right, bottom),
+    ]
+    return [edge._replace(faint=faint) for edge in edges]
