@@ -115,8 +115,8 @@ class _Sync:
 
         while True:
             with contextlib.suppress(Unreachable, LocalError):
-                async with self._runner() as runner:
-                    async for result in follow(runner):
+                async with self._runner() as runner, contextlib.aclosing(follow(runner)) as results:
+                    async for result in results:
                         self._tell_round(result)
                         if isinstance(result, Unreachable):
                             # The server of this machine may come back at another address.

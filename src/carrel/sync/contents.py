@@ -72,12 +72,12 @@ async def read_contents(
                 content = await _settled(folder / path)
             except FileNotFoundError:
                 content = None  # it went meanwhile
-            except OSError as error:
-                content = None
-                contents.problems[path] = f"It cannot be read: {error.strerror}."
             except TimeoutError as error:
                 content = None
                 contents.problems[path] = str(error)
+            except OSError as error:
+                content = None
+                contents.problems[path] = f"It cannot be read: {error.strerror}."
             if content is not None and content.stat.size:
                 contents.files[path] = content
             done += 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from pathlib import Path
 
 from watchfiles import Change, awatch
@@ -25,19 +25,21 @@ or before the service could be reached again.
 _QUIET_MS = 400
 
 
-async def follow(runner: Runner) -> AsyncIterator[Summary | ClientError | SyncError]:
+async def follow(runner: Runner) -> AsyncGenerator[Summary | ClientError | SyncError]:
     """Syncs now, after every change and every half minute, and yields what came of it each time.
 
     After an error it goes on: what is missing may come back.
     """
-    async for _ in changes(runner.folder.path):
-        try:
-            yield await runner.run()
-        except (ClientError, SyncError) as error:
-            yield error
+    async with contextlib.aclosing(changes(runner.folder.path)) as due:
+        async for _ in due:
+            try:
+                result: Summary | ClientError | SyncError = await runner.run()
+            except (ClientError, SyncError) as error:
+                result = error
+            yield result
 
 
-async def changes(folder: Path) -> AsyncIterator[None]:
+async def changes(folder: Path) -> AsyncGenerator[None]:
     """Yields now, after every change in the folder, and every half minute.
 
     Where the system cannot watch the folder, only the half minutes remain.

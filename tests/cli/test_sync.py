@@ -1,0 +1,125 @@
+"""`carrel sync` against a service that knows the documented endpoints alone."""
+
+import asyncio
+import signal
+import time
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import pytest
+
+from support.command import Ended, carrel, start
+from support.folders import write
+from support.service import reply
+from support.strict import LIBRARY, StrictLibrary, strict_library
+
+
+@pytest.fixture
+async def library() -> AsyncIterator[StrictLibrary]:
+    async with strict_library() as library:
+        yield library
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    write(tmp_path / "folder" / "a.txt", "one")
+    write(tmp_path / "folder" / "d" / "b.txt", "two")
+    return tmp_path / "folder"
+
+
+async def sync(library: StrictLibrary, *arguments: str | Path, code: int = 0) -> Ended:
+    ended = await carrel(
+        "sync", *arguments, "--library", "contracts", CARREL_URL=library.service.url
+    )
+    assert ended.code == code, ended
+    return ended
+
+
+async def until(condition: Callable[[], object]) -> None:
+    deadline = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < deadline
+        await asyncio.sleep(0.02)
+
+
+async def test_a_folder(library: StrictLibrary, folder: Path) -> None:
+    preview = await sync(library, folder, "--dry-run")
+    assert preview.err == "2 to upload (6 B).\n"
+    assert [line.split() for line in preview.out.splitlines()] == [
+        ["DO", "FILE"],
+        ["Upload", "a.txt", "3", "B"],
+        ["Upload", "d/b.txt", "3", "B"],
+    ]
+    assert library.held == {}
+    done = await sync(library, folder)
+    assert (done.out, done.err) == ("", "2 uploaded.\n")
+    assert library.held == {"a.txt": b"one", "d/b.txt": b"two"}
+    (folder / "a.txt").rename(folder / "c.txt")
+    (folder / "d" / "b.txt").unlink()
+    rows = (await sync(library, folder, "--dry-run", "--json")).json
+    assert rows == [
+        {"action": "Rename", "path": "c.txt", "note": "was a.txt"},
+        {"action": "Keep", "path": "d/b.txt", "note": "deleted in the folder"},
+    ]
+    kept = await sync(library, folder)
+    assert kept.err == "1 renamed; 1 file deleted here stays in the library.\n"
+    summary = (await sync(library, folder, "--delete", "--json")).json
+    assert (summary["files"], summary["deleted"], summary["failures"]) == (1, 1, [])
+    assert library.held == {"c.txt": b"one"}
+    assert (await sync(library, folder)).err == "1 file in sync.\n"
+
+
+async def test_patterns(library: StrictLibrary, folder: Path) -> None:
+    write(folder / "c.pdf", "three")
+    write(folder / "old" / "d.pdf", "four")
+    await sync(library, folder, "--include", "*.pdf", "--include", "a.*", "--exclude", "old/")
+    assert set(library.held) == {"a.txt", "c.pdf"}
+
+
+async def test_what_failed_is_listed_and_the_exit_code_says_so(
+    library: StrictLibrary, folder: Path
+) -> None:
+    library.meddle = lambda request: (
+        reply({"message": "Too large."}, 413) if b"two" in request.body else None
+    )
+    ended = await sync(library, folder, code=1)
+    assert ended.out == ""
+    assert ended.err.splitlines()[0].startswith("d/b.txt: ")
+    assert ended.err.splitlines()[1] == "1 uploaded; 1 failed."
+
+
+async def test_wrong_usage(library: StrictLibrary, folder: Path) -> None:
+    assert "does not exist" in (await sync(library, folder / "gone", code=2)).err
+    assert "do not go together" in (await sync(library, folder, "--watch", "--dry-run", code=2)).err
+    missing = await carrel("sync", folder, "--library", "none", CARREL_URL=library.service.url)
+    assert (missing.code, "There is no library “none”" in missing.err) == (1, True)
+
+
+async def test_a_read_only_profile(library: StrictLibrary, folder: Path, home: Path) -> None:
+    await carrel("profiles", "add", "work", "--url", library.service.url, "--read-only")
+    ended = await carrel("sync", folder, "--library", "contracts", "--profile", "work")
+    assert (ended.code, "read-only" in ended.err) == (1, True)
+    assert library.requests == []
+    ended = await carrel("sync", folder, "--library", LIBRARY, "--profile", "work", "--dry-run")
+    assert ended.code == 0
+
+
+async def test_watching(library: StrictLibrary, folder: Path) -> None:
+    process = await start(
+        "sync", folder, "--library", LIBRARY, "--watch", CARREL_URL=library.service.url
+    )
+    try:
+        await until(lambda: len(library.held) == 2)
+        assert process.stderr
+        assert b"Watching" in await process.stderr.readline()
+        assert await process.stderr.readline() == b"2 uploaded.\n"
+        (folder / "a.txt").rename(folder / "d" / "a.txt")
+        write(folder / "new.txt", "three")
+        await until(lambda: set(library.held) == {"d/a.txt", "d/b.txt", "new.txt"})
+        process.send_signal(signal.SIGINT)
+        assert await asyncio.wait_for(process.wait(), 20) == 130
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.communicate()
+    assert sorted(library.uploads) == ["a.txt", "b.txt", "new.txt"]
