@@ -69,7 +69,8 @@ class Picture:
             preserve_very_small_text=True,
         )
         raster = Raster(dpi, picture.width, picture.height, points, picture.crop)
-        return compose(index, page_layout(parsed[0], scan.frame, scan.lines), raster, options)
+        layout = page_layout(parsed[0], scan.frame, scan.lines, scan.rules)
+        return compose(index, layout, raster, options)
 
     def _decode(self, index: int) -> tuple[Image.Image, int]:
         """A frame as RGB, upright as its camera says, and its resolution."""

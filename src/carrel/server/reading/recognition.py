@@ -9,6 +9,8 @@ from typing import Any
 from PIL import Image
 
 from carrel.server.reading.layout import Box, Frame, Line, Word
+from carrel.server.reading.tables.pictured import pictured_rules
+from carrel.server.reading.tables.rules import Rule
 
 Recognise = Callable[[Image.Image], list[dict[str, Any]]]
 """Asks the OCR process (by way of the server) for the lines in an RGB picture."""
@@ -27,10 +29,11 @@ _LEAST_SKEW, _MOST_SKEW = 0.15, 20.0
 
 @dataclass(frozen=True)
 class Scan:
-    """The lines of a page, straightened, in points of the upright page."""
+    """The lines of a page and its rules, straightened, in points of the upright page."""
 
     frame: Frame
     lines: list[Line]
+    rules: list[Rule]
 
 
 def recognise_page(picture: Image.Image, size: tuple[float, float], ask: Recognise) -> Scan:
@@ -40,7 +43,8 @@ def recognise_page(picture: Image.Image, size: tuple[float, float], ask: Recogni
     frame = Frame(*size, turn=turn, skew=skew)
     width = picture.height if turn in (90, 270) else picture.width
     scale = frame.upright_size[0] / width
-    return Scan(frame, _evened([_line(line, frame, scale) for line in found]))
+    lines = _evened([_line(line, frame, scale) for line in found])
+    return Scan(frame, lines, pictured_rules(picture, frame))
 
 
 def _upright(picture: Image.Image, ask: Recognise) -> tuple[int, list[dict[str, Any]]]:
