@@ -44,9 +44,10 @@ def pictured_rules(picture: Image.Image, frame: Frame) -> list[Rule]:
         Rule(True, (row + 0.5) * points, start * points, end * points)
         for row, start, end in _runs(_thin(pixels, points), _ACROSS / points)
     ]
+    columns = np.ascontiguousarray(pixels.T)
     down = [
         Rule(False, (column + 0.5) * points, start * points, end * points)
-        for column, start, end in _runs(_thin(np.ascontiguousarray(pixels.T), points), _DOWN / points)
+        for column, start, end in _runs(_thin(columns, points), _DOWN / points)
     ]
     return _meeting(joined(across), joined(down))
 
@@ -78,9 +79,7 @@ def _runs(dark: "NDArray[bool_]", least: float) -> list[tuple[int, int, int]]:
     starts, ends = changes[::2], changes[1::2]
     long = np.flatnonzero(ends - starts >= least)[:_MOST_RUNS]
     width = dark.shape[1] + 2
-    return [
-        (int(starts[n]) // width, int(starts[n]) % width, int(ends[n]) % width) for n in long
-    ]
+    return [(int(starts[n]) // width, int(starts[n]) % width, int(ends[n]) % width) for n in long]
 
 
 def _meeting(across: list[Rule], down: list[Rule]) -> list[Rule]:
