@@ -103,7 +103,7 @@ def test_a_word_broken_at_the_end_of_a_line_is_whole() -> None:
     ((_, text),) = _texts(
         _full("The read-", 100), _full("ing room of the Wester-", 112), _full("Ems line", 124)
     )
-    assert text == "The reading room of the Wester- Ems line"
+    assert text == "The reading room of the Wester-Ems line"
 
 
 def test_code_keeps_indentation_and_blank_lines() -> None:

@@ -1,9 +1,7 @@
 """What liteparse finds on a page (text, tables, figures), put in order as regions."""
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Any
 
 from carrel.server.reading.flow import columns, rows
@@ -16,6 +14,8 @@ from carrel.server.reading.layout import (
     Region,
     join_lines,
 )
+from carrel.server.reading.lines import Link, one_line, runs_from_right, text_lines
+from carrel.server.reading.notes import with_notes
 from carrel.server.reading.paragraphs import Style, regions
 from carrel.server.reading.tables.chunks import chunks_of_items, chunks_of_lines
 from carrel.server.reading.tables.find import find_tables
@@ -31,8 +31,6 @@ _LEAST_FIGURE = 8.0
 """Points. Anything thinner is a rule or an ornament."""
 _FIGURE_LINES = 5
 """Lines of text that may stand in a picture."""
-_BOLD = re.compile(r"bold|black|heavy|semibold|demi", re.IGNORECASE)
-_MONO = re.compile(r"mono|courier|consol|menlo|typewriter|cmtt|code", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -41,6 +39,10 @@ class _Part:
 
     box: Box
     content: Line | Region
+
+    def mirrored(self, width: float) -> "_Part":
+        box = self.box.mirrored(width)
+        return _Part(box, self.content.mirrored(width))
 
 
 def page_layout(
@@ -51,48 +53,45 @@ def page_layout(
     `further` are lines that were found in another way: by OCR, if it was needed. `rules` are
     straight lines in its picture, which may frame tables.
     """
-    links = [note.uri for note in parsed.annotations or [] if note.uri]
-    flowing, turned = _lines(parsed.text_items, further)
+    links = list(_links(parsed.annotations or []))
+    flowing, turned = _lines(parsed.text_items, further, links)
     blocks = parsed.blocks or []
     solids = [*_tables(parsed, further, rules), *_figures(blocks, frame, flowing)]
     loose, solids = _taken(flowing, solids)
-    parts = [_Part(line.box, line) for line in loose]
-    parts += [_Part(solid.box, solid) for solid in solids]
-    ordered = _in_order(parts, Style.of(loose))
+    ordered = _in_order(loose, solids, frame.upright_size[0])
     ordered = _running_heads(ordered, *frame.upright_size)
+    ordered = with_notes(ordered)
     ordered += [Region("aside", line.box, line.text, lines=(line,)) for line in turned]
-    return PageLayout(frame, ordered, list(dict.fromkeys(links)))
+    return PageLayout(frame, ordered, list(dict.fromkeys(link.url for link in links)))
 
 
 def _box(rect: Any) -> Box:
     return Box(rect.x, rect.y, rect.x + rect.width, rect.y + rect.height)
 
 
-def _lines(items: Iterable[Any], further: Sequence[Line]) -> tuple[list[Line], list[Line]]:
-    """The lines that read from left to right, and those that stand at an angle.
+def _links(annotations: Iterable[Any]) -> Iterator[Link]:
+    """The links of a page; one that runs over several lines has a box on each."""
+    for note in annotations:
+        if note.uri:
+            for rect in note.quadpoint_rects or [note.rect]:
+                if rect is not None:
+                    yield Link(_box(rect), note.uri)
+
+
+def _lines(
+    items: Iterable[Any], further: Sequence[Line], links: Sequence[Link]
+) -> tuple[list[Line], list[Line]]:
+    """The lines that read across the page, and those that stand at an angle.
 
     They are the text layer's, and further ones where it has none.
     """
     flowing: list[Line] = []
     turned: list[Line] = []
-    for item in items:
-        text = item.text.strip()
-        # Text with a confidence came from OCR, by way of liteparse, which loses some of it.
-        if not text or item.confidence is not None:
-            continue
-        bold, mono = _style(item.font_name or "")
-        line = Line(text, _box(item), item.height, (), bold, mono)
-        angle = abs((item.rotation + 180) % 360 - 180)
-        (turned if angle > _UPRIGHT else flowing).append(line)
+    for line, angle in text_lines(items, links):
+        (turned if abs(angle) > _UPRIGHT else flowing).append(line)
     layer = [line.box for line in flowing]
     flowing += [line for line in further if not any(box.holds(*line.box.centre) for box in layer)]
     return flowing, turned
-
-
-@lru_cache
-def _style(font: str) -> tuple[bool, bool]:
-    """Whether a font is bold, and whether its letters are all of one width."""
-    return bool(_BOLD.search(font)), bool(_MONO.search(font))
 
 
 def _tables(parsed: Any, further: Sequence[Line], pictured: Sequence[Rule]) -> list[Region]:
@@ -134,8 +133,21 @@ def _taken(lines: list[Line], solids: list[Region]) -> tuple[list[Line], list[Re
     return loose, solids
 
 
-def _in_order(parts: list[_Part], style: Style) -> list[Region]:
+def _in_order(lines: Sequence[Line], solids: Sequence[Region], width: float) -> list[Region]:
     """The regions of a page in reading order."""
+    parts = [_Part(line.box, line) for line in lines]
+    parts += [_Part(solid.box, solid) for solid in solids]
+    style = Style.of(lines)
+    if not runs_from_right(line.text for line in lines):
+        return _flow(parts, style)
+    # Seen in a mirror, what runs from right to left runs from left to right.
+    return [
+        region.mirrored(width) for region in _flow([part.mirrored(width) for part in parts], style)
+    ]
+
+
+def _flow(parts: list[_Part], style: Style) -> list[Region]:
+    """The regions of parts that run from left to right."""
     ordered: list[Region] = []
     for column in columns(parts):
         lines: list[Line] = []
@@ -143,29 +155,12 @@ def _in_order(parts: list[_Part], style: Style) -> list[Region]:
             texts = [part.content for part in row if isinstance(part.content, Line)]
             solids = [part.content for part in row if isinstance(part.content, Region)]
             if texts:
-                lines.append(_one_line(texts))
+                lines.append(one_line(texts))
             if solids:
                 ordered += [*regions(lines, style), *solids]
                 lines = []
         ordered += regions(lines, style)
     return ordered
-
-
-def _one_line(pieces: list[Line]) -> Line:
-    """Pieces of a line in different fonts, as one."""
-    if len(pieces) == 1:
-        return pieces[0]
-    longest = max(pieces, key=lambda piece: len(piece.text))
-    return Line(
-        " ".join(piece.text for piece in pieces),
-        Box.around(piece.box for piece in pieces),
-        longest.size,
-        tuple(word for piece in pieces for word in piece.words)
-        if any(p.read for p in pieces)
-        else (),
-        bold=all(piece.bold for piece in pieces),
-        mono=all(piece.mono for piece in pieces),
-    )
 
 
 def _running_heads(ordered: list[Region], width: float, height: float) -> list[Region]:

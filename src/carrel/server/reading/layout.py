@@ -2,13 +2,23 @@
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
 from carrel.server.reading.tables.table import Table
 
 Kind = Literal[
-    "heading", "paragraph", "list_item", "code", "table", "figure", "header", "footer", "aside"
+    "heading",
+    "paragraph",
+    "list_item",
+    "code",
+    "table",
+    "figure",
+    "caption",
+    "note",
+    "header",
+    "footer",
+    "aside",
 ]
 
 
@@ -35,6 +45,10 @@ class Box(NamedTuple):
     def centre(self) -> tuple[float, float]:
         return (self.left + self.right) / 2, (self.top + self.bottom) / 2
 
+    def mirrored(self, width: float) -> "Box":
+        """Its place in the mirror image of a page of this width."""
+        return Box(width - self.right, self.top, width - self.left, self.bottom)
+
     @classmethod
     def around(cls, boxes: Iterable["Box"]) -> "Box":
         """The smallest box that holds all of them; there must be one."""
@@ -47,6 +61,17 @@ class Word(NamedTuple):
 
     text: str
     confidence: float = 1.0
+
+
+class Mark(NamedTuple):
+    """Letters of a line that lead elsewhere: to an address, or without one to a note below."""
+
+    start: int
+    end: int
+    url: str = ""
+
+    def shifted(self, by: int) -> "Mark":
+        return Mark(self.start + by, self.end + by, self.url)
 
 
 @dataclass(frozen=True)
@@ -62,10 +87,14 @@ class Line:
     read: tuple[Word, ...] = ()
     bold: bool = False
     mono: bool = False
+    marks: tuple[Mark, ...] = ()
 
     @property
     def words(self) -> tuple[Word, ...]:
         return self.read or tuple(map(Word, self.text.split()))
+
+    def mirrored(self, width: float) -> "Line":
+        return replace(self, box=self.box.mirrored(width))
 
 
 @dataclass(frozen=True)
@@ -79,6 +108,10 @@ class Region:
     marker: str = ""
     table: Table | None = None
     lines: tuple[Line, ...] = ()
+
+    def mirrored(self, width: float) -> "Region":
+        lines = tuple(line.mirrored(width) for line in self.lines)
+        return replace(self, box=self.box.mirrored(width), lines=lines)
 
 
 @dataclass(frozen=True)
@@ -144,7 +177,13 @@ class PageLayout:
     hyperlinks: list[str] = field(default_factory=list)
 
 
-_HYPHENS = ("-", "\u00ad", "\u2010")
+_SOFT_HYPHENS = ("\u00ad", "\ufffe")
+_HYPHENS = ("-", "\u2010", *_SOFT_HYPHENS)
+
+
+def ends_in_hyphen(text: str) -> bool:
+    """Whether a line ends within a word, or between the parts of a compound."""
+    return text.endswith(_HYPHENS) and text[-2:-1].isalnum()
 
 
 def join_lines(lines: Iterable[Line]) -> str:
@@ -152,8 +191,11 @@ def join_lines(lines: Iterable[Line]) -> str:
     text = ""
     for line in lines:
         addition = line.text.strip()
-        if text.endswith(_HYPHENS) and text[-3:-1].isalpha() and addition[:1].islower():
+        if not ends_in_hyphen(text):
+            text = f"{text} {addition}".strip()
+        elif text.endswith(_SOFT_HYPHENS) or (text[-2].isalpha() and addition[:1].islower()):
             text = text[:-1] + addition
         else:
-            text = f"{text} {addition}".strip()
+            # Anglo-Saxon, 1914-1918: the hyphen stays.
+            text += addition
     return text

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from PIL import Image
 
+from carrel.server.reading.inline import add_inline
 from carrel.server.reading.layout import Box, PageLayout, Region
 from carrel.server.reading.options import ReadOptions
 from carrel.server.reading.scored_text import ScoredText
@@ -37,11 +38,9 @@ _TYPES: dict[str, BlockType] = {
     "heading": "title",
     "code": "code",
     "list_item": "list",
+    "caption": "caption",
     "aside": "aside_text",
 }
-_CAPTION = re.compile(
-    r"(fig(ure)?|table|tab|plate|chart|abb(ildung)?|tabelle|tableau)\.?\s*\d+", re.IGNORECASE
-)
 _JPEG_QUALITY = 90
 _ADDRESS = re.compile(r"https?://[^\s)>\]]+")
 PAPERLESS = Dimensions(dpi=200, height=2339, width=1654)
@@ -115,7 +114,14 @@ class _Composer:
             case "heading":
                 text = ScoredText()
                 text.syntax("#" * min(6, max(1, first.level)) + " ")
-                text.content(first.text, first.lines)
+                add_inline(text, first)
+                self._add_text(group, text)
+            case "note":
+                text = ScoredText()
+                text.syntax("[^")
+                text.content(first.marker, first.lines)
+                text.syntax("]: ")
+                add_inline(text, first)
                 self._add_text(group, text)
             case "code":
                 text = ScoredText()
@@ -123,9 +129,9 @@ class _Composer:
                 text.content(first.text, first.lines)
                 text.syntax("\n```")
                 self._add_text(group, text)
-            case "paragraph" | "aside":
+            case "paragraph" | "aside" | "caption":
                 text = ScoredText()
-                text.content(first.text, first.lines)
+                add_inline(text, first)
                 self._add_text(group, text)
 
     def _separate(self) -> None:
@@ -135,10 +141,7 @@ class _Composer:
     def _add_text(self, group: list[Region], text: ScoredText) -> None:
         self._separate()
         self.text.append(text)
-        kind = _TYPES.get(group[0].kind, "text")
-        if kind == "text" and _CAPTION.match(str(text)):
-            kind = "caption"
-        self._add_block(kind, group, text)
+        self._add_block(_TYPES.get(group[0].kind, "text"), group, text)
 
     def _add_head(self, region: Region) -> None:
         wanted = {"header": self.options.extract_header, "footer": self.options.extract_footer}
@@ -310,7 +313,7 @@ def _list(items: list[Region]) -> ScoredText:
         if ordered and not ordered.isdigit():
             text.content(item.marker, item.lines)
             text.syntax(" ")
-        text.content(item.text, item.lines)
+        add_inline(text, item)
     return text
 
 

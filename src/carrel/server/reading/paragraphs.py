@@ -6,13 +6,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from carrel.server.reading.layout import Box, Line, Region, join_lines
+from carrel.server.reading.layout import (
+    Box,
+    Kind,
+    Line,
+    Region,
+    ends_in_hyphen,
+    join_lines,
+)
 
 _BULLET = re.compile(r"[•◦▪‣●○■□·∙*–—-]\s+(?=\S)")
 _GLUED_BULLET = re.compile(r"[•◦▪‣●■](?=\w)")
 _NUMBER = re.compile(r"\(?(\d{1,3})[.)]\s+(?=\S)")
 _BARE_NUMBER = re.compile(r"(\d{1,2})\s+(?=\S)")
 _LETTER = re.compile(r"\(?([a-z])[.)]\s+(?=\S)")
+_CAPTION = re.compile(
+    r"(fig(ure)?|table|tab|plate|chart|abb(ildung)?|tabelle|tableau)"
+    r"\.?\s*\d+[a-z]?(?=[.:]|$| [–—-] )",
+    re.IGNORECASE,
+)
 _SENTENCE_ENDS = tuple('.!?:;"”»)]')
 _HEADING_LETTERS = 200
 _LEVELS = ((1.7, 1), (1.35, 2), (1.12, 3))
@@ -91,14 +103,28 @@ class _Column:
         gap = line.box.top - above.box.bottom
         if line.mono:
             return gap > style.gap + 1.5 * line.size
-        level = style.level(line)
-        if level != style.level(above) or abs(line.size - above.size) > 0.12 * above.size:
+        if _CAPTION.match(line.text):
             return True
-        if level:
-            return gap > style.gap + 0.8 * line.size or len(block) >= 3
+        level = style.level(line)
+        # Only its marker may make an item's first line larger.
+        item = block[0] in self._markers and line.size <= above.size and not line.bold
+        changed = level != style.level(above) or abs(line.size - above.size) > 0.12 * above.size
+        if changed and not item:
+            return True
+        if level and not item:
+            return len(block) >= 3 or not self._same_heading(above, line, gap)
         if not style.close(above, line) and not _goes_on(above, line, gap):
             return True
         return self._begins_text(block, number)
+
+    def _same_heading(self, above: Line, line: Line, gap: float) -> bool:
+        """Whether a line goes on with the heading above it."""
+        if gap > self._style.gap + 0.8 * line.size:
+            return False
+        near = 0.5 * line.size
+        left = abs(above.box.left - line.box.left) < near
+        centred = abs(above.box.centre[0] - line.box.centre[0]) < near
+        return left or centred
 
     def _begins_text(self, block: list[int], number: int) -> bool:
         """Whether a line of text close below another begins a new block."""
@@ -124,6 +150,8 @@ class _Column:
 
     def _ended(self, above: Line, line: Line) -> bool:
         """Whether the line above was broken on purpose: the next word would have fitted."""
+        if ends_in_hyphen(above.text):
+            return False
         word = line.text.split(" ", 1)[0]
         letter = line.box.width / max(1, len(line.text))
         return self._right - above.box.right > letter * (len(word) + 2)
@@ -151,7 +179,8 @@ class _Column:
                 parts.append([])
             parts[-1].append(line)
         text = "\n".join(join_lines(part) for part in parts)
-        return Region("paragraph", Box.around(line.box for line in lines), text, lines=tuple(lines))
+        kind: Kind = "caption" if _CAPTION.match(text) else "paragraph"
+        return Region(kind, Box.around(line.box for line in lines), text, lines=tuple(lines))
 
     def _rejoined(self, found: list[Region]) -> list[Region]:
         """Gives a first line in large letters back to its paragraph."""

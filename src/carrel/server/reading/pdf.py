@@ -16,10 +16,12 @@ from pypdfium2.raw import FPDF_PAGEOBJ_IMAGE
 from carrel.server.reading.blocks import page_layout
 from carrel.server.reading.children import allow_cpu
 from carrel.server.reading.layout import Frame, Line, PageLayout
+from carrel.server.reading.lines import text_turn
 from carrel.server.reading.markdown import Raster, compose
 from carrel.server.reading.ocr_address import OCRAddress
 from carrel.server.reading.options import ReadOptions, UnreadableDocument, select_pages
 from carrel.server.reading.recognition import Recognise, recognise_page
+from carrel.server.reading.tables.rules import Rule
 from carrel.server.reading.text_layer import TextLayer
 from carrel.wire.ocr import Page
 
@@ -34,6 +36,8 @@ MAX_PIXELS = 20_000_000
 
 _BATCH = 16
 _SECONDS_PER_PAGE = 20
+_UNTRUSTED = frozenset({"garbled", "invisible-text-layer"})
+"""Text layers that do not say what stands on the page, or only what some other OCR made of it."""
 _MIXED = 0.1
 """A page with text needs OCR too if one picture covers more of it than this."""
 
@@ -90,11 +94,13 @@ class PDF:
         ask: Recognise,
     ) -> Page:
         size = self._document.get_page_size(index)
-        frame = Frame(*size)
+        width, height = size
+        frame = Frame(width, height)
         lines: list[Line] = []
+        rules: list[Rule] = []
         if parsed is not None and _needs_ocr(parsed.complexity):
             scan = recognise_page(self._render(index, self._ocr_dpi(index, size)), size, ask)
-            frame, lines = scan.frame, scan.lines
+            frame, lines, rules = scan.frame, scan.lines, scan.rules
             address.hand_over(lines, frame.upright_size)
             read = self._parse(
                 [index],
@@ -104,27 +110,30 @@ class PDF:
                 dpi=_bounded_dpi(size, POINTS, 1_000_000),
                 page_orientation_corrections=[(index + 1, frame.turn)],
             )
+            untrusted = _UNTRUSTED.intersection(parsed.complexity.reasons)
             parsed = read[0] if read else parsed
+            if untrusted:
+                parsed.text_items = [i for i in parsed.text_items if i.confidence is not None]
         elif parsed is not None:
-            lines = self._complete(index, parsed)
+            turn = text_turn(parsed.text_items)
+            if turn:
+                frame = Frame(width, height, turn)
+                read = self._parse([index], page_orientation_corrections=[(index + 1, turn)])
+                parsed = read[0] if read else parsed
+            lines = self._complete(index, parsed, turn)
         raster = self._raster(index, size)
         if parsed is None:
             return compose(index, PageLayout(frame, []), raster, options)
-        return compose(index, page_layout(parsed, frame, lines), raster, options)
+        return compose(index, page_layout(parsed, frame, lines, rules), raster, options)
 
-    def _complete(self, index: int, parsed: Any) -> list[Line]:
+    def _complete(self, index: int, parsed: Any, turn: int) -> list[Line]:
         """Mends the text that liteparse found; returns the lines that it did not find."""
-        tables = [block for block in parsed.blocks or [] if block.kind == "table"]
-        rows = [row for table in tables for row in [table.header or [], *(table.rows or [])]]
-        cells = [(cell, cell.bbox) for row in rows for cell in row if cell.bbox]
         with (
             contextlib.closing(self._document[index]) as page,
             contextlib.closing(page.get_textpage()) as text_page,
         ):
-            if page.get_rotation():
-                return []
-            layer = TextLayer(text_page, page.get_cropbox())
-            layer.restore_characters([*((item, item) for item in parsed.text_items), *cells])
+            layer = TextLayer(page, text_page, turn)
+            layer.restore_characters(parsed.text_items)
             return layer.missing_lines(parsed.text_items)
 
     def _ocr_dpi(self, index: int, size: tuple[float, float]) -> float:
@@ -189,7 +198,7 @@ def parse(source: Path | bytes, indexes: list[int], **settings: Any) -> list[Any
 def _needs_ocr(complexity: Any) -> bool:
     """Whether what stands on a page is not (all) in its text layer."""
     reasons = set(complexity.reasons)
-    if reasons & {"scanned", "garbled", "no-text", "vector-text"}:
+    if reasons & {"scanned", "no-text", "vector-text", *_UNTRUSTED}:
         return True
     return "embedded-images" in reasons and complexity.largest_image_coverage > _MIXED
 

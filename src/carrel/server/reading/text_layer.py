@@ -1,14 +1,16 @@
 """A PDF's text layer as PDFium has it, to make good what liteparse leaves out or changes.
 
-It writes dashes and quotes as ASCII, and drops numbers that stand alone.
+It writes dashes and quotes as ASCII, drops numbers that stand alone, and mixes up the order of
+punctuation in text that runs from right to left.
 """
 
+import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from carrel.server.reading.layout import Box, Line
+from carrel.server.reading.layout import Box, Frame, Line
 
 _PLAIN = str.maketrans({
     **dict.fromkeys("‘’‚‛", "'"),
@@ -17,6 +19,7 @@ _PLAIN = str.maketrans({
 })  # fmt: skip
 _LOOSE = str.maketrans({**_PLAIN, **dict.fromkeys(map(ord, "-‐‑‒–—―\u00ad\ufffe"))})
 """Leaves out hyphens too: one reader keeps and another drops those at line ends."""
+_RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 _MARGIN = 1.0
 """Points around a line within which its letters are looked for."""
 
@@ -30,12 +33,17 @@ class _Row(NamedTuple):
 
 
 class TextLayer:
-    """The text of one page that is not turned."""
+    """The text of one page, by places in the upright layout."""
 
-    def __init__(self, text_page: Any, crop_box: tuple[float, float, float, float]) -> None:
-        """`text_page` is PDFium's; `crop_box` the page's left, bottom, right and top edges."""
+    def __init__(self, page: Any, text_page: Any, turn: int = 0) -> None:
+        """`page` and `text_page` are PDFium's; `turn` is how far the page's content is turned."""
         self._page = text_page
-        self._left, _, _, self._top = crop_box
+        left, bottom, right, top = page.get_cropbox()
+        self._left, self._top = left, top
+        # PDFium's places know nothing of how the page is shown.
+        turn = (turn - page.get_rotation()) % 360
+        self._frame = Frame(right - left, top - bottom, turn)
+        self._upright = Frame(*self._frame.upright_size, -turn % 360)
         self._text: str = text_page.get_text_range()
         self._rows: list[_Row] = []
         start = 0
@@ -43,30 +51,31 @@ class TextLayer:
             self._rows.append(_Row(start, text, _folded(text)))
             start += len(text)
 
-    def restore_characters(self, pieces: Iterable[tuple[Any, Any]]) -> None:
-        """Gives pieces of text their own characters back, where only ASCII was the difference.
+    def restore_characters(self, items: Iterable[Any]) -> None:
+        """Gives liteparse's items their own characters back, where only ASCII was the difference.
 
-        Each piece is an object with a `text`, and one with its `x`, `y`, `width` and `height`.
+        And text that runs from right to left its order.
         """
-        if self._text == self._text.translate(_PLAIN):
+        if self._text == self._text.translate(_PLAIN) and not _RIGHT_TO_LEFT.search(self._text):
             return
         exact = {row.folded: row.text for row in self._rows}
-        for piece, place in pieces:
-            folded = _folded(piece.text)
+        for item in items:
+            folded = _folded(item.text)
             text = exact.get(folded)
             if text is None:
-                box = Box(place.x, place.y, place.x + place.width, place.y + place.height)
-                text = self.text_in(box, _MARGIN)
-            if _folded(text) == folded:
-                piece.text = " ".join(text.split())
+                box = Box(item.x, item.y, item.x + item.width, item.y + item.height)
+                text = self._inside(box, _MARGIN)
+            if _folded(text) == folded or _reordered(text, item.text):
+                item.text = " ".join(text.split())
 
-    def text_in(self, box: Box, margin: float = 0.0) -> str:
-        """The text inside a box of the page and so many points around it."""
+    def _inside(self, box: Box, margin: float = 0.0) -> str:
+        """The text inside a box and so many points around it."""
+        left, top, right, bottom = self._frame.on_page(box)
         text: str = self._page.get_text_bounded(
-            self._left + box.left - margin,
-            self._top - box.bottom - margin,
-            self._left + box.right + margin,
-            self._top - box.top + margin,
+            self._left + left - margin,
+            self._top - bottom - margin,
+            self._left + right + margin,
+            self._top - top + margin,
         )
         return text
 
@@ -90,8 +99,10 @@ class TextLayer:
         """The runs of letters of a row that stand together."""
         for number in range(self._page.count_rects(row.start, len(row.text))):
             left, bottom, right, top = self._page.get_rect(number)
-            box = Box(left - self._left, self._top - top, right - self._left, self._top - bottom)
-            text = " ".join(self.text_in(box).split())
+            box = self._upright.on_page(
+                Box(left - self._left, self._top - top, right - self._left, self._top - bottom)
+            )
+            text = " ".join(self._inside(box).split())
             if text:
                 yield text, box
 
@@ -100,3 +111,10 @@ def _folded(text: str) -> str:
     """What two spellings of one text have in common."""
     plain = unicodedata.normalize("NFKC", text.translate(_LOOSE))
     return "".join(plain.split())
+
+
+def _reordered(one: str, other: str) -> bool:
+    """Whether texts that run from right to left differ in order only; brackets may be mirrored."""
+    if not _RIGHT_TO_LEFT.search(one):
+        return False
+    return sorted(filter(str.isalnum, one)) == sorted(filter(str.isalnum, other))

@@ -1,0 +1,125 @@
+"""liteparse's pieces of text as lines."""
+
+import re
+import statistics
+import unicodedata
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from carrel.server.reading.layout import Box, Line, Mark
+
+_RAISED = 1.1
+"""A line so much higher than its font's lines has a raised or larger letter in it."""
+_NOTE = re.compile(r"(?<=\S)(\d{1,2}|[*†‡§])$")
+_TOGETHER = 0.12
+"""Less white space than this part of a line's height does not separate words."""
+_BOLD = re.compile(r"bold|black|heavy|semibold|demi", re.IGNORECASE)
+_MONO = re.compile(r"mono|courier|consol|menlo|typewriter|cmtt|code", re.IGNORECASE)
+
+
+class Link(NamedTuple):
+    """Where a link can be clicked, and where it leads."""
+
+    box: Box
+    url: str
+
+
+def text_lines(items: Iterable[Any], links: Sequence[Link] = ()) -> list[tuple[Line, float]]:
+    """The lines of a text layer, each with its angle in degrees, -180 to 180."""
+    # Text with a confidence came from OCR, by way of liteparse, which loses some of it.
+    items = [item for item in items if item.confidence is None and item.text.strip()]
+    heights: dict[tuple[Any, Any], list[float]] = {}
+    for item in items:
+        heights.setdefault((item.font_name, item.font_size), []).append(item.height)
+    usual = {font: statistics.median_low(found) for font, found in heights.items()}
+    lines = []
+    for item in items:
+        size = usual[item.font_name, item.font_size]
+        # One size can be scaled to many; only what is slightly higher is raised.
+        raised = _RAISED * size < item.height <= 1.5 * size
+        text = item.text.strip()
+        box = Box(item.x, item.y, item.x + item.width, item.y + item.height)
+        marks = _links(item, text, box, links) if links else []
+        note = _NOTE.search(text) if raised else None
+        if note:
+            marks.append(Mark(note.start(), note.end()))
+        bold, mono = _style(item.font_name or "")
+        line = Line(text, box, size if raised else item.height, (), bold, mono, tuple(marks))
+        lines.append((line, (item.rotation + 180) % 360 - 180))
+    return lines
+
+
+def text_turn(items: Iterable[Any]) -> int:
+    """How far most letters of a page are turned clockwise: 0, 90, 180 or 270 degrees."""
+    letters = {0: 0, 90: 0, 180: 0, 270: 0}
+    for item in items:
+        letters[round(item.rotation / 90) % 4 * 90] += len(item.text)
+    return max(letters, key=lambda turn: letters[turn])
+
+
+def _links(item: Any, text: str, box: Box, links: Sequence[Link]) -> list[Mark]:
+    """The words of a line that stand in the boxes of links."""
+    marks: list[Mark] = []
+    words = list(re.finditer(r"\S+", text))
+    for place, url in links:
+        if not (place.top <= box.centre[1] <= place.bottom) or len(words) != len(item.words):
+            continue
+        inside = [
+            match
+            for match, word in zip(words, item.words, strict=True)
+            if place.left <= word.x + word.width / 2 <= place.right
+        ]
+        if inside:
+            marks.append(Mark(inside[0].start(), inside[-1].end(), url))
+    return marks
+
+
+def runs_from_right(texts: Iterable[str]) -> bool:
+    """Whether most letters are of a script that is written from right to left."""
+    balance = 0
+    for text in texts:
+        if not text.isascii():
+            to_left = sum(unicodedata.bidirectional(letter) in ("R", "AL") for letter in text)
+            balance += 2 * to_left
+        balance -= len(text)
+    return balance > 0
+
+
+def one_line(pieces: Sequence[Line]) -> Line:
+    """Pieces of a line in different fonts, from left to right, as one."""
+    if len(pieces) == 1:
+        return pieces[0]
+    longest = max(pieces, key=lambda piece: len(piece.text))
+    mono = all(piece.mono for piece in pieces)
+    text = pieces[0].text
+    marks = list(pieces[0].marks)
+    for before, piece in pairwise(pieces):
+        gap = piece.box.left - before.box.right
+        spaces = int(gap > _TOGETHER * piece.box.height)
+        if mono:
+            spaces = max(1, round(gap * len(piece.text) / max(1.0, piece.box.width)))
+        text += " " * spaces
+        marks += [mark.shifted(len(text)) for mark in piece.marks]
+        text += piece.text
+    return Line(
+        text,
+        Box.around(piece.box for piece in pieces),
+        longest.size,
+        tuple(word for piece in pieces for word in piece.words) if _read(pieces) else (),
+        all(piece.bold for piece in pieces),
+        mono,
+        tuple(marks),
+    )
+
+
+def _read(pieces: Sequence[Line]) -> bool:
+    """Whether some of a line came from OCR."""
+    return any(piece.read for piece in pieces)
+
+
+@lru_cache
+def _style(font: str) -> tuple[bool, bool]:
+    """Whether a font is bold, and whether its letters are all of one width."""
+    return bool(_BOLD.search(font)), bool(_MONO.search(font))
