@@ -70,13 +70,19 @@ class LibraryUnderTest:
 
     def marked(self, word: str) -> list[dict[str, Any]]:
         """The hits in which a search has marked the word itself."""
-        return [hit for hit in self.search(word, 100) if f"«{word}»" in hit["snippet"].lower()]
+        return [hit for hit in self.search(word, 100) if word in matched(hit)]
 
     def _json(self, path: str, **query: Any) -> dict[str, Any]:
         response = self.http.get(f"{self.path}/{path}", params=query)
         assert response.status_code == 200, response.text
         body: dict[str, Any] = response.json()
         return body
+
+
+def matched(hit: dict[str, Any]) -> list[str]:
+    """The matched words of a hit, in small letters."""
+    snippet: str = hit["snippet"].lower()
+    return [snippet[match["start"] : match["end"]] for match in hit["matches"]]
 
 
 def new_library(http: httpx.Client, **settings: Any) -> LibraryUnderTest:

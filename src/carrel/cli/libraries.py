@@ -1,6 +1,9 @@
 """`carrel libraries …`"""
 
 import asyncio
+import json as jsonlib
+import shutil
+import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,7 +20,7 @@ if TYPE_CHECKING:
 
     from carrel.client import Client
     from carrel.wire.documents import Document
-    from carrel.wire.libraries import Library, SearchResult
+    from carrel.wire.libraries import Library, SearchHit, SearchResult
 
 app = commands("Make libraries, fill them, and search them.")
 
@@ -254,26 +257,37 @@ def search(
     library: LibraryArgument,
     query: Annotated[str, typer.Argument(metavar="QUERY")],
     limit: Annotated[int, typer.Option(metavar="N", min=1, max=100)] = 10,
+    document: Annotated[
+        list[str] | None,
+        typer.Option(metavar="DOCUMENT", help="Only in this one, by id or name; repeatable."),
+    ] = None,
+    attribute: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VALUE", help="Only in documents with this attribute; repeatable."
+        ),
+    ] = None,
     profile: ProfileOption = None,
     json: JSONOption = False,
 ) -> None:
     """Find passages, best first. Only the bundled server offers this."""
+    filters = _filters(attribute or ())
 
     async def work(client: "Client") -> "SearchResult":
         found = await find_library(client, library)
-        return await client.libraries.search(found.id, query, limit)
+        ids = [(await find_document(client, found.id, wanted)).id for wanted in document or ()]
+        return await client.libraries.search(
+            found.id, query, limit, document_ids=ids or None, filters_attributes=filters
+        )
 
     result = run(profile, work)
     if json:
         output.as_json(result)
         return
-    output.table(
-        ["HIT", "DOCUMENT", "PAGE", "PASSAGE"],
-        [
-            (number, hit.document_name, None if hit.page is None else hit.page + 1, hit.snippet)
-            for number, hit in enumerate(result.data, 1)
-        ],
-    )
+    for number, hit in enumerate(result.data, 1):
+        output.data(_hit(number, hit))
+    if not result.data:
+        output.note("Nothing found.")
 
 
 @app.command("reprocess")
@@ -319,6 +333,32 @@ def status(document: "Document") -> str:
     from carrel.store.selectors.libraries import document_status
 
     return document_status(document).text
+
+
+def _hit(number: int, hit: "SearchHit") -> str:
+    """Where a passage is, and under it the passage with the matched words marked."""
+    from carrel.wire.libraries import marked
+
+    page = "" if hit.page is None else f", page {hit.page + 1}"
+    passage = output.one_line(marked(hit.snippet, hit.matches))
+    width = max(40, shutil.get_terminal_size().columns - 4)
+    lines = textwrap.wrap(passage, width, break_long_words=False, break_on_hyphens=False)
+    place = f"{number:>2}  {output.one_line(hit.document_name)}{page}"
+    return "\n".join([place, *(f"    {line}" for line in lines)])
+
+
+def _filters(attributes: "Sequence[str]") -> str | None:
+    """Attributes as JSON. A value is a number or a truth where it reads as one, or else text."""
+    filters: dict[str, object] = {}
+    for attribute in attributes:
+        name, given, value = attribute.partition("=")
+        if not given:
+            raise CommandError(f"“{attribute}” is no attribute. Write it as NAME=VALUE.")
+        try:
+            filters[name] = jsonlib.loads(value)
+        except ValueError:
+            filters[name] = value
+    return jsonlib.dumps(filters) if filters else None
 
 
 async def _processed(client: "Client", document: "Document") -> "Document":

@@ -61,13 +61,29 @@ class Libraries:
         """Removes a library with all its documents."""
         await self._transport.send("DELETE", path_of("/v1/libraries/{}", library_id))
 
-    async def search(self, library_id: str, query: str, limit: int = 10) -> SearchResult:
-        """The passages that fit best, best first. The bundled server alone offers this."""
+    async def search(
+        self,
+        library_id: str,
+        query: str,
+        limit: int = 10,
+        *,
+        document_ids: builtins.list[str] | None = None,
+        filters_attributes: str | None = None,
+    ) -> SearchResult:
+        """The passages that fit best, best first. The bundled server alone offers this.
+
+        `document_ids` and `filters_attributes`, a JSON object, restrict it to some documents.
+        """
         return await self._transport.call(
             SearchResult,
             "GET",
             path_of("/v1/libraries/{}/search", library_id),
-            query=SearchQuery(query=query, limit=limit),
+            query=SearchQuery(
+                query=query,
+                limit=limit,
+                document_ids=document_ids,
+                filters_attributes=filters_attributes,
+            ),
         )
 
     async def shares(self, library_id: str) -> builtins.list[Sharing]:

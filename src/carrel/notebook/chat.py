@@ -13,6 +13,7 @@ from carrel.store.documents import Source
 from carrel.store.selectors.chat import phase_words, session_rows, title, tokens, turn_rows
 from carrel.store.store import Store
 from carrel.wire.completions import Passage
+from carrel.wire.libraries import marked
 
 
 class ChatPanel(Panel):
@@ -164,7 +165,7 @@ def _source(label: str, passage: Passage) -> Json:
         "id": passage.index,
         "label": label,
         "title": f"Source {passage.index} · {passage.document_name}{page}",
-        "snippet": passage.snippet,
+        "snippet": marked(passage.snippet, passage.matches),
         "library": passage.library_id,
         "document": passage.document_id,
         "name": passage.document_name,

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from carrel.locking import Locked, lock_file
 
-FORMAT = 1
+FORMAT = 2
 """The folder format this program writes; the Alembic revision of the same number goes with it."""
 
 

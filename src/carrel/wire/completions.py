@@ -7,6 +7,7 @@ from pydantic import BeforeValidator, Field
 from carrel.wire.base import Answer, Count, JSONObject, Request, Text, omitted_when_none
 from carrel.wire.content import Content
 from carrel.wire.formats import ResponseFormat
+from carrel.wire.libraries import PageBox, Span
 from carrel.wire.tools import FunctionTool, NamedToolChoice, ToolCall, ToolChoice
 
 FinishReason = Literal["stop", "length", "model_length", "error", "tool_calls"]
@@ -92,15 +93,6 @@ class CompletionRequest(CompletionOptions):
     agent_id: Text
 
 
-class BlockBox(Answer):
-    """A rectangle in a page's pixels, whole numbers from the top left corner."""
-
-    top_left_x: int
-    top_left_y: int
-    bottom_right_x: int
-    bottom_right_y: int
-
-
 class Passage(Answer):
     """A passage of a library document that was given to the model (an extension).
 
@@ -113,8 +105,9 @@ class Passage(Answer):
     document_name: str
     page: int | None = None
     snippet: str
+    matches: list[Span] = Field(default_factory=list)
     score: float | None = None
-    box: BlockBox | None = None
+    box: PageBox | None = None
 
 
 class CompletionMessage(Answer):

@@ -101,21 +101,59 @@ class SharingList(Answer):
 
 
 class SearchQuery(Request):
-    """A search in a library (an extension of the bundled server)."""
+    """A search in a library (an extension of the bundled server).
+
+    `document_ids` and `filters_attributes`, a JSON object as in a list of documents, restrict it
+    to some documents.
+    """
 
     query: Annotated[Name, Field(max_length=2000)]
     limit: Annotated[int, Field(ge=1, le=100)] = 10
+    document_ids: Annotated[list[Text], Field(max_length=100)] | None = None
+    filters_attributes: Text | None = None
+
+
+class Span(Answer):
+    """Characters of a text: from `start` to before `end`, counted from 0."""
+
+    start: int
+    end: int
+
+
+class PageBox(Answer):
+    """A rectangle on a page of `page_width` and `page_height` pixels, from its top left corner."""
+
+    top_left_x: int
+    top_left_y: int
+    bottom_right_x: int
+    bottom_right_y: int
+    page_width: int | None = None
+    page_height: int | None = None
 
 
 class SearchHit(Answer):
-    """One passage found. `page` counts from 0; matched words stand between « and »."""
+    """One passage found. `page` counts from 0; `matches` are the matched words in the snippet.
+
+    `box` is around them, or around the passage, where that is known.
+    """
 
     document_id: str
     document_name: str
     page: int | None = None
     snippet: str
+    matches: list[Span] = Field(default_factory=list)
     score: float
+    box: PageBox | None = None
 
 
 class SearchResult(Answer):
     data: list[SearchHit]
+
+
+def marked(snippet: str, matches: list[Span]) -> str:
+    """A snippet with its matched words between « and », for people to read."""
+    parts, end = [], 0
+    for match in matches:
+        parts += [snippet[end : match.start], "«", snippet[match.start : match.end], "»"]
+        end = match.end
+    return "".join([*parts, snippet[end:]])

@@ -46,6 +46,13 @@ def test_no_cut_inside_a_word_that_fits(words: list[str], size: int) -> None:
     assert [word for piece in pieces for word in piece.split()] == words
 
 
+@settings(deadline=None)
+@given(_MARKDOWN, _SIZE)
+def test_a_chunk_knows_where_it_begins(page: str, size: int) -> None:
+    for chunk in chunk_pages([(0, page)], size):
+        assert page[chunk.start : chunk.start + len(chunk.text)] == chunk.text
+
+
 def test_cuts_between_paragraphs_before_it_cuts_between_sentences() -> None:
     first = "One sentence here. " * 5 + "\n\n"
     second = "Another one there. " * 5
@@ -66,5 +73,5 @@ def test_pieces_are_of_about_equal_length() -> None:
 
 def test_pictures_and_rules_make_no_chunk() -> None:
     assert chunk_pages([(0, "![img-0.jpeg](img-0.jpeg)\n\n---\n"), (3, "Text")]) == [
-        Chunk(3, "Text")
+        Chunk(3, 0, "Text")
     ]

@@ -34,7 +34,7 @@ def _chunks(server: RunningServer) -> list[tuple[Any, ...]]:
     database = sqlite3.connect(f"file:{server.data / 'carrel.db'}?mode=ro", uri=True)
     try:
         chunks = database.execute(
-            "SELECT name, chunks.generation = indexed_generation, position, page, text, vector"
+            "SELECT name, position, page, text, vector, layout"
             " FROM chunks JOIN documents ON documents.id = document_id ORDER BY name, position"
         ).fetchall()
         pages = database.execute(

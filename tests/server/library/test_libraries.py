@@ -56,7 +56,8 @@ def test_nothing_of_a_deleted_library_stays_in_the_index(
     queries = {
         "SELECT count(*) FROM documents WHERE library_id = ?": library.id,
         "SELECT count(*) FROM document_pages WHERE document_id = ?": id,
-        "SELECT count(*) FROM chunks WHERE library_id = ?": library.id,
+        "SELECT count(*) FROM chunks WHERE document_id = ?": id,
+        "SELECT count(*) FROM words WHERE word = ?": "quokkaesque",
         "SELECT count(*) FROM chunks_fts WHERE chunks_fts MATCH ?": "quokkaesque",
     }
 
@@ -65,9 +66,9 @@ def test_nothing_of_a_deleted_library_stays_in_the_index(
             return [database.execute(*query).fetchone()[0] for query in arguments]
 
     arguments = [(query, (value,)) for query, value in queries.items()]
-    assert counts() == [1, 1, 1, 1]
+    assert counts() == [1, 1, 1, 1, 1]
     library.http.delete(library.path)
-    assert counts() == [0, 0, 0, 0]
+    assert counts() == [0, 0, 0, 0, 0]
 
 
 def test_list_pages_and_searches(http: httpx.Client) -> None:

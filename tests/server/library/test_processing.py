@@ -24,7 +24,7 @@ from carrel.server.records.migrate import migrate
 from carrel.server.records.tables import chunks, document_pages
 from carrel.server.records.tables import documents as documents_table
 from carrel.wire.documents import Document
-from carrel.wire.libraries import LibraryCreate
+from carrel.wire.libraries import LibraryCreate, SearchQuery
 from carrel.wire.ocr import Page
 
 Read = Callable[[], Awaitable[str]]
@@ -227,7 +227,8 @@ async def test_search_can_be_restricted_to_documents(lab: Lab) -> None:
     second = await lab.until(await lab.add(library_id, b"2"), "done")
     both = await lab.service.search([library_id], "heron", 10, lab.caller)
     assert {hit.document_id for hit in both} == {first.id, second.id}
-    one = await lab.service.search([library_id], "heron", 10, lab.caller, [second.id])
+    query = SearchQuery(query="heron", document_ids=[second.id])
+    one = await lab.service.search_library(lab.caller, library_id, query)
     assert [hit.document_id for hit in one] == [second.id]
 
 

@@ -22,9 +22,10 @@ _WORD = re.compile(r"\w")
 
 
 class Chunk(NamedTuple):
-    """A passage of one page; `page` counts from 0."""
+    """A passage of one page; `page` counts from 0, `start` is its offset in the page's Markdown."""
 
     page: int
+    start: int
     text: str
 
 
@@ -35,9 +36,12 @@ def chunk_pages(pages: Iterable[tuple[int, str]], size: int = DEFAULT_SIZE) -> l
     """
     chunks = []
     for page, markdown in pages:
+        end = 0
         for piece in split(markdown, size):
+            start, end = end, end + len(piece)
             if _WORD.search(_PICTURE.sub("", piece)):
-                chunks.append(Chunk(page, piece.strip()))
+                blank = len(piece) - len(piece.lstrip())
+                chunks.append(Chunk(page, start + blank, piece.strip()))
     return chunks
 
 

@@ -1,9 +1,13 @@
-"""What happens to a document: read → chunk → embed → publish."""
+"""What happens to a document: it is read, then cut into chunks, embedded and indexed.
+
+There are two durable steps. Reading is what takes long, and its pages are kept; what follows from
+them takes milliseconds, is always the same, and becomes searchable in one transaction.
+"""
 
 import asyncio
 import errno
 import logging
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from functools import partial, wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
@@ -11,16 +15,19 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 import sqlalchemy as sa
 
 from carrel.server.blobs.store import BlobMissing, Blobs, BlobsUnavailable, put
-from carrel.server.library.chunking import DEFAULT_SIZE, chunk_pages
+from carrel.server.library.chunking import DEFAULT_SIZE, Chunk, chunk_pages
 from carrel.server.library.embeddings import Embedder
 from carrel.server.library.jobs import RunStep
+from carrel.server.library.places import Layout, page_layout
+from carrel.server.library.words import segment, vocabulary
 from carrel.server.reading.options import ReadOptions, UnreadableDocument
 from carrel.server.reading.reader import Reader
 from carrel.server.reading.recogniser import OCRUnavailable
 from carrel.server.records import processing
 from carrel.server.records.database import Database
-from carrel.server.records.processing import Job, Outcome, Superseded
-from carrel.wire.ocr import OCRResult, OCRUsage
+from carrel.server.records.processing import ChunkText, Job, Outcome, PageText, Superseded
+from carrel.text import clean_text
+from carrel.wire.ocr import OCRResult, OCRUsage, Page
 
 log = logging.getLogger(__name__)
 
@@ -89,9 +96,7 @@ class Processing:
         """Processes one document, step by step, in a worker thread."""
         try:
             read = step(self.read, job)
-            step(self.chunk, job)
-            tokens = step(self.embed, job)
-            step(self.publish, job, read, tokens)
+            step(self.index, job, read)
         except Superseded:
             log.info("document %s was deleted or started anew", job.document_id)
         except ProcessingFailed as error:
@@ -103,9 +108,9 @@ class Processing:
         source = await self._database.write(partial(processing.begin, job=job))
         async with self._blobs.local(source.blob) as path:
             reading = await self._reader.read(
-                path, mimetype=source.mime_type, options=ReadOptions()
+                path, mimetype=source.mime_type, options=ReadOptions(include_blocks=True)
             )
-        pages = [(page.index, page.markdown) for page in reading.pages]
+        pages = [_page_text(page) for page in reading.pages]
         await self._database.write(partial(processing.save_pages, job=job, pages=pages))
         if not reading.ocr_used:
             return Read(reading.page_count, None)
@@ -114,33 +119,38 @@ class Processing:
         return Read(reading.page_count, await put(self._blobs, result.model_dump_json().encode()))
 
     @_step
-    async def chunk(self, job: Job) -> None:
-        """Cuts the stored pages into chunks."""
-        source = await self._database.read(partial(processing.source, job=job))
-        pages = await self._database.read(partial(processing.pages, job=job))
-        chunks = await asyncio.to_thread(chunk_pages, pages, source.chunk_size or DEFAULT_SIZE)
-        await self._database.write(partial(processing.save_chunks, job=job, new=chunks))
-
-    @_step
-    async def embed(self, job: Job) -> int:
-        """Gives the stored chunks their vectors; returns the number of their tokens."""
-        chunks = await self._database.read(partial(processing.chunk_texts, job=job))
-        texts = [text for _, text in chunks]
-        vectors = await asyncio.to_thread(self._embedder.embed, texts)
-        if vectors is not None:
-            rows = [(id, vector.tobytes()) for (id, _), vector in zip(chunks, vectors, strict=True)]
-            await self._database.write(partial(processing.save_vectors, job=job, vectors=rows))
-        return await asyncio.to_thread(self._embedder.count_tokens, texts)
-
-    @_step
-    async def publish(self, job: Job, read: Read, tokens: int) -> None:
-        """Makes the new text the searchable one."""
+    async def index(self, job: Job, read: Read) -> None:
+        """Cuts the stored pages into chunks, gives them vectors, and makes them searchable."""
         if read.ocr_blob is not None:
             # It may have been collected, where hours passed between the steps: then this raises,
             # and a new attempt brings it back.
             await self._blobs.size(read.ocr_blob)
-        outcome = Outcome(pages=read.pages, tokens=tokens, ocr_blob=read.ocr_blob)
+        source = await self._database.read(partial(processing.source, job=job))
+        pages = await self._database.read(partial(processing.pages, job=job))
+        outcome = await asyncio.to_thread(self._outcome, pages, source.chunk_size, read)
         await self._database.write(partial(processing.publish, job=job, outcome=outcome))
+
+    def _outcome(self, pages: Sequence[PageText], size: int | None, read: Read) -> Outcome:
+        layouts = {page.number: Layout.from_json(page.layout) for page in pages}
+        chunks = chunk_pages(((page.number, page.markdown) for page in pages), size or DEFAULT_SIZE)
+        texts = [chunk.text for chunk in chunks]
+        vectors = self._embedder.embed(texts) if texts else None
+        return Outcome(
+            pages=read.pages,
+            tokens=self._embedder.count_tokens(texts),
+            ocr_blob=read.ocr_blob,
+            chunks=[
+                ChunkText(
+                    page=chunk.page,
+                    text=chunk.text,
+                    segmented=segment(chunk.text),
+                    vector=None if vectors is None else vectors[number].astype("e").tobytes(),
+                    layout=_part(layouts[chunk.page], chunk),
+                )
+                for number, chunk in enumerate(chunks)
+            ],
+            words=vocabulary(texts),
+        )
 
     async def give_up_or_retry(self, job: Job, reason: str, final: bool, enqueue: Enqueue) -> None:
         """Says on the document why it failed, and enqueues another attempt if that may help."""
@@ -157,6 +167,18 @@ class Processing:
             await self._database.write(write)
         except Superseded:
             log.info("document %s was deleted or started anew", job.document_id)
+
+
+def _page_text(page: Page) -> PageText:
+    # Offsets in it must hold for clients too, which drop control characters.
+    page = page.model_copy(update={"markdown": clean_text(page.markdown)})
+    layout = page_layout(page)
+    return PageText(page.index, page.markdown, layout.as_json() if layout else None)
+
+
+def _part(layout: Layout | None, chunk: Chunk) -> dict[str, Any] | None:
+    part = layout.within(chunk.start, chunk.start + len(chunk.text)) if layout else None
+    return part.as_json() if part else None
 
 
 def _reason(error: Exception) -> str:

@@ -1,7 +1,6 @@
 """The libraries of a server: what goes beyond its records."""
 
 import asyncio
-from collections.abc import Collection
 from contextlib import suppress
 from typing import Any
 
@@ -21,6 +20,7 @@ from carrel.server.records.documents import NewDocument
 from carrel.server.records.libraries import Role
 from carrel.server.records.processing import Job
 from carrel.wire.documents import Document
+from carrel.wire.libraries import SearchQuery
 
 
 class LibraryService:
@@ -91,21 +91,32 @@ class LibraryService:
         await self._database.write(write)
 
     async def search(
-        self,
-        library_ids: list[str],
-        query: str,
-        limit: int,
-        caller: Caller,
-        document_ids: Collection[str] | None = None,
+        self, library_ids: list[str], query: str, limit: int, caller: Caller
     ) -> list[Passage]:
-        """The best passages of those libraries that the caller may see, best first.
-
-        `document_ids` restricts the search to some documents.
-        """
+        """The best passages of those libraries that the caller may see, best first."""
 
         def read(connection: sa.Connection) -> list[Passage]:
             visible = libraries.accessible_ids(connection, caller, library_ids)
-            return self._search.find(connection, visible, query, limit, document_ids)
+            return self._search.find(connection, visible, query, limit)
+
+        return await self._database.read(read)
+
+    async def search_library(
+        self, caller: Caller, library_id: str, query: SearchQuery
+    ) -> list[Passage]:
+        """The best passages of a library, or of some of its documents, best first.
+
+        Raises:
+            ApiError: 404.
+            InvalidRequest: the attribute filter is not a JSON object.
+        """
+
+        def read(connection: sa.Connection) -> list[Passage]:
+            libraries.get(connection, caller, library_id)
+            restricted = documents.ids_of(
+                connection, library_id, query.document_ids, query.filters_attributes
+            )
+            return self._search.find(connection, [library_id], query.query, query.limit, restricted)
 
         return await self._database.read(read)
 

@@ -1,50 +1,130 @@
-"""The vectors of libraries, held in memory and compared one by one."""
+"""The vectors of libraries, held in memory as one matrix a library."""
 
 import threading
-from collections.abc import Collection
-from dataclasses import dataclass, field
+from collections import OrderedDict
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from carrel.server.library.embeddings import DIMENSIONS
-from carrel.server.records.tables import chunks, documents
+from carrel.server.records.tables import chunks, documents, libraries
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     Vectors = NDArray[np.float32]
+    Stored = NDArray[np.float16]
     Ids = NDArray[np.int64]
 
 MIN_SIMILARITY = 0.2
 """Cosine below which two texts have nothing to do with each other."""
+MAX_CHUNKS = 1_000_000
+"""How many chunks are held in memory together, about 800 MB; the least used library goes first."""
+
+_COARSE = 64
+"""The first of the dimensions say most: they find who is compared with all of them."""
+_COMPARED = 8
+"""How many times more chunks are compared in all dimensions than are wanted."""
+_AT_ONCE = 500
+"""Documents read with one query."""
 
 
-@dataclass(frozen=True)
-class _Block:
-    """The chunks of one document: their ids and their vectors, row by row."""
+class _Matrix:
+    """The chunks of one library: row by row an id, a document's number and a vector."""
 
-    ids: "Ids"
-    vectors: "Vectors"
+    def __init__(self) -> None:
+        import numpy as np
 
+        self.revision = -1
+        self.documents: dict[tuple[str, int], int] = {}
+        """The documents in it, with the generation of their text, and their numbers."""
+        self._next = 0
+        self.ids: Ids = np.empty(0, np.int64)
+        self._owners: Ids = np.empty(0, np.int64)
+        self._vectors: Stored | None = None
+        self._coarse: Vectors | None = None
 
-@dataclass
-class _Library:
-    stamp: tuple[Any, ...] = ()
-    blocks: dict[tuple[str, int], _Block] = field(default_factory=dict)
-    whole: _Block | None = None
+    def nearest(
+        self, vector: "Vectors", limit: int, document_ids: Collection[str] | None
+    ) -> dict[int, float]:
+        """The most similar chunks and their similarity, best first."""
+        import numpy as np
+
+        if self._vectors is None or self._coarse is None:
+            return {}
+        rough = self._coarse @ vector[:_COARSE]
+        if document_ids is not None:
+            owners = [number for (id, _), number in self.documents.items() if id in document_ids]
+            rough = np.where(np.isin(self._owners, owners), rough, np.float32(-2))
+        compared = min(len(rough), limit * _COMPARED)
+        rows = np.argpartition(-rough, compared - 1)[:compared]
+        exact = self._vectors[rows].astype(np.float32) @ vector
+        best = np.argsort(-exact, kind="stable")[:limit]
+        return {
+            int(self.ids[rows[at]]): float(exact[at])
+            for at in best
+            if exact[at] >= MIN_SIMILARITY and rough[rows[at]] > -2
+        }
+
+    def similarity(self, ids: Sequence[int], vector: "Vectors") -> dict[int, float]:
+        """The similarity of some chunks, as far as they have vectors."""
+        import numpy as np
+
+        if self._vectors is None:
+            return {}
+        order = np.argsort(self.ids)
+        places = np.searchsorted(self.ids, ids, sorter=order)
+        rows = order[np.minimum(places, len(order) - 1)]
+        exact = self._vectors[rows].astype(np.float32) @ vector
+        return {
+            id: float(similarity)
+            for id, row, similarity in zip(ids, rows, exact, strict=True)
+            if self.ids[row] == id
+        }
+
+    def remove(self, gone: Iterable[tuple[str, int]]) -> None:
+        """Takes documents out."""
+        import numpy as np
+
+        numbers = [self.documents.pop(key) for key in gone]
+        if numbers and self._vectors is not None and self._coarse is not None:
+            kept = ~np.isin(self._owners, numbers)
+            self.ids, self._owners = self.ids[kept], self._owners[kept]
+            self._vectors, self._coarse = self._vectors[kept], self._coarse[kept]
+
+    def add(self, new: Sequence[tuple[str, int]], rows: Sequence[sa.Row[Any]]) -> None:
+        """Adds documents with their chunks' rows of document_id, id and vector."""
+        import numpy as np
+
+        for key in new:
+            self.documents[key] = self._next
+            self._next += 1
+        if not rows:
+            return
+        numbers = {id: self.documents[id, generation] for id, generation in new}
+        owners = np.array([numbers[row.document_id] for row in rows], np.int64)
+        ids = np.array([row.id for row in rows], np.int64)
+        vectors = np.frombuffer(b"".join(row.vector for row in rows), np.float16)
+        vectors = vectors.reshape(len(rows), -1)
+        coarse = vectors[:, :_COARSE].astype(np.float32)
+        if self._vectors is not None and self._coarse is not None:
+            ids = np.concatenate([self.ids, ids])
+            owners = np.concatenate([self._owners, owners])
+            vectors = np.concatenate([self._vectors, vectors])
+            coarse = np.concatenate([self._coarse, coarse])
+        self.ids, self._owners, self._vectors, self._coarse = ids, owners, vectors, coarse
 
 
 class VectorIndex:
     """Finds the chunks nearest to a vector.
 
-    Vectors are read from the database once; when a library's documents have changed, only the
-    changed ones are read again.
+    A library's vectors are read from the database when they are first needed; after a change
+    only the changed documents are read again.
     """
 
     def __init__(self) -> None:
-        self._libraries: dict[str, _Library] = {}
+        self._matrices: OrderedDict[str, _Matrix] = OrderedDict()
         self._lock = threading.Lock()
 
     def nearest(
@@ -54,78 +134,50 @@ class VectorIndex:
         vector: "Vectors",
         limit: int,
         document_ids: Collection[str] | None = None,
-    ) -> list[tuple[float, int]]:
-        """Similarity and id of the nearest chunks of a library, best first; blocking.
+        also: Sequence[int] = (),
+    ) -> dict[int, float]:
+        """The nearest chunks of a library and their similarity, best first; blocking.
 
-        `document_ids` restricts the search to some documents.
+        `document_ids` restricts the search to some documents. The chunks in `also` get their
+        similarity too, wherever they rank.
         """
-        import numpy as np
-
         with self._lock:
-            library = self._fresh(connection, library_id)
-            if document_ids is None:
-                block = library.whole or _join(list(library.blocks.values()))
-                library.whole = block
-            else:
-                wanted = [block for key, block in library.blocks.items() if key[0] in document_ids]
-                block = _join(wanted)
-        similarities = block.vectors @ vector
-        best = np.argsort(-similarities, kind="stable")[:limit]
-        return [
-            (float(similarities[row]), int(block.ids[row]))
-            for row in best
-            if similarities[row] >= MIN_SIMILARITY
-        ]
+            matrix = self._fresh(connection, library_id)
+            near = matrix.nearest(vector, limit, document_ids)
+            further = [id for id in also if id not in near]
+            return near | (matrix.similarity(further, vector) if further else {})
 
-    def _fresh(self, connection: sa.Connection, library_id: str) -> _Library:
-        library = self._libraries.setdefault(library_id, _Library())
-        stamp = _stamp(connection, library_id)
-        if library.stamp == stamp:
-            return library
+    def _fresh(self, connection: sa.Connection, library_id: str) -> _Matrix:
+        matrix = self._matrices.setdefault(library_id, _Matrix())
+        self._matrices.move_to_end(library_id)
+        wanted = sa.select(libraries.c.revision).where(libraries.c.id == library_id)
+        revision = connection.scalar(wanted)
+        if revision is not None and matrix.revision != revision:
+            self._update(connection, library_id, matrix)
+            matrix.revision = revision
+            self._forget()
+        return matrix
+
+    def _update(self, connection: sa.Connection, library_id: str, matrix: _Matrix) -> None:
         published = sa.select(documents.c.id, documents.c.indexed_generation).where(
             documents.c.library_id == library_id, documents.c.indexed_generation.is_not(None)
         )
         current = {(row.id, row.indexed_generation) for row in connection.execute(published)}
-        library.blocks = {
-            key: library.blocks.get(key) or _load(connection, *key) for key in sorted(current)
-        }
-        library.whole = None
-        library.stamp = stamp
-        return library
+        matrix.remove(matrix.documents.keys() - current)
+        new = sorted(current - matrix.documents.keys())
+        rows: list[sa.Row[Any]] = []
+        for start in range(0, len(new), _AT_ONCE):
+            some = new[start : start + _AT_ONCE]
+            query = sa.select(chunks.c.document_id, chunks.c.id, chunks.c.vector).where(
+                chunks.c.document_id.in_([id for id, _ in some]), chunks.c.vector.is_not(None)
+            )
+            rows += connection.execute(query)
+        if new:
+            matrix.add(new, rows)
 
-
-def _stamp(connection: sa.Connection, library_id: str) -> tuple[Any, ...]:
-    """Differs after any document of the library was published or deleted."""
-    query = sa.select(
-        sa.func.count(),
-        sa.func.max(documents.c.last_processed_at),
-        sa.func.max(documents.c.id),
-        sa.func.sum(documents.c.indexed_generation),
-    ).where(documents.c.library_id == library_id, documents.c.indexed_generation.is_not(None))
-    return tuple(connection.execute(query).one())
-
-
-def _load(connection: sa.Connection, document_id: str, generation: int) -> _Block:
-    import numpy as np
-
-    query = sa.select(chunks.c.id, chunks.c.vector).where(
-        chunks.c.document_id == document_id,
-        chunks.c.generation == generation,
-        chunks.c.vector.is_not(None),
-    )
-    rows = connection.execute(query).all()
-    vectors = np.frombuffer(b"".join(row.vector for row in rows), np.float32)
-    return _Block(
-        np.array([row.id for row in rows], np.int64), vectors.reshape(len(rows), DIMENSIONS)
-    )
-
-
-def _join(blocks: list[_Block]) -> _Block:
-    import numpy as np
-
-    if not blocks:
-        return _Block(np.empty(0, np.int64), np.empty((0, DIMENSIONS), np.float32))
-    return _Block(
-        np.concatenate([block.ids for block in blocks]),
-        np.concatenate([block.vectors for block in blocks]),
-    )
+    def _forget(self) -> None:
+        while (
+            len(self._matrices) > 1
+            and sum(len(matrix.ids) for matrix in self._matrices.values()) > MAX_CHUNKS
+        ):
+            self._matrices.popitem(last=False)

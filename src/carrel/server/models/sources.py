@@ -70,7 +70,9 @@ def as_sources(passages: Sequence[Found]) -> list[Passage]:
             document_name=passage.document_name,
             page=passage.page,
             snippet=passage.snippet,
+            matches=passage.matches,
             score=passage.score,
+            box=passage.box,
         )
         for index, passage in enumerate(passages, 1)
     ]

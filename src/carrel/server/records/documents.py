@@ -91,8 +91,7 @@ def page(
     wanted = _select().where(documents.c.library_id == library_id, unexpired(documents))
     if query.search:
         wanted = wanted.where(contains(documents.c.name, query.search))
-    for name, value in _attribute_filters(query).items():
-        wanted = wanted.where(_has_attribute(name, value))
+    wanted = wanted.where(*_has_attributes(query.filters_attributes))
     total = connection.scalar(sa.select(sa.func.count()).select_from(wanted.subquery())) or 0
     sort_by = "process_status" if query.sort_by == "processing_status" else query.sort_by
     direction = sa.desc if query.sort_order == "desc" else sa.asc
@@ -105,6 +104,26 @@ def page(
         pagination=paginate(total, query.page, query.page_size),
         data=[_stored(row).document for row in rows],
     )
+
+
+def ids_of(
+    connection: sa.Connection, library_id: str, ids: list[str] | None, attributes: str | None
+) -> set[str] | None:
+    """The documents of a library among `ids` that have all `attributes`, a JSON object.
+
+    None is what restricts nothing.
+
+    Raises:
+        InvalidRequest: the attributes are not a JSON object.
+    """
+    if ids is None and attributes is None:
+        return None
+    wanted = sa.select(documents.c.id).where(
+        documents.c.library_id == library_id, *_has_attributes(attributes)
+    )
+    if ids is not None:
+        wanted = wanted.where(documents.c.id.in_(ids))
+    return set(connection.scalars(wanted))
 
 
 def add(
@@ -259,11 +278,12 @@ def _aware(moment: datetime) -> datetime:
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-def _attribute_filters(query: DocumentQuery) -> dict[str, Any]:
-    if query.filters_attributes is None:
-        return {}
+def _has_attributes(given: str | None) -> list[sa.ColumnElement[bool]]:
+    """Whether a document has all attributes of a JSON object."""
+    if given is None:
+        return []
     try:
-        filters = json.loads(query.filters_attributes)
+        filters = json.loads(given)
         # Escapes may stand for halves of characters, which no query can hold.
         json.dumps(filters, ensure_ascii=False).encode()
     except (ValueError, RecursionError):
@@ -273,7 +293,7 @@ def _attribute_filters(query: DocumentQuery) -> dict[str, Any]:
             ("query", "filters_attributes"),
             'Give a JSON object of attributes and values, such as {"year": 2026}.',
         )
-    return filters
+    return [_has_attribute(name, value) for name, value in filters.items()]
 
 
 def _has_attribute(name: str, value: Any) -> sa.ColumnElement[bool]:

@@ -93,9 +93,11 @@ def create(connection: sa.Connection, caller: Caller, new: LibraryCreate) -> Lib
     """Adds a library that belongs to the caller, or to the caller's organisation."""
     now = datetime.now(UTC)
     id = new_id()
+    taken = connection.scalar(sa.select(sa.func.max(libraries.c.number))) or 0
     connection.execute(
         libraries.insert().values(
             id=id,
+            number=taken + 1,
             organisation_id=caller.organisation_id,
             owner_id=caller.user_id if new.owner_type == "User" else caller.organisation_id,
             owner_type=new.owner_type,

@@ -1,7 +1,8 @@
 """How far the processing of a document is: its status, its pages and its chunks.
 
 A document's processing has a generation, raised by every new start. What an older one still
-wants to write is refused, and a new one's text replaces the old in one transaction.
+wants to write is refused, and a new one's text replaces the old in one transaction. Only
+searchable text has chunks.
 """
 
 from collections.abc import Iterable, Sequence
@@ -11,7 +12,14 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from carrel.server.records.tables import chunks, document_pages, documents, libraries
+from carrel.server.records.tables import (
+    CHUNKS_PER_LIBRARY,
+    chunks,
+    document_pages,
+    document_words,
+    documents,
+    libraries,
+)
 
 UNFINISHED = ("todo", "in_progress", "waiting_for_capacity")
 """The statuses that are not final."""
@@ -39,12 +47,34 @@ class Source:
 
 
 @dataclass(frozen=True)
+class PageText:
+    """A page as it was read: its number, its Markdown, and where that stands on the page."""
+
+    number: int
+    markdown: str
+    layout: dict[str, Any] | None
+
+
+@dataclass(frozen=True)
+class ChunkText:
+    """A part of a page that is found as one."""
+
+    page: int
+    text: str
+    segmented: str | None
+    vector: bytes | None
+    layout: dict[str, Any] | None
+
+
+@dataclass(frozen=True)
 class Outcome:
-    """What a processing found out about its document."""
+    """What a processing found out about its document: `words` are the distinct ones."""
 
     pages: int
     tokens: int
     ocr_blob: str | None
+    chunks: Sequence[ChunkText]
+    words: Sequence[str]
 
 
 def restart(connection: sa.Connection, document_id: str) -> Job:
@@ -91,65 +121,30 @@ def source(connection: sa.Connection, job: Job) -> Source:
     return Source(row.blob, row.mime_type, row.chunk_size)
 
 
-def save_pages(connection: sa.Connection, job: Job, pages: Iterable[tuple[int, str]]) -> None:
-    """Stores the pages of this generation, each a number and its Markdown."""
+def save_pages(connection: sa.Connection, job: Job, pages: Iterable[PageText]) -> None:
+    """Stores the pages of this generation."""
     _require_current(connection, job)
-    connection.execute(document_pages.delete().where(*_of(document_pages, job)))
+    connection.execute(document_pages.delete().where(*_of(job)))
     rows = [
         {
             "document_id": job.document_id,
             "generation": job.generation,
-            "page": number,
-            "markdown": markdown,
+            "page": page.number,
+            "markdown": page.markdown,
+            "layout": page.layout,
         }
-        for number, markdown in pages
+        for page in pages
     ]
     if rows:
         connection.execute(document_pages.insert(), rows)
 
 
-def pages(connection: sa.Connection, job: Job) -> list[tuple[int, str]]:
+def pages(connection: sa.Connection, job: Job) -> list[PageText]:
     """The stored pages of this generation."""
-    query = sa.select(document_pages.c.page, document_pages.c.markdown)
-    query = query.where(*_of(document_pages, job)).order_by(document_pages.c.page)
-    return [(row.page, row.markdown) for row in connection.execute(query)]
-
-
-def save_chunks(connection: sa.Connection, job: Job, new: Sequence[tuple[int, str]]) -> None:
-    """Stores the chunks of this generation in their order, each a page number and its text."""
-    _require_current(connection, job)
-    connection.execute(chunks.delete().where(*_of(chunks, job)))
-    library_id = connection.scalar(
-        sa.select(documents.c.library_id).where(documents.c.id == job.document_id)
-    )
-    rows = [
-        {
-            "document_id": job.document_id,
-            "library_id": library_id,
-            "generation": job.generation,
-            "position": position,
-            "page": page,
-            "text": text,
-        }
-        for position, (page, text) in enumerate(new)
-    ]
-    if rows:
-        connection.execute(chunks.insert(), rows)
-
-
-def chunk_texts(connection: sa.Connection, job: Job) -> list[tuple[int, str]]:
-    """The stored chunks of this generation: id and text, in their order."""
-    query = sa.select(chunks.c.id, chunks.c.text).where(*_of(chunks, job))
-    return [(row.id, row.text) for row in connection.execute(query.order_by(chunks.c.position))]
-
-
-def save_vectors(connection: sa.Connection, job: Job, vectors: Iterable[tuple[int, bytes]]) -> None:
-    """Stores the vectors of chunks, each a chunk's id and its vector's bytes."""
-    _require_current(connection, job)
-    update = chunks.update().where(chunks.c.id == sa.bindparam("chunk_id"))
-    rows = [{"chunk_id": id, "vector": vector} for id, vector in vectors]
-    if rows:
-        connection.execute(update.values(vector=sa.bindparam("vector")), rows)
+    columns = document_pages.c
+    query = sa.select(columns.page, columns.markdown, columns.layout)
+    rows = connection.execute(query.where(*_of(job)).order_by(columns.page))
+    return [PageText(row.page, row.markdown, row.layout) for row in rows]
 
 
 def publish(connection: sa.Connection, job: Job, outcome: Outcome) -> None:
@@ -158,6 +153,7 @@ def publish(connection: sa.Connection, job: Job, outcome: Outcome) -> None:
     Its tokens are added to the document's total, once however often this step is repeated.
     """
     published = documents.c.indexed_generation.is_not_distinct_from(job.generation)
+    _replace_chunks(connection, job.document_id, outcome)
     _set(
         connection,
         job,
@@ -171,7 +167,7 @@ def publish(connection: sa.Connection, job: Job, outcome: Outcome) -> None:
         tokens_main=outcome.tokens,
         tokens_total=documents.c.tokens_total + sa.case((published, 0), else_=outcome.tokens),
     )
-    _remove(connection, job.document_id, keep=job.generation)
+    _remove_pages(connection, job.document_id, keep=job.generation)
 
 
 def postpone(connection: sa.Connection, job: Job, error: str, seconds: float) -> None:
@@ -200,7 +196,7 @@ def fail(connection: sa.Connection, job: Job, error: str) -> None:
     indexed = connection.scalar(
         sa.select(documents.c.indexed_generation).where(documents.c.id == job.document_id)
     )
-    _remove(connection, job.document_id, keep=indexed)
+    _remove_pages(connection, job.document_id, keep=indexed)
 
 
 def attempts(connection: sa.Connection, job: Job) -> int:
@@ -240,13 +236,33 @@ def _set(connection: sa.Connection, job: Job, **values: Any) -> None:
         raise Superseded
 
 
-def _of(table: sa.Table, job: Job) -> tuple[sa.ColumnElement[bool], ...]:
-    return table.c.document_id == job.document_id, table.c.generation == job.generation
+def _of(job: Job) -> tuple[sa.ColumnElement[bool], ...]:
+    columns = document_pages.c
+    return columns.document_id == job.document_id, columns.generation == job.generation
 
 
-def _remove(connection: sa.Connection, document_id: str, keep: int | None) -> None:
-    for table in (chunks, document_pages):
-        others = table.delete().where(table.c.document_id == document_id)
-        if keep is not None:
-            others = others.where(table.c.generation != keep)
-        connection.execute(others)
+def _replace_chunks(connection: sa.Connection, document_id: str, outcome: Outcome) -> None:
+    for table in (chunks, document_words):
+        connection.execute(table.delete().where(table.c.document_id == document_id))
+    library = sa.select(libraries.c.number).join(documents).where(documents.c.id == document_id)
+    first = (connection.scalar(library) or 0) * CHUNKS_PER_LIBRARY
+    newest = sa.select(sa.func.max(chunks.c.id)).where(
+        chunks.c.id.between(first, first + CHUNKS_PER_LIBRARY - 1)
+    )
+    start = (connection.scalar(newest) or first) + 1
+    rows = [
+        {"id": start + position, "document_id": document_id, "position": position, **vars(chunk)}
+        for position, chunk in enumerate(outcome.chunks)
+    ]
+    if rows:
+        connection.execute(chunks.insert(), rows)
+    words = {"document_id": document_id, "words": list(outcome.words)}
+    connection.execute(document_words.insert().values(words))
+
+
+def _remove_pages(connection: sa.Connection, document_id: str, keep: int | None) -> None:
+    columns = document_pages.c
+    others = document_pages.delete().where(columns.document_id == document_id)
+    if keep is not None:
+        others = others.where(columns.generation != keep)
+    connection.execute(others)

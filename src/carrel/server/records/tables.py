@@ -133,6 +133,11 @@ libraries = sa.Table(
     sa.Column("emoji", sa.Text),
     sa.Column("created_at", Moment, nullable=False, index=True),
     sa.Column("updated_at", Moment, nullable=False),
+    # Where the ids of its chunks begin, in steps of `CHUNKS_PER_LIBRARY`: a search in a library
+    # is a search in a range of ids.
+    sa.Column("number", sa.Integer, nullable=False, index=True, unique=True),
+    # Raised whenever the searchable text of a document comes, changes or goes.
+    sa.Column("revision", sa.Integer, nullable=False, server_default="0"),
 )
 
 library_shares = sa.Table(
@@ -162,10 +167,12 @@ documents = sa.Table(
     sa.Column("attributes", sa.JSON),
     sa.Column("summary", sa.Text),
     sa.Column("process_status", sa.String(32), nullable=False, index=True),
-    # Raised by every (re)processing; chunks carry it, so a late step of an old one is harmless.
+    # Raised by every (re)processing, so that a late step of an old one is harmless.
     sa.Column("generation", sa.Integer, nullable=False),
     # The generation whose text is searchable; null before the first is done.
     sa.Column("indexed_generation", sa.Integer),
+    # The generation whose text the summary was made from, or given up for.
+    sa.Column("summarised_generation", sa.Integer),
     sa.Column("attempts", sa.Integer, nullable=False, server_default="0"),
     sa.Column("not_before", Moment),
     sa.Column("error", sa.Text),
@@ -177,6 +184,7 @@ documents = sa.Table(
     sa.Column("tokens_summary", sa.BigInteger),
     sa.Column("tokens_total", sa.BigInteger, nullable=False, server_default="0"),
     sa.UniqueConstraint("library_id", "blob"),
+    sa.Index(None, "library_id", "indexed_generation", "id"),
 )
 
 document_pages = sa.Table(
@@ -186,18 +194,42 @@ document_pages = sa.Table(
     sa.Column("generation", sa.Integer, primary_key=True),
     sa.Column("page", sa.Integer, primary_key=True),
     sa.Column("markdown", sa.Text, nullable=False),
+    # Which part of the Markdown stands where on the page, if it is known.
+    sa.Column("layout", sa.JSON),
 )
+
+CHUNKS_PER_LIBRARY = 2**32
 
 chunks = sa.Table(
     "chunks",
     metadata,
-    sa.Column("id", sa.Integer, primary_key=True, autoincrement=True),
+    # The full-text indexes go by it; only searchable text has chunks.
+    sa.Column("id", sa.Integer, primary_key=True, autoincrement=False),
     _reference("document_id", "documents.id"),
-    sa.Column("library_id", sa.String(36), nullable=False, index=True),
-    sa.Column("generation", sa.Integer, nullable=False),
     sa.Column("position", sa.Integer, nullable=False),
     sa.Column("page", sa.Integer, nullable=False),
     sa.Column("text", sa.Text, nullable=False),
+    # The text cut into words and pairs of characters, where its script has no spaces.
+    sa.Column("segmented", sa.Text),
+    # 16-bit floats.
     sa.Column("vector", sa.LargeBinary),
-    sa.UniqueConstraint("document_id", "generation", "position"),
+    # The same as of a page, of this part of it.
+    sa.Column("layout", sa.JSON),
+    sa.UniqueConstraint("document_id", "position"),
+)
+
+# The distinct words of a document's searchable text; triggers count them in `words`.
+document_words = sa.Table(
+    "document_words",
+    metadata,
+    sa.Column("document_id", sa.ForeignKey("documents.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("words", sa.JSON, nullable=False),
+)
+
+words = sa.Table(
+    "words",
+    metadata,
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("word", sa.Text, nullable=False, unique=True),
+    sa.Column("documents", sa.Integer, nullable=False),
 )

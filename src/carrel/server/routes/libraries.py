@@ -70,8 +70,7 @@ async def search_library(
     query: Annotated[SearchQuery, Depends(query_of(SearchQuery))],
 ) -> SearchResult:
     """Finds passages in a library; an extension of this server."""
-    await server.database.read(partial(libraries.get, caller=caller, id=library_id))
-    passages = await server.library.search([library_id], query.query, query.limit, caller)
+    passages = await server.library.search_library(caller, library_id, query)
     return SearchResult(data=[SearchHit.model_validate(hit.model_dump()) for hit in passages])
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from carrel.store.selectors.words import Badge, age, count, one_line, range_words
+from carrel.wire.libraries import marked
 
 if TYPE_CHECKING:
     from carrel.store.libraries import LibrariesState
@@ -118,7 +119,7 @@ def hit_rows(state: LibrariesState) -> tuple[HitRow, ...]:
             hit.document_id,
             one_line(hit.document_name),
             "" if hit.page is None else str(hit.page + 1),
-            one_line(hit.snippet),
+            one_line(marked(hit.snippet, hit.matches)),
         )
         for number, hit in enumerate(state.hits, 1)
     )

@@ -32,6 +32,7 @@ from carrel.tui.widgets.fields import Prompt
 from carrel.tui.widgets.table import Column, Row, VirtualTable
 from carrel.tui.widgets.transcript import Transcript
 from carrel.wire.completions import Passage
+from carrel.wire.libraries import marked
 
 NO_SESSION = empty(
     "Choose an agent to talk to.",
@@ -156,7 +157,7 @@ class ChatPlace(Place):
         self.query_one("#passage", Static).update(
             Content("\n").join(
                 [
-                    labels.highlighted(passage.snippet),
+                    labels.highlighted(marked(passage.snippet, passage.matches)),
                     Content(""),
                     Content.styled("enter opens the page", "$muted"),
                     Content.styled("] next source, esc closes", "$muted"),

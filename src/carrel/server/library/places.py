@@ -1,0 +1,79 @@
+"""Where the parts of a text stand on their page."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Self
+
+from carrel.wire.libraries import PageBox
+from carrel.wire.ocr import Page
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The parts of a text that stand in a box: from a character, to a character, four edges.
+
+    Edges are left, top, right and bottom in pixels of a page of `width` and `height` pixels.
+    """
+
+    width: int
+    height: int
+    parts: Sequence[Sequence[int]]
+
+    @classmethod
+    def from_json(cls, value: Any) -> Self | None:
+        """What `as_json` made."""
+        return None if value is None else cls(**value)
+
+    def as_json(self) -> dict[str, Any]:
+        """For the database."""
+        return asdict(self)
+
+    def within(self, start: int, end: int) -> "Layout | None":
+        """The layout of the text from one character to another; None where nothing is known."""
+        parts = [
+            (max(first, start) - start, min(last, end) - start, *edges)
+            for first, last, *edges in self.parts
+            if first < end and last > start
+        ]
+        return Layout(self.width, self.height, parts) if parts else None
+
+    def box(self, spans: Iterable[tuple[int, int]]) -> PageBox | None:
+        """Around the parts that have something of these spans of the text."""
+        spans = list(spans)
+        edges = [
+            edges
+            for first, last, *edges in self.parts
+            if any(first < end and last > start for start, end in spans)
+        ]
+        if not edges:
+            return None
+        left, top, right, bottom = zip(*edges, strict=True)
+        return PageBox(
+            top_left_x=min(left),
+            top_left_y=min(top),
+            bottom_right_x=max(right),
+            bottom_right_y=max(bottom),
+            page_width=self.width,
+            page_height=self.height,
+        )
+
+
+def page_layout(page: Page) -> Layout | None:
+    """Where the parts of a page's Markdown stand, as far as it was read with its blocks."""
+    size = page.dimensions
+    if not page.blocks or size is None or size.width is None or size.height is None:
+        return None
+    parts: list[tuple[int, ...]] = []
+    end = 0
+    for block in page.blocks:
+        edges = (
+            block.top_left_x,
+            block.top_left_y,
+            block.bottom_right_x,
+            block.bottom_right_y,
+        )
+        start = page.markdown.find(block.content, end) if block.content else -1
+        if start >= 0 and None not in edges:
+            end = start + len(block.content)
+            parts.append((start, end, *(edge for edge in edges if edge is not None)))
+    return Layout(size.width, size.height, parts) if parts else None

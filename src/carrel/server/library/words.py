@@ -1,0 +1,87 @@
+"""The words of a text: as the full-text index sees them, and as a query asks for them."""
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+MAX_TERMS = 16
+"""How many words of a query count."""
+
+# Han, kana and hangul: scripts in which words have no spaces between them, or no fixed ends.
+_UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
+_RUN = re.compile(f"[{_UNSPACED}]+")
+_PIECE = re.compile(f"[{_UNSPACED}]+|[^\\W{_UNSPACED}]+")
+_WORD = re.compile(r"\w+")
+_SPELT = re.compile(f"[^\\W\\d_{_UNSPACED}]{{3,40}}")
+_STOP_WORDS = frozenset(
+    re.findall(
+        r"\w+",
+        """
+        a about after all also an and any are as at be been before being but by can could did do
+        does doing down each else ever for from had has have having he her here hers him his how i
+        if in into is it its just me more most much must my no not of off on once one only or other
+        our ours out over own same she should so some such than that the their them then there
+        these they this those through to too under up us very was we were what when where which
+        while who whom whose why will with within without would you your
+        """,
+    )
+)
+
+
+@dataclass(frozen=True)
+class Term:
+    """A word of a query. `match` finds it in the full-text index.
+
+    `word` is its spelling, None in a script without spaces.
+    """
+
+    match: str
+    text: str
+    word: str | None
+
+
+def fold(text: str) -> str:
+    """In small letters without accents, as the full-text index compares them."""
+    parts = unicodedata.normalize("NFD", text.lower())
+    bare = "".join(part for part in parts if not unicodedata.combining(part))
+    return unicodedata.normalize("NFC", bare)
+
+
+def vocabulary(texts: Iterable[str]) -> list[str]:
+    """The distinct words of texts that spelling can be compared with, in order."""
+    return sorted({word for text in texts for word in _SPELT.findall(fold(text))})
+
+
+def segment(text: str) -> str | None:
+    """A text in a script without spaces, as pairs of characters; None for any other text."""
+    if not _RUN.search(text):
+        return None
+    return " ".join(part for piece in _PIECE.findall(text) for part in _pairs(piece))
+
+
+def terms(query: str) -> list[Term]:
+    """The words of a query, each once.
+
+    Words without content of their own count only where there are no others.
+    """
+    found = dict.fromkeys(
+        piece for word in _WORD.findall(fold(query)) for piece in _PIECE.findall(word)
+    )
+    content = [piece for piece in found if piece not in _STOP_WORDS]
+    return [_term(piece) for piece in (content or list(found))[:MAX_TERMS]]
+
+
+def _term(piece: str) -> Term:
+    if not _RUN.match(piece):
+        return Term(f'"{piece}"', piece, piece)
+    if len(piece) == 1:
+        return Term(f'segmented : "{piece}" *', piece, None)
+    return Term(f'segmented : "{" ".join(_pairs(piece))}"', piece, None)
+
+
+def _pairs(piece: str) -> list[str]:
+    """The overlapping pairs of characters of a run; any other piece as it is."""
+    if not _RUN.match(piece) or len(piece) == 1:
+        return [piece]
+    return [piece[start : start + 2] for start in range(len(piece) - 1)]
