@@ -181,3 +181,12 @@ async def test_closing_cancels_what_runs_and_what_waits(kitchen: Kitchen) -> Non
     await settle()
     await kitchen.close()
     assert [handle.outcome for handle in handles] == ["cancelled"] * 3
+
+
+async def test_what_is_called_at_the_close_or_after_it_never_begins(kitchen: Kitchen) -> None:
+    called = kitchen.queue("soup")
+    await kitchen.close()
+    late = kitchen.queue("stew")
+    await settle()
+    assert [called.outcome, late.outcome] == ["cancelled"] * 2
+    assert kitchen.slice.value.log == ()

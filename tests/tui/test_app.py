@@ -25,9 +25,6 @@ from support.workbench import profile_of, workbench
 
 LOCAL = Profile("local")
 
-# A connection that is cut off while it opens is closed by the garbage collector, a test later.
-pytestmark = pytest.mark.filterwarnings("ignore:unclosed (transport|<socket):ResourceWarning")
-
 
 def own_bindings() -> list[Binding]:
     """Every binding that we made."""

@@ -28,6 +28,8 @@ class Policy(Enum):
     """The new one is refused."""
     QUEUE = "queue"
     """The new one waits for its turn."""
+    BESIDE = "beside"
+    """Both run."""
 
 
 class Lane:
@@ -50,7 +52,7 @@ class Lane:
         self._running.add(task)
         self._last = mine
         try:
-            if before is not None:
+            if before is not None and policy is not Policy.BESIDE:
                 # Also after a cancellation: the old one must not write after the new one began.
                 await asyncio.shield(before)
             return await body()
@@ -77,9 +79,11 @@ class Service(Generic[S]):
         self.slice = Slice(state)
         self._loop = loop
         self._lanes: dict[str, Lane] = {}
+        self._closed = False
 
     async def close(self) -> None:
-        """Cancels every action that runs or waits, and waits for their end."""
+        """Cancels every action that runs or waits, and waits for their end; no other begins."""
+        self._closed = True
         tasks = [task for lane in self._lanes.values() for task in lane.cancel()]
         await asyncio.gather(*tasks, return_exceptions=True)
 
@@ -115,6 +119,8 @@ def action(
         name = lane or method.__name__
 
         async def run(service: Sv, *args: P.args, **kwargs: P.kwargs) -> T:
+            if service._closed:
+                raise asyncio.CancelledError
             try:
                 if changes:
                     service._check_allowed()
