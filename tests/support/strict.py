@@ -76,6 +76,8 @@ class StrictLibrary:
     def _answer(self, request: Request, path: str, query: dict[str, str]) -> bytes:
         parts = unquote(path).strip("/").split("/")
         match (request.method, parts, query):
+            case ("GET", ["v1", "models"], _):  # how a workbench sees that a service answers
+                return reply({"object": "list", "data": []})
             case ("GET", ["v1", "libraries"], _):
                 return reply({"data": [self._library()]})
             case ("GET", ["v1", "libraries", id], {**none}) if id == LIBRARY and not none:

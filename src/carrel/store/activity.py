@@ -18,7 +18,7 @@ T = TypeVar("T")
 KEPT = 200
 """How many ended items stay; the oldest that did not fail go first."""
 
-Kind = Literal["upload", "download", "ocr", "processing"]
+Kind = Literal["upload", "download", "sync", "ocr", "processing"]
 Status = Literal["queued", "running", "done", "failed", "cancelled"]
 Unit = Literal["bytes", "pages"]
 

@@ -15,6 +15,7 @@ from carrel.store.libraries import LibrariesService
 from carrel.store.loop import OwnerLoop
 from carrel.store.notifications import NotificationsService
 from carrel.store.session import SessionService, SessionState
+from carrel.store.sync import SyncService
 
 if TYPE_CHECKING:
     from carrel.config import Profile
@@ -32,6 +33,9 @@ class Store:
         self.session = SessionService(loop, profile)
         self.files = FilesService(loop, self.session, self.activity, self.notifications)
         self.libraries = LibrariesService(loop, self.session, self.activity, self.notifications)
+        self.sync = SyncService(
+            loop, profile, self.session, self.activity, self.notifications, self.libraries
+        )
         self.documents = DocumentsService(loop, self.session, self.activity, self.renderer)
         self.agents = AgentsService(loop, self.session, self.notifications)
         self.chat = ChatService(loop, self.session)
@@ -46,7 +50,14 @@ class Store:
     async def close(self) -> None:
         """Ends everything that runs, and the connection. To be awaited on the owner loop."""
         self.session.slice.changed.disconnect(self._session_changed, missing_ok=True)
-        for area in (self.files, self.libraries, self.documents, self.agents, self.chat):
+        for area in (
+            self.sync,
+            self.files,
+            self.libraries,
+            self.documents,
+            self.agents,
+            self.chat,
+        ):
             await area.close()
         await self.session.close()
         await self.renderer.close()

@@ -10,7 +10,13 @@ from carrel.store.selectors.words import Badge, age, count, left, one_line, size
 if TYPE_CHECKING:
     from carrel.store.activity import ActivityItem, ActivityState
 
-_KINDS = {"upload": "Upload", "download": "Download", "ocr": "OCR", "processing": "Processing"}
+_KINDS = {
+    "upload": "Upload",
+    "download": "Download",
+    "sync": "Sync",
+    "ocr": "OCR",
+    "processing": "Processing",
+}
 _BADGES = {
     "queued": Badge("○", "Queued", "waiting"),
     "running": Badge("◐", "Running", "busy"),
@@ -61,9 +67,9 @@ def activity_row(item: ActivityItem, now: float) -> ActivityRow:
 
 
 def activity_badge(state: ActivityState) -> str:
-    """`↑2` while two uploads run or wait, `◐1` for other things, `✕1` for failures."""
+    """`↑2` while two uploads or syncs run or wait, `◐1` for other things, `✕1` for failures."""
     open_items = [item for item in state.items if not item.ended]
-    uploads = sum(item.kind == "upload" for item in open_items)
+    uploads = sum(item.kind in ("upload", "sync") for item in open_items)
     failed = sum(item.status == "failed" for item in state.items)
     counts = (("↑", uploads), ("◐", len(open_items) - uploads), ("✕", failed))
     return " ".join(f"{mark}{count(number)}" for mark, number in counts if number)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from carrel.store.selectors.words import count, one_line, size
+from carrel.store.selectors.words import Badge, age, count, one_line, size
 
 if TYPE_CHECKING:
+    from carrel.store.sync import FolderState, SyncState
     from carrel.sync.progress import Preview, Progress, Summary
 
 
@@ -18,6 +20,44 @@ class ChangeRow:
     action: str
     path: str
     note: str
+
+
+@dataclass(frozen=True, slots=True)
+class FolderRow:
+    """A synced folder: where it is, how it stands, and what else there is to say of that.
+
+    `percent` is how far its sync is, where that is known.
+    """
+
+    id: int
+    name: str
+    status: Badge
+    notes: tuple[str, ...]
+    percent: int | None
+    running: bool
+
+
+def folder_rows(state: SyncState, library_id: str | None, now: float) -> tuple[FolderRow, ...]:
+    """The folders synced with a library."""
+    return tuple(
+        FolderRow(
+            folder.id,
+            folder_name(folder.path),
+            _status(folder),
+            _notes(folder, now),
+            _percent(folder.progress),
+            folder.running,
+        )
+        for folder in state.of(library_id)
+    )
+
+
+def folder_name(path: Path) -> str:
+    """`~/contracts`."""
+    try:
+        return one_line(f"~/{path.relative_to(Path.home()).as_posix()}")
+    except (ValueError, RuntimeError):
+        return one_line(str(path))
 
 
 def change_rows(preview: Preview) -> tuple[ChangeRow, ...]:
@@ -99,6 +139,42 @@ def summary_words(summary: Summary) -> str:
 def files(number: int) -> str:
     """`1 file`, `1,204 files`."""
     return f"{count(number)} file{'' if number == 1 else 's'}"
+
+
+def _status(folder: FolderState) -> Badge:
+    waiting = folder.preview is not None and bool(folder.preview.plan)
+    if folder.progress is not None:
+        return Badge("◐", progress_words(folder.progress), "busy")
+    if folder.problem is not None:
+        return Badge("✕", folder.problem.title, "failed")
+    if folder.summary is not None and folder.summary.failures:
+        return Badge("✕", f"{files(len(folder.summary.failures))} failed", "failed")
+    if folder.preview is not None and waiting:
+        return Badge("○", preview_words(folder.preview), "waiting")
+    if folder.watching:
+        return Badge("●", "In sync, watching", "ready")
+    if folder.summary is not None or folder.preview is not None:
+        return Badge("●", "In sync", "ready")
+    return Badge("○", "Not looked at yet", "muted")
+
+
+def _notes(folder: FolderState, now: float) -> tuple[str, ...]:
+    notes = []
+    if folder.progress is not None:
+        notes += [f"{path} {part}" for path, part in transfer_words(folder.progress)]
+    elif folder.problem is not None:
+        notes.append(one_line(folder.problem.detail))
+    elif folder.summary is not None:
+        notes += [f"{one_line(each.path)}: {each.reason}" for each in folder.summary.failures]
+    if not notes and folder.synced_at is not None:
+        notes.append(f"synced {age(now - folder.synced_at)}")
+    return tuple(notes)
+
+
+def _percent(progress: Progress | None) -> int | None:
+    if progress is None or not progress.of_bytes:
+        return None
+    return 100 * progress.bytes // progress.of_bytes
 
 
 def _counted(number: int, what: str) -> str:

@@ -1,0 +1,369 @@
+"""Synced folders: what a sync would do, those that run, and how they ended."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncIterator, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from carrel.config import Profile, folders
+from carrel.store.action import Policy, action
+from carrel.store.activity import ActivityItem, ActivityService, Status
+from carrel.store.area import Area
+from carrel.store.handle import Handle
+from carrel.store.libraries import LibrariesService
+from carrel.store.loop import OwnerLoop
+from carrel.store.notifications import NotificationsService
+from carrel.store.problem import Problem
+from carrel.store.selectors.sync import files, folder_name, summary_words
+from carrel.store.session import SessionService
+
+if TYPE_CHECKING:
+    from carrel.client import Client
+    from carrel.sync.ledger import Ledger, Settings, SyncedFolder
+    from carrel.sync.progress import Preview, Progress, Report, Summary
+    from carrel.sync.runner import Runner
+
+ARRIVING = 1.0
+"""Seconds between two looks at the documents that arrive."""
+
+AGAIN = 5.0
+"""Seconds until a watch asks again for a service that was lost."""
+
+LISTED = 10
+"""Failures that a problem names."""
+
+
+@dataclass(frozen=True, slots=True)
+class FolderState:
+    """A synced folder; `synced_at` in seconds since 1970.
+
+    `progress` is there while a sync looks or works, `preview` says what a sync would do that has
+    not been asked for, and `summary` what the last one did.
+    """
+
+    id: int
+    library_id: str
+    path: Path
+    settings: Settings
+    synced_at: float | None = None
+    watching: bool = False
+    progress: Progress | None = None
+    preview: Preview | None = None
+    summary: Summary | None = None
+    problem: Problem | None = None
+
+    @property
+    def running(self) -> bool:
+        """Whether there is something to stop."""
+        return self.watching or self.progress is not None
+
+
+@dataclass(frozen=True, slots=True)
+class SyncState:
+    """The folders synced with the service's libraries. `looking`: how far a preview is."""
+
+    folders: tuple[FolderState, ...] = ()
+    looking: Progress | None = None
+    error: Problem | None = None
+
+    def of(self, library_id: str | None) -> tuple[FolderState, ...]:
+        """The folders of one library."""
+        return tuple(each for each in self.folders if each.library_id == library_id)
+
+
+class SyncService(Area[SyncState]):
+    def __init__(
+        self,
+        loop: OwnerLoop,
+        profile: Profile,
+        session: SessionService,
+        activity: ActivityService,
+        notifications: NotificationsService,
+        libraries: LibrariesService,
+    ) -> None:
+        super().__init__(loop, SyncState(), session)
+        self._service = profile.service
+        self.activity = activity
+        self.notifications = notifications
+        self.libraries = libraries
+        self._opened: Ledger | None = None
+        self._handles: dict[tuple[str, Path], Handle[Any]] = {}
+
+    async def close(self) -> None:
+        """Ends every sync; each goes on where it was when it is asked for again."""
+        await super().close()
+        if self._opened is not None:
+            self._opened.close()
+
+    @action(Policy.LATEST)
+    async def load(self) -> None:
+        """Loads the synced folders, and looks what a sync of each would do."""
+        known = {each.id: each for each in self.slice.value.folders}
+        found = self._ledger().folders(self._service)
+        self.slice.set(folders=tuple(known.get(each.id) or _state(each) for each in found))
+        for folder in found:
+            if folder.id not in known:
+                await self._look(folder)
+
+    @action(Policy.LATEST)
+    async def preview(
+        self,
+        library_id: str,
+        path: Path,
+        delete: bool = False,
+        include: Sequence[str] = (),
+        exclude: Sequence[str] = (),
+    ) -> Preview:
+        """What a sync would do."""
+        folder = await self._folder(library_id, path)
+        settings = _settings(delete, include, exclude)
+        try:
+            async with self._client() as client:
+                runner = self._runner(client, folder, settings, self._looking)
+                return await runner.preview()
+        finally:
+            self.slice.set(looking=None)
+
+    def sync(
+        self,
+        library_id: str,
+        path: Path,
+        delete: bool = False,
+        include: Sequence[str] = (),
+        exclude: Sequence[str] = (),
+        watch: bool = False,
+    ) -> Handle[None]:
+        """Brings a library in step with a folder; `watch` keeps it so until it is stopped.
+
+        `delete`: what was deleted in the folder goes from the library too. `include` and
+        `exclude` are patterns as in `.gitignore`.
+        """
+        path = path.expanduser().resolve()
+        running = self._handles.get((library_id, path))
+        if running is not None and not running.done():
+            return running
+        settings = _settings(delete, include, exclude)
+        handle = self._sync(library_id, path, settings, watch)
+        self._handles[library_id, path] = handle
+        return handle
+
+    def again(self, folder_id: int) -> Handle[None]:
+        """Syncs a folder as it was synced last."""
+        folder = self.find(folder_id)
+        settings = folder.settings
+        return self.sync(
+            folder.library_id, folder.path, settings.delete, settings.include, settings.exclude
+        )
+
+    def stop(self, folder_id: int) -> None:
+        """Stops a folder's sync; what is there stays. From any thread."""
+        folder = self.find(folder_id)
+        if handle := self._handles.get((folder.library_id, folder.path)):
+            handle.cancel()
+
+    @action(Policy.QUEUE)
+    async def forget(self, folder_id: int) -> None:
+        """Takes a folder off the list; its documents stay in the library."""
+        folder = self.find(folder_id)
+        self.stop(folder_id)
+        self._ledger().forget(await self._folder(folder.library_id, folder.path))
+        rest = tuple(each for each in self.slice.value.folders if each.id != folder_id)
+        self.slice.set(folders=rest)
+
+    def find(self, folder_id: int) -> FolderState:
+        """A synced folder.
+
+        Raises:
+            KeyError: there is none with this id.
+        """
+        for folder in self.slice.value.folders:
+            if folder.id == folder_id:
+                return folder
+        raise KeyError(folder_id)
+
+    @action(Policy.BESIDE, changes=True)
+    async def _sync(self, library_id: str, path: Path, settings: Settings, watch: bool) -> None:
+        folder = await self._folder(library_id, path)
+        old = {each.id: each for each in self.slice.value.folders}
+        state = replace(_state(folder), settings=settings, watching=watch)
+        self.slice.set(folders=tuple({**old, folder.id: state}.values()))
+        try:
+            if watch:
+                await self._watch(folder, settings)
+            else:
+                await self._once(folder, settings)
+        except Exception as error:
+            self.change(folder.id, problem=Problem.of(error))
+            raise
+        finally:
+            self.change(folder.id, watching=False, progress=None)
+
+    async def _once(self, folder: SyncedFolder, settings: Settings) -> None:
+        round = _Round(self, folder)
+        with round.followed():
+            async with self._client() as client:
+                summary = await self._runner(client, folder, settings, round.moved).run()
+        round.ended(summary)
+
+    async def _watch(self, folder: SyncedFolder, settings: Settings) -> None:
+        from carrel.client.errors import Unreachable
+        from carrel.sync.watcher import follow
+
+        round = _Round(self, folder)
+        while True:
+            with round.followed():
+                async with self._client() as client:
+                    runner = self._runner(client, folder, settings, round.moved)
+                    async with contextlib.aclosing(follow(runner)) as results:
+                        async for result in results:
+                            round.ended(result)
+                            if isinstance(result, Unreachable):
+                                # It may come back at another address.
+                                self._session.doubt_after(result)
+                                break
+            await asyncio.sleep(AGAIN)
+
+    async def _look(self, folder: SyncedFolder) -> None:
+        """Says of a folder that nobody syncs now what a sync would do."""
+        from carrel.client.errors import ClientError
+        from carrel.sync.errors import SyncError
+
+        try:
+            async with self._client() as client:
+                preview = await self._runner(client, folder, folder.settings).preview()
+            self.change(folder.id, preview=preview)
+        except (ClientError, SyncError) as error:
+            self.change(folder.id, problem=Problem.of(error))
+
+    def _looking(self, progress: Progress) -> None:
+        self.slice.set(looking=progress)
+
+    def change(self, folder_id: int, **fields: Any) -> None:
+        """Changes what is shown of a folder."""
+        self.slice.set(
+            folders=tuple(
+                replace(each, **fields) if each.id == folder_id else each
+                for each in self.slice.value.folders
+            )
+        )
+
+    @contextlib.asynccontextmanager
+    async def _client(self) -> AsyncIterator[Client]:
+        # One of its own: the session's is closed when the server comes back elsewhere.
+        client = await self._session.another_client()
+        async with client:
+            yield client
+
+    def _runner(
+        self, client: Client, folder: SyncedFolder, settings: Settings, report: Report | None = None
+    ) -> Runner:
+        from carrel.sync.runner import Runner
+
+        return Runner(client, self._ledger(), folder, settings, report or (lambda progress: None))
+
+    def _ledger(self) -> Ledger:
+        from carrel.sync.ledger import Ledger
+
+        if self._opened is None:
+            self._opened = Ledger(folders().sync)
+        return self._opened
+
+    async def _folder(self, library_id: str, path: Path) -> SyncedFolder:
+        path = await asyncio.to_thread(lambda: path.expanduser().resolve())
+        return self._ledger().folder(self._service, library_id, path)
+
+
+class _Round:
+    """Shows how one folder's syncs go: in its state, in the activity, and in the library."""
+
+    def __init__(self, service: SyncService, folder: SyncedFolder) -> None:
+        self._service = service
+        self._folder = folder
+        self._name = folder_name(folder.path)
+        self._item: str | None = None
+        self._told: tuple[object, ...] = ()
+        self._due = 0.0
+
+    def moved(self, progress: Progress) -> None:
+        """Takes in how far it is."""
+        self._service.change(self._folder.id, progress=progress)
+        if progress.phase != "syncing":
+            return
+        activity = self._service.activity
+        if self._item is None:
+            self._item = f"sync-{self._folder.id}-{time.monotonic_ns()}"
+            activity.show(ActivityItem(self._item, "sync", self._name))
+            activity.set_cancel(self._item, lambda: self._service.stop(self._folder.id))
+        activity.change(self._item, status="running", done=progress.bytes, total=progress.of_bytes)
+        if time.monotonic() > self._due:
+            self._due = time.monotonic() + ARRIVING
+            self._service.libraries.load()
+
+    def ended(self, result: Summary | Exception) -> None:
+        """Takes in how it ended; the next one may follow."""
+        if isinstance(result, Exception):
+            error = Problem.of(result)
+            self._close("failed", error)
+            self._service.change(self._folder.id, problem=error, progress=None)
+            return
+        problem = _failed(result)
+        self._close("failed" if problem else "done", problem)
+        self._service.change(
+            self._folder.id,
+            problem=None,
+            progress=None,
+            preview=None,
+            summary=result,
+            synced_at=time.time(),
+        )
+        if result.changed:
+            self._service.libraries.load()
+        if result.changed or result.failures != self._told:
+            self._service.notifications.notify(
+                f"{self._name}: {summary_words(result)}.", "error" if problem else "info"
+            )
+        self._told = result.failures
+
+    @contextlib.contextmanager
+    def followed(self) -> Iterator[None]:
+        """What ends the block early ends the item in the activity too."""
+        try:
+            yield
+        except asyncio.CancelledError:
+            self._close("cancelled")
+            self._service.libraries.load()
+            raise
+        except Exception as error:
+            self._close("failed", Problem.of(error))
+            raise
+
+    def _close(self, status: Status, problem: Problem | None = None) -> None:
+        if self._item is not None:
+            self._service.activity.change(self._item, status=status, error=problem)
+        self._item = None
+
+
+def _failed(summary: Summary) -> Problem | None:
+    if not summary.failures:
+        return None
+    number = len(summary.failures)
+    return Problem(
+        f"{files(number)} {'was' if number == 1 else 'were'} not synced",
+        "; ".join(f"{each.path}: {each.reason}" for each in summary.failures[:LISTED]),
+        "The next sync tries again.",
+    )
+
+
+def _state(folder: SyncedFolder) -> FolderState:
+    return FolderState(folder.id, folder.library_id, folder.path, folder.settings, folder.synced_at)
+
+
+def _settings(delete: bool, include: Sequence[str], exclude: Sequence[str]) -> Settings:
+    from carrel.sync.ledger import Settings
+
+    return Settings(delete, tuple(include), tuple(exclude))
