@@ -17,6 +17,7 @@ from carrel.server.errors import ApiError
 from carrel.server.models import weights
 from carrel.server.models.engine import Engine
 from carrel.server.models.process import EmbeddedProcess
+from support.rounds import rounds
 
 pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.xdist_group("model")]
 
@@ -72,7 +73,7 @@ async def test_starts_on_first_need_and_once_for_all(caplog: pytest.LogCaptureFi
     assert engine.process.pid is None
 
 
-async def test_knows_its_context_and_counts_tokens(engine: Engine) -> None:
+async def test_knows_its_context_and_counts_prompts(engine: Engine) -> None:
     async with engine.session() as session:
         assert session.abilities.context_length == 8192
         assert session.abilities.tools is False
@@ -82,7 +83,21 @@ async def test_knows_its_context_and_counts_tokens(engine: Engine) -> None:
         async with aclosing(session.stream(body, 100)) as chunks:
             used = [chunk["usage"] async for chunk in chunks if chunk.get("usage")]
     assert counted == used[-1]["prompt_tokens"]
-    assert await engine.count_tokens("one two three") == 3
+
+
+async def test_counts_tokens_without_loading_the_model(engine: Engine) -> None:
+    text = "Die Miete beträgt 950 €. " * 5000
+    async with engine.session() as session:
+        by_model = await session.client.count_tokens(text)
+    counting = Engine()
+    try:
+        assert await counting.count_tokens("one two three") == 3
+        assert await counting.count_tokens("") == 0
+        # A long text is counted in pieces, whose edges may cut a token in two.
+        assert 0 <= await counting.count_tokens(text) - by_model <= 2
+        assert counting.process.pid is None
+    finally:
+        await counting.stop()
 
 
 async def test_answers_nobody_without_its_key(engine: Engine) -> None:
@@ -105,8 +120,9 @@ async def test_same_seed_same_text_whatever_else_runs(engine: Engine) -> None:
     assert await answer(engine, {**body, "seed": 8}) != alone
 
 
+@pytest.mark.soak
 async def test_more_than_the_context_holds_is_done_in_turns(engine: Engine) -> None:
-    long = "word " * 2000
+    long = "word " * rounds(500, 2000)
     bodies = [asked(f"{number} {long}", max_tokens=2) for number in range(4)]
 
     async def one(body: dict[str, Any]) -> int:

@@ -1,6 +1,8 @@
 """The embedded language model: an OpenAI-compatible address on loopback, in a process of its own.
 
-    python -m carrel.server.models.embedded MODEL.gguf
+    python -m carrel.server.models.embedded [--tokenizer] MODEL.gguf
+
+With `--tokenizer` it counts tokens and does nothing else, in a fifth of the memory.
 
 Reads its key as the first line of stdin, prints its address, and ends when stdin does: with
 whoever started it.
@@ -28,7 +30,7 @@ def main() -> None:
     answer = os.dup(1)
     os.dup2(2, 1)
     try:
-        server = start(Path(sys.argv[1]), key)
+        server = start(Path(sys.argv[-1]), key, tokenizer="--tokenizer" in sys.argv)
     except RuntimeError as error:
         sys.exit(str(error))
     os.write(answer, f"{server.listening_address}\n".encode())
@@ -37,8 +39,11 @@ def main() -> None:
     os._exit(0)
 
 
-def start(weights: Path, key: str) -> Any:
-    """The running engine; it answers at `listening_address` to whoever has the key."""
+def start(weights: Path, key: str, *, tokenizer: bool = False) -> Any:
+    """The running engine; it answers at `listening_address` to whoever has the key.
+
+    As a tokenizer it has no room for a prompt.
+    """
     import xllamacpp
 
     params = xllamacpp.CommonParams()
@@ -54,11 +59,12 @@ def start(weights: Path, key: str) -> Any:
     # comes to a crawl and takes everything else with it.
     threads = max(1, (os.cpu_count() or 2) // 2)
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = threads
-    params.n_parallel = SLOTS
+    params.n_parallel = 1 if tokenizer else SLOTS
     params.kv_unified = True
-    params.n_ctx = CONTEXT_TOKENS
+    params.n_ctx = _BATCH_TOKENS if tokenizer else CONTEXT_TOKENS
     params.n_batch = params.n_ubatch = _BATCH_TOKENS
-    params.cache_ram_mib = _PROMPT_CACHE_MIB
+    params.cache_ram_mib = 0 if tokenizer else _PROMPT_CACHE_MIB
+    params.warmup = not tokenizer
     return xllamacpp.Server(params)
 
 

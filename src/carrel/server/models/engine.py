@@ -29,6 +29,9 @@ VENDOR_NAMES = (
 
 _CAPABILITIES = ModelCapabilities(completion_chat=True, function_calling=True)
 _DEFAULT_MAX_TOKENS = 1024
+_TOKENIZER_IDLE_SECONDS = 30
+# A text is counted in pieces: the tokens of a piece come back as one list.
+_PIECE_CHARACTERS = 100_000
 # The built-in model is small enough to fall into endless repetition of a few words.
 _BUILT_IN_SAMPLING = {"dry_multiplier": 0.8, "dry_allowed_length": 4}
 
@@ -84,6 +87,11 @@ class Engine:
         """Without a path or an address, the built-in model."""
         self._remote = Address(model_url, model_key) if model_url else None
         self._process = EmbeddedProcess(lambda: model_path or built_in_weights())
+        self._tokenizer = EmbeddedProcess(
+            lambda: model_path or built_in_weights(),
+            "--tokenizer",
+            idle_seconds=_TOKENIZER_IDLE_SECONDS,
+        )
         self._budget = TokenBudget(CONTEXT_TOKENS)
         self._http = model_http()
         self._abilities: dict[Address, Abilities] = {}
@@ -93,6 +101,7 @@ class Engine:
     async def stop(self) -> None:
         """Ends the embedded model and closes connections."""
         await self._process.stop()
+        await self._tokenizer.stop()
         await self._http.aclose()
 
     @property
@@ -122,9 +131,24 @@ class Engine:
         return self._abilities[address]
 
     async def count_tokens(self, text: str) -> int:
-        """The tokens of a text by the model's tokenizer."""
-        async with self.session() as session:
-            return await session.client.count_tokens(text)
+        """The tokens of a text by the model's tokenizer, for which the model need not be loaded.
+
+        Raises:
+            ApiError: 503, there is no model, or it does not answer.
+        """
+        pieces = range(0, len(text), _PIECE_CHARACTERS)
+        async with self._counting() as client:
+            return sum(
+                [await client.count_tokens(text[at : at + _PIECE_CHARACTERS]) for at in pieces]
+            )
+
+    @asynccontextmanager
+    async def _counting(self) -> AsyncIterator[ModelClient]:
+        if self._remote is not None:
+            yield ModelClient(self._http, self._remote)
+            return
+        async with self._tokenizer.address() as address:
+            yield ModelClient(self._http, address)
 
     async def models(self) -> list[ModelCard]:
         """The models there are; the first answers to the vendor's names too."""

@@ -21,9 +21,14 @@ class EmbeddedProcess:
     """A process around the weights that `find_weights` finds."""
 
     def __init__(
-        self, find_weights: Callable[[], Path], *, idle_seconds: float = IDLE_SECONDS
+        self,
+        find_weights: Callable[[], Path],
+        *options: str,
+        idle_seconds: float = IDLE_SECONDS,
     ) -> None:
+        """`options` are those of `carrel.server.models.embedded`."""
         self._find_weights = find_weights
+        self._options = options
         self._idle_seconds = idle_seconds
         self._process: asyncio.subprocess.Process | None = None
         self._address = Address("")
@@ -73,7 +78,9 @@ class EmbeddedProcess:
         key = secrets.token_urlsafe(32)
         began = time.perf_counter()
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-P", "-m", "carrel.server.models.embedded", str(weights)),
+            *(sys.executable, "-P", "-m", "carrel.server.models.embedded"),
+            *self._options,
+            str(weights),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             # Its own group: a Ctrl-C in the server's terminal is for the server to act on.
