@@ -128,8 +128,8 @@ class RateLimit:
         requests = limits.requests_per_minute
         tokens = limits.tokens_per_minute if scope["path"] in _TOKEN_PATHS else None
         return (
-            requests and Allowance("req", requests, self._requests, id) or None,
-            tokens and Allowance("tokens", tokens, self._tokens, id) or None,
+            Allowance("req", requests, self._requests, id) if requests else None,
+            Allowance("tokens", tokens, self._tokens, id) if tokens else None,
         )
 
 
