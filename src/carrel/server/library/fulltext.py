@@ -146,7 +146,8 @@ class _Area:
         # With "+" a chunk is ranked after it is known to belong to one of them.
         query = sa.text(
             "SELECT chunks_fts.rowid, rank FROM chunks_fts"
-            " JOIN chunks ON chunks.id = chunks_fts.rowid WHERE chunks_fts MATCH :match AND chunks_fts.rowid BETWEEN :first AND :last"
+            " JOIN chunks ON chunks.id = chunks_fts.rowid"
+            " WHERE chunks_fts MATCH :match AND chunks_fts.rowid BETWEEN :first AND :last"
             " AND document_id IN :document_ids ORDER BY +rank LIMIT :most"
         ).bindparams(sa.bindparam("document_ids", expanding=True))
         values = self._bound(match, document_ids=list(document_ids), most=limit)

@@ -7,7 +7,6 @@ step it was in. Nothing outside this module knows DBOS.
 
 import asyncio
 import logging
-import os
 import secrets
 import threading
 import time
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import sqlalchemy as sa
 
+from carrel.server.reading.reader import PARSERS
 from carrel.server.records.processing import Job
 
 if TYPE_CHECKING:
@@ -39,6 +39,8 @@ _FINISHED = ["SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"]
 _POLL_SECONDS = 0.2
 # A poll takes more jobs than can run at once, so that the interval does not bound the rate.
 _CLAIMED = 16
+# More than there are parsers: while one is indexed, the next is read.
+_RUNNING = 3 * PARSERS
 STOP_SECONDS = 3.0
 """How long a stop waits for running steps before it interrupts them."""
 _KEEP_SECONDS = 600
@@ -66,7 +68,7 @@ class Jobs:
         self._work = work
         self._loop: asyncio.AbstractEventLoop | None = None
         self._client: DBOSClient | None = None
-        self._slots = threading.Semaphore(max(2, os.cpu_count() or 1))
+        self._slots = threading.Semaphore(_RUNNING)
         self._stopping = False
         self._taking = threading.Event()
         self._taking.set()

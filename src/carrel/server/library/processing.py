@@ -15,6 +15,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 import sqlalchemy as sa
 
 from carrel.server.blobs.store import BlobMissing, Blobs, BlobsUnavailable, put
+from carrel.server.errors import ApiError
 from carrel.server.library.chunking import DEFAULT_SIZE, Chunk, chunk_pages
 from carrel.server.library.embeddings import Embedder
 from carrel.server.library.jobs import RunStep
@@ -37,10 +38,13 @@ T = TypeVar("T")
 RETRY_SECONDS = (2.0, 15.0)
 """How long to wait after each failed attempt; after the last there is no other."""
 
+_COUNT_SECONDS = 60
+
 OCR_MODEL = "carrel-ocr"
 """The model named in the stored OCR result of a document."""
 
 Enqueue = Callable[..., None]
+CountTokens = Callable[[str], Awaitable[int]]
 
 
 class ProcessingFailed(Exception):
@@ -91,6 +95,8 @@ class Processing:
         self._blobs = blobs
         self._reader = reader
         self._embedder = embedder
+        self.count_tokens: CountTokens | None = None
+        """The language model's tokenizer; without it, or when it fails, the embedder's counts."""
 
     def run(self, job: Job, step: RunStep, enqueue: Enqueue) -> None:
         """Processes one document, step by step, in a worker thread."""
@@ -127,17 +133,29 @@ class Processing:
             await self._blobs.size(read.ocr_blob)
         source = await self._database.read(partial(processing.source, job=job))
         pages = await self._database.read(partial(processing.pages, job=job))
-        outcome = await asyncio.to_thread(self._outcome, pages, source.chunk_size, read)
+        tokens = await self._tokens("\n\n".join(page.markdown for page in pages))
+        outcome = await asyncio.to_thread(self._outcome, pages, source.chunk_size, read, tokens)
         await self._database.write(partial(processing.publish, job=job, outcome=outcome))
 
-    def _outcome(self, pages: Sequence[PageText], size: int | None, read: Read) -> Outcome:
+    async def _tokens(self, text: str) -> int:
+        if self.count_tokens is not None:
+            try:
+                async with asyncio.timeout(_COUNT_SECONDS):
+                    return await self.count_tokens(text)
+            except (ApiError, TimeoutError):
+                log.warning("the language model counts no tokens: the embedding model's are taken")
+        return await asyncio.to_thread(self._embedder.count_tokens, [text])
+
+    def _outcome(
+        self, pages: Sequence[PageText], size: int | None, read: Read, tokens: int
+    ) -> Outcome:
         layouts = {page.number: Layout.from_json(page.layout) for page in pages}
         chunks = chunk_pages(((page.number, page.markdown) for page in pages), size or DEFAULT_SIZE)
         texts = [chunk.text for chunk in chunks]
         vectors = self._embedder.embed(texts) if texts else None
         return Outcome(
             pages=read.pages,
-            tokens=self._embedder.count_tokens(texts),
+            tokens=tokens,
             ocr_blob=read.ocr_blob,
             chunks=[
                 ChunkText(

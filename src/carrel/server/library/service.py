@@ -10,7 +10,7 @@ from carrel.server.access import Caller
 from carrel.server.blobs.store import Blobs
 from carrel.server.library.embeddings import Embedder
 from carrel.server.library.jobs import Jobs, RunStep
-from carrel.server.library.processing import Processing
+from carrel.server.library.processing import CountTokens, Processing
 from carrel.server.library.reconciler import Reconciler
 from carrel.server.library.search import Passage, Search
 from carrel.server.reading.reader import Reader
@@ -35,6 +35,10 @@ class LibraryService:
         self._jobs = Jobs(database.engine, self._process)
         self._reconciler = Reconciler(database, self._jobs)
         self._reconciling: asyncio.Task[Any] | None = None
+
+    def count_tokens_with(self, count_tokens: CountTokens) -> None:
+        """Counts the tokens of documents so from now on."""
+        self._processing.count_tokens = count_tokens
 
     @property
     def active(self) -> int:

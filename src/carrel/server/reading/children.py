@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import logging
 import os
+import signal
 import sys
 from types import TracebackType
 from typing import Self
@@ -60,6 +61,14 @@ def _environment() -> dict[str, str]:
     return {**passed, "NO_PROXY": "*", "MALLOC_ARENA_MAX": "2", "PYTHONUTF8": "1"}
 
 
+def _kill(process: asyncio.subprocess.Process) -> None:
+    """Ends a process and the copies it made of itself."""
+    if os.name == "nt":
+        process.kill()
+    else:
+        os.killpg(process.pid, signal.SIGKILL)
+
+
 class Child:
     """A process of ours that speaks in frames. Leaving the context kills it."""
 
@@ -109,7 +118,7 @@ class Child:
     async def end(self) -> None:
         """Kills the process, if it still runs, and waits for it."""
         with contextlib.suppress(ProcessLookupError):
-            self._process.kill()
+            _kill(self._process)
         # The pipe may still be full of what nobody will read.
         await self._process.wait()
         if self._process.stdin is not None:

@@ -1,9 +1,13 @@
-"""The parser process: reads one document within tight limits, then ends.
+"""The parser process: reads documents, each in a process of its own within tight limits.
 
-Run as `python -m carrel.server.reading.parser`. It says `{"ready": true}`, is sent one request,
+Run as `python -m carrel.server.reading.parser`. It says `{"ready": true}`, is sent a request,
 `{"path", "mimetype", "options"}`, and answers `{"page"}` for every page, then `{"done", …}`, or
 `{"error", "code"}`. Between, it may ask `{"recognise": true, "width", "height"}` with RGB pixels,
 and is answered `{"lines": […]}`.
+
+To start Python and load the libraries takes ten times longer than to read a small document.
+Where the system can copy a process, a copy reads the document and ends, and the next request is
+waited for; elsewhere the process ends with its first document.
 """
 
 import os
@@ -22,6 +26,8 @@ from carrel.server.reading.options import NoSuchPage, ReadOptions, UnreadableDoc
 from carrel.server.reading.pdf import PDF
 from carrel.server.reading.picture import Picture
 
+# Elsewhere system libraries do not stand a copy without a fresh start.
+_CAN_COPY = sys.platform == "linux"
 _HEAD = 1024
 """A PDF may begin with so many bytes of something else."""
 
@@ -37,9 +43,23 @@ class Parser:
     def run(self) -> None:
         """Reads what is asked for and says how it went."""
         self._say({"ready": True})
-        request = read_frame(self._requests)
-        if request is None:
-            return
+        while (request := read_frame(self._requests)) is not None:
+            if not _CAN_COPY:
+                self._answer(request)
+                return
+            copy = os.fork()
+            if copy == 0:
+                self._answer(request)
+                self._answers.flush()
+                os._exit(0)
+            _, status = os.waitpid(copy, 0)
+            if status:
+                # It may have broken off within a message: what follows could not be understood.
+                sys.exit(1)
+            self._say({"ready": True})
+
+    def _answer(self, request: Frame) -> None:
+        limit_this_process()
         try:
             self._read(request.header)
         except UnreadableDocument as error:
@@ -110,7 +130,6 @@ def main() -> None:
     answers = os.fdopen(os.dup(1), "wb")
     # Whatever a library prints must not end up between the messages.
     os.dup2(2, 1)
-    limit_this_process()
     Parser(sys.stdin.buffer, answers).run()
 
 

@@ -1,7 +1,6 @@
 """Reading documents: starts a parser for each, gives it OCR, and collects the pages."""
 
 import asyncio
-import contextlib
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -39,7 +38,7 @@ class Reader:
     def __init__(self) -> None:
         self._recogniser = Recogniser()
         self._places = asyncio.Semaphore(PARSERS)
-        self._spare: asyncio.Task[Child] | None = None
+        self._idle: list[Child] = []
 
     async def start(self) -> None:
         """Starts nothing yet: parsers and OCR come with the first document."""
@@ -47,11 +46,8 @@ class Reader:
     async def stop(self) -> None:
         """Ends every process that is not in use; documents in hand must have been cancelled."""
         await self._recogniser.stop()
-        spare, self._spare = self._spare, None
-        if spare is not None:
-            spare.cancel()
-            with contextlib.suppress(ParserUnavailable, asyncio.CancelledError):
-                await (await spare).end()
+        while self._idle:
+            await self._idle.pop().end()
 
     @property
     def ocr_loaded(self) -> bool:
@@ -103,21 +99,27 @@ class Reader:
 
     @asynccontextmanager
     async def _parser(self) -> AsyncIterator[Child]:
-        """A parser that is ready, with the next one warming up; killed at the end."""
-        async with await self._ready_parser() as child:
-            if self._spare is None:
-                self._spare = asyncio.ensure_future(_start_parser())
+        """A parser that is ready; it is used again unless something went wrong."""
+        child = await self._ready_parser()
+        try:
             yield child
+        except BaseException:
+            # A cancelled caller must not leave the process behind.
+            await asyncio.shield(asyncio.ensure_future(child.end()))
+            raise
+        self._idle.append(child)
 
     async def _ready_parser(self) -> Child:
-        spare, self._spare = self._spare, None
-        if spare is not None:
-            # It may have been ended by the system while it waited.
-            with contextlib.suppress(ParserUnavailable):
-                child = await spare
-                if child.running:
+        while self._idle:
+            child = self._idle.pop()
+            try:
+                if await child.receive() is not None:
                     return child
+            except BaseException:
                 await child.end()
+                raise
+            # It ended, as it does with some documents, and on some systems with each.
+            await child.end()
         return await _start_parser()
 
 
