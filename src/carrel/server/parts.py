@@ -77,6 +77,8 @@ class Server:
         async with AsyncExitStack() as stack:
             stack.callback(self.database.close)
             await self.access.admit(self.folder.api_key)
+            # The engine of the moment: changed settings bring another.
+            self.library.count_tokens_with(lambda text: self.engine.count_tokens(text))
             for part in (self.reader, self.library):
                 stack.push_async_callback(part.stop)
                 await part.start()

@@ -263,3 +263,17 @@ def test_chunks_are_as_long_as_the_library_says(http: httpx.Client) -> None:
     hits = library.search("carrel", 100)
     assert len(hits) > 5
     assert all(len(hit["snippet"].replace("«", "").replace("»", "")) <= 258 for hit in hits)
+
+
+def test_tokens_are_those_of_the_language_model(http: httpx.Client) -> None:
+    text = "Die Monatsmiete beträgt 950 €, fällig am dritten Werktag; Kündigungsfrist: drei Monate."
+
+    def prompt_tokens(question: str) -> int:
+        messages = [{"role": "user", "content": question}]
+        body = {"model": "smollm2", "messages": messages, "max_tokens": 0}
+        answer = http.post("/v1/chat/completions", json=body, timeout=60)
+        return int(answer.json()["usage"]["prompt_tokens"])
+
+    library = new_library(http)
+    document = library.document(library.processed("lease.txt", text.encode()))
+    assert document["tokens_processing_main_content"] == prompt_tokens(text) - prompt_tokens("")

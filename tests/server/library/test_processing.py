@@ -169,6 +169,22 @@ async def test_an_unreadable_document_is_not_tried_again(lab: Lab) -> None:
     assert document.error == "This PDF is protected by a password."
 
 
+async def test_tokens_are_counted_even_if_the_model_counts_none(lab: Lab) -> None:
+    async def fail(text: str) -> int:
+        raise ApiError(503, "no model")
+
+    async def thousand(text: str) -> int:
+        return 1000 * len(text.split())
+
+    library_id = await lab.new_library()
+    lab.service.count_tokens_with(fail)
+    document = await lab.until(await lab.add(library_id, b"one"), "done")
+    assert document.tokens_processing_main_content == 5
+    lab.service.count_tokens_with(thousand)
+    document = await lab.until(await lab.add(library_id, b"two"), "done")
+    assert document.tokens_processing_main_content == 4000
+
+
 async def test_a_failed_reprocessing_keeps_the_old_text(lab: Lab) -> None:
     library_id = await lab.new_library()
     document = await lab.until(await lab.add(library_id), "done")
