@@ -21,7 +21,7 @@ from carrel.server.reading.tables.chunks import chunks_of_items, chunks_of_lines
 from carrel.server.reading.tables.find import find_tables
 from carrel.server.reading.tables.rules import Rule, drawn_rules
 
-_BAND = 0.075
+_BAND = 0.09
 """The part of a page, at its top and bottom, where running heads stand."""
 _PORTRAIT = 1.2
 """Only pages this much higher than wide have running heads: maps and slides do not."""

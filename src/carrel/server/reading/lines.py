@@ -10,13 +10,21 @@ from typing import Any, NamedTuple
 
 from carrel.server.reading.layout import Box, Line, Mark
 
+_LEADING = 1.17
+"""The height of most fonts' lines, as a multiple of their size."""
+_LEADER = re.compile(r"(?:\s?\.){5,}\s*")
+"""The dots that lead to a page's number in a table of contents."""
+_PITCH = 0.08
+"""How much the letters of a font with one width may seem to differ."""
 _RAISED = 1.1
 """A line so much higher than its font's lines has a raised or larger letter in it."""
 _NOTE = re.compile(r"(?<=\S)(\d{1,2}|[*†‡§])$")
 _TOGETHER = 0.12
 """Less white space than this part of a line's height does not separate words."""
 _BOLD = re.compile(r"bold|black|heavy|semibold|demi", re.IGNORECASE)
-_MONO = re.compile(r"mono|courier|consol|menlo|typewriter|cmtt|code", re.IGNORECASE)
+_MONO = re.compile(
+    r"mono|nimbusmon|courier|consol|menlo|typewriter|cmtt|sltt|fixed|code", re.IGNORECASE
+)
 
 
 class Link(NamedTuple):
@@ -36,19 +44,34 @@ def text_lines(items: Iterable[Any], links: Sequence[Link] = ()) -> list[tuple[L
     usual = {font: statistics.median_low(found) for font, found in heights.items()}
     lines = []
     for item in items:
-        size = usual[item.font_name, item.font_size]
-        # One size can be scaled to many; only what is slightly higher is raised.
-        raised = _RAISED * size < item.height <= 1.5 * size
-        text = item.text.strip()
+        text = _LEADER.sub(" … ", item.text).strip()
         box = Box(item.x, item.y, item.x + item.width, item.y + item.height)
         marks = _links(item, text, box, links) if links else []
-        note = _NOTE.search(text) if raised else None
-        if note:
-            marks.append(Mark(note.start(), note.end()))
+        if item.height > _RAISED * usual[item.font_name, item.font_size]:
+            note = _NOTE.search(text)
+            if note:
+                marks.append(Mark(note.start(), note.end()))
         bold, mono = _style(item.font_name or "")
-        line = Line(text, box, size if raised else item.height, (), bold, mono, tuple(marks))
+        mono = mono and _even(item)
+        line = Line(text, box, _size(item), (), bold, mono, tuple(marks))
         lines.append((line, (item.rotation + 180) % 360 - 180))
     return lines
+
+
+def _size(item: Any) -> float:
+    """The size of an item's letters. Its box is as high as they happen to be."""
+    size: float = item.font_size or 0.0
+    # Some files scale every font from one point.
+    return size if 0.6 * size <= item.height <= 1.6 * size else item.height / _LEADING
+
+
+def _even(item: Any) -> bool:
+    """Whether all letters of an item are as wide as its first word's; its font is theirs alone."""
+    if not item.words:
+        return True
+    first = item.words[0]
+    wide, usual = first.width / max(1, len(first.text)), item.width / max(1, len(item.text))
+    return bool(abs(wide - usual) < _PITCH * wide)
 
 
 def text_turn(items: Iterable[Any]) -> int:

@@ -80,11 +80,30 @@ class _Column:
     """Lines one below the other, between a left and a right margin."""
 
     def __init__(self, lines: Sequence[Line], style: Style) -> None:
-        self._lines = lines
         self._style = style
+        self._right = max(line.box.right for line in lines)
+        self._lines = self._evened(lines)
         self._markers = _list_markers(lines)
         self._left = statistics.mode([round(line.box.left / 3) for line in lines]) * 3 + 1.5
-        self._right = max(line.box.right for line in lines)
+
+    def _evened(self, lines: Sequence[Line]) -> list[Line]:
+        """The lines; one that only begins in bold or as code, within a sentence, is text."""
+        evened = list(lines[:1])
+        for number, line in enumerate(lines[1:], 1):
+            above, below = evened[-1], lines[number + 1 : number + 2]
+            if (
+                (line.mono or line.bold)
+                and not (above.mono or above.bold)
+                and not (below and below[0].mono)
+                and abs(line.size - above.size) <= 0.12 * above.size
+                and abs(line.box.left - above.box.left) < self._style.size / 2
+                and self._style.close(above, line)
+                and not self._ended(above, line)
+                and not above.text.endswith(_SENTENCE_ENDS)
+            ):
+                line = replace(line, mono=False, bold=False)
+            evened.append(line)
+        return evened
 
     def regions(self) -> list[Region]:
         """The blocks from top to bottom."""

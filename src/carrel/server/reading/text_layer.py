@@ -91,7 +91,7 @@ class TextLayer:
                 missing += [
                     Line(text, box, box.height)
                     for text, box in self._pieces(row)
-                    if not any(item.holds(*box.centre) for item in boxes)
+                    if not any(i.holds(*box.centre) or box.holds(*i.centre) for i in boxes)
                 ]
         return missing
 
