@@ -227,6 +227,14 @@ class CarrelApp(Steady, App[None]):
         if place.PLACE != "files":
             self.switch_mode("files")
 
+    async def offer_folder(self, folder: Path) -> None:
+        """Goes to Libraries, which offers to sync a folder with one of them."""
+        from carrel.tui.screens.libraries import LibrariesPlace
+
+        await self.switch_mode("libraries")
+        if isinstance(place := self.place, LibrariesPlace):
+            place.offer(folder)
+
     def _uploaded(self, file: "File") -> None:
         from carrel.tui.screens.files import FilesPlace
 

@@ -1,9 +1,10 @@
-"""Files that were dropped on the terminal or pasted as paths.
+"""Files and folders that were dropped on the terminal or pasted as paths.
 
 A terminal turns a drop into pasted text, each in its own way: one path a line,
 paths escaped with backslashes or in quotes on one line, or `file://` addresses.
 """
 
+from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -19,23 +20,33 @@ def parse_drop(text: str, *, relative: bool = False) -> tuple[Path, ...]:
         relative: Whether a path may start at the working folder. In a text field it must not,
             because a word may happen to be a file's name.
     """
+    return _parse(text, relative, Path.is_file)
+
+
+def parse_folder(text: str, *, relative: bool = False) -> Path | None:
+    """The one existing folder that the text names; None when it names another thing, or more."""
+    folders = _parse(text, relative, Path.is_dir)
+    return folders[0] if len(folders) == 1 else None
+
+
+def _parse(text: str, relative: bool, wanted: Callable[[Path], bool]) -> tuple[Path, ...]:
     text = text.replace("\0", "")
     if not text.strip() or len(text) > MAX_LENGTH:
         return ()
     lines = [line.strip("\r") for line in text.splitlines() if line.strip()]
     for names in (lines, [line.strip() for line in lines], _split(text)):
-        files = [_existing(name, relative) for name in names]
-        found = tuple(file for file in files if file is not None)
+        paths = [_existing(name, relative, wanted) for name in names]
+        found = tuple(path for path in paths if path is not None)
         if names and len(found) == len(names):
             return found
     return ()
 
 
-def _existing(name: str, relative: bool) -> Path | None:
+def _existing(name: str, relative: bool, wanted: Callable[[Path], bool]) -> Path | None:
     for candidate in (name, *_unquoted(name)):
         path = _as_path(candidate)
         try:
-            if path is not None and (relative or path.is_absolute()) and path.is_file():
+            if path is not None and (relative or path.is_absolute()) and wanted(path):
                 return path
         except (OSError, ValueError):
             continue

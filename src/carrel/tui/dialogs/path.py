@@ -21,6 +21,9 @@ from carrel.tui.widgets.fields import Dropped, Field
 class PathDialog(Dialog[tuple[Path, ...]]):
     """Gives existing files. Tab completes; the arrows choose among the matches."""
 
+    PLACEHOLDER: ClassVar[str] = "Path of a file, such as ~/Documents/invoice.pdf"
+    MISSING: ClassVar[str] = "There is no file at this path."
+    HOW: ClassVar[str] = "tab completes · ↑ ↓ choose · enter accepts · a file can be dropped here"
     DEFAULT_CSS = """
     PathDialog OptionList { height: 10; margin: 0 1; }
     PathDialog .dialog { width: 90; }
@@ -36,11 +39,11 @@ class PathDialog(Dialog[tuple[Path, ...]]):
         self._completion = Completion("", ())
 
     def inside(self) -> ComposeResult:
-        yield Field(placeholder="Path of a file, such as ~/Documents/invoice.pdf")
+        yield Field(placeholder=self.PLACEHOLDER)
         matches = OptionList()
         matches.can_focus = False
         yield matches
-        yield hint("tab completes · ↑ ↓ choose · enter accepts · a file can be dropped here")
+        yield hint(self.HOW)
 
     def on_mount(self) -> None:
         self._look("")
@@ -90,15 +93,17 @@ class PathDialog(Dialog[tuple[Path, ...]]):
     def on_input_submitted(self, event: Input.Submitted) -> None:
         self._accept(self._chosen() or event.value)
 
+    def named(self, text: str) -> tuple[Path, ...]:
+        """What a typed path names; empty when that is not there."""
+        return parse_drop(text, relative=True)
+
     def _accept(self, text: str) -> None:
-        if files := parse_drop(text, relative=True):
-            self.dismiss(files)
+        if found := self.named(text):
+            self.dismiss(found)
         elif text.endswith("/"):
             self._type(text)
         elif text.strip():
-            self.query_one(".hint", Static).update(
-                Content.styled("There is no file at this path.", "$failed")
-            )
+            self.query_one(".hint", Static).update(Content.styled(self.MISSING, "$failed"))
 
     def on_dropped(self, event: Dropped) -> None:
         self.dismiss(event.files)

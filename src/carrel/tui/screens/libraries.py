@@ -23,13 +23,17 @@ from carrel.store.selectors.libraries import (
     shown,
     title,
 )
+from carrel.store.selectors.sync import folder_rows
 from carrel.store.selectors.words import count, size
+from carrel.store.sync import SyncState
 from carrel.tui import labels
 from carrel.tui.dialogs.ask import Ask, Choose, Thing
 from carrel.tui.dialogs.confirm import Confirm
 from carrel.tui.dialogs.path import PathDialog
 from carrel.tui.screens.place import Place, Way, empty
+from carrel.tui.syncing import offer_folder, sync_library
 from carrel.tui.widgets.filter import Filter
+from carrel.tui.widgets.folders import SyncedFolders
 from carrel.tui.widgets.paging import PagedRows
 from carrel.tui.widgets.table import Column, Row, VirtualTable
 from carrel.wire.documents import Document
@@ -39,6 +43,7 @@ NO_LIBRARIES = empty("No libraries yet.", Way("n", "New library"))
 NO_DOCUMENTS = empty(
     "This library is empty. Paste or drop a path.",
     Way("u", "Upload a file"),
+    Way("s", "Sync a folder"),
     Way("a", "Add one of the files"),
 )
 TEXT_SHOWN = 20_000
@@ -55,6 +60,7 @@ class LibrariesPlace(Place):
         Binding("n", "new", "New", id="libraries.new"),
         Binding("u", "upload", "Upload", id="libraries.upload"),
         Binding("a", "add", "Add file", show=False, id="libraries.add"),
+        Binding("s", "sync", "Sync folder", id="libraries.sync"),
         Binding("slash", "search", "Search", key_display="/", id="libraries.search"),
         Binding("t", "text", "Text", id="libraries.text"),
         Binding("R", "reprocess", "Reprocess", id="libraries.reprocess"),
@@ -63,11 +69,13 @@ class LibrariesPlace(Place):
     ]
 
     def panes(self) -> ComposeResult:
-        libraries = VirtualTable(
-            Column("Library"), Column("", 6, right=True), id="libraries", header=False
-        )
-        libraries.border_title = labels.title("Libraries")
-        yield libraries
+        with Vertical(id="left", classes="column"):
+            libraries = VirtualTable(
+                Column("Library"), Column("", 6, right=True), id="libraries", header=False
+            )
+            libraries.border_title = labels.title("Libraries")
+            yield libraries
+            yield SyncedFolders()
         with Vertical(id="middle", classes="column"):
             yield VirtualTable(
                 Column("Document"),
@@ -104,13 +112,20 @@ class LibrariesPlace(Place):
     def on_mount(self) -> None:
         self._pages = PagedRows()
         self._shown: str | None = None
-        self.libraries.add_class("-current")
+        self._offered: Path | None = None
+        self.query_one("#left").add_class("-current")
         self.hits.display = False
         self.follow(self.store.libraries.slice, self._show)
+        self.follow(self.store.sync.slice, self._show_folders, hz=10)
         self.store.libraries.load()
+        self.store.sync.load()
         self.libraries.focus()
 
     # Showing
+
+    def _show_folders(self, state: SyncState) -> None:
+        library_id = self.store.libraries.slice.value.selected
+        self.query_one(SyncedFolders).show(folder_rows(state, library_id, time.time()))
 
     def _show(self, state: LibrariesState) -> None:
         self.libraries.show([_library_row(row) for row in library_rows(state)])
@@ -120,9 +135,13 @@ class LibrariesPlace(Place):
             self.libraries.say(*NO_LIBRARIES)
         if state.selected is not None and state.selected != self.libraries.key:
             self.libraries.point_at(state.selected)
+        self._show_folders(self.store.sync.slice.value)
         self._show_documents(state)
         self._show_hits(state)
         self._show_details(state)
+        if state.loaded and self._offered is not None:
+            folder, self._offered = self._offered, None
+            offer_folder(self, folder, None)
 
     def _show_documents(self, state: LibrariesState) -> None:
         if state.selected != self._shown:
@@ -295,6 +314,25 @@ class LibrariesPlace(Place):
             return
         for file in files:
             self.do(self.store.libraries.upload(library_id, file))
+
+    def offer(self, folder: Path) -> None:
+        """Offers to sync a folder, as soon as the libraries are known."""
+        self._offered = folder
+        self._show(self.store.libraries.slice.value)
+
+    def dropped_folder(self, folder: Path) -> None:
+        library = self._library(self.store.libraries.slice.value)
+        if library is None:
+            self.offer(folder)
+        else:
+            offer_folder(self, folder, library)
+
+    def action_sync(self) -> None:
+        library = self._library(self.store.libraries.slice.value)
+        if library is None:
+            self.notice("Make a library first: n New.", failed=True)
+        else:
+            sync_library(self, library)
 
     def action_add(self) -> None:
         library_id = self.store.libraries.slice.value.selected

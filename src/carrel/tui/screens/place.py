@@ -23,7 +23,7 @@ from carrel.store.slice import Slice
 from carrel.store.store import Store
 from carrel.store.watch import watch
 from carrel.tui import labels
-from carrel.tui.drops import parse_drop
+from carrel.tui.drops import parse_drop, parse_folder
 from carrel.tui.screens.frame import Frame
 from carrel.tui.widgets.fields import Dropped
 
@@ -214,8 +214,10 @@ class Place(Frame):
         event.stop()
         if files := parse_drop(event.text, relative=True):
             self.dropped(files)
+        elif folder := parse_folder(event.text, relative=True):
+            self.dropped_folder(folder)
         elif event.text.strip():
-            self.notice("What was pasted is not the path of a file here.", failed=True)
+            self.notice("What was pasted is not the path of a file or folder here.", failed=True)
 
     def on_dropped(self, event: Dropped) -> None:
         event.stop()
@@ -224,6 +226,10 @@ class Place(Frame):
     def dropped(self, files: tuple[Path, ...]) -> None:
         """Files were dropped on this place: they are uploaded, and Files shows them."""
         self.workbench.upload(files)
+
+    def dropped_folder(self, folder: Path) -> None:
+        """A folder was dropped on this place: Libraries offers to sync it."""
+        self.workbench.call_later(self.workbench.offer_folder, folder)
 
 
 def _stops(pane: Widget) -> list[Widget]:

@@ -1,0 +1,37 @@
+"""The folders that are synced with a library, and how they stand."""
+
+from collections.abc import Sequence
+
+from textual.content import Content
+from textual.widgets import Static
+
+from carrel.store.selectors.sync import FolderRow
+from carrel.tui import labels
+
+NOTES = 3
+"""Lines of one folder's notes."""
+
+
+class SyncedFolders(Static):
+    """A few lines under the list of libraries; gone where no folder is synced."""
+
+    DEFAULT_CSS = """
+    SyncedFolders {
+        height: auto; max-height: 50%; border: round $line; border-title-color: $foreground;
+        padding: 0 1;
+    }
+    """
+
+    def on_mount(self) -> None:
+        self.display = False
+
+    def show(self, rows: Sequence[FolderRow]) -> None:
+        self.display = bool(rows)
+        self.border_title = labels.title("Synced folder" if len(rows) == 1 else "Synced folders")
+        parts: list[Content] = []
+        for row in rows:
+            parts += [labels.line(row.name), labels.badge(row.status)]
+            if row.percent is not None:
+                parts.append(labels.bar(row.percent / 100, max(8, self.size.width - 4)))
+            parts += [labels.line(note, "$muted") for note in row.notes[:NOTES]]
+        self.update(Content("\n").join(parts))

@@ -1,0 +1,119 @@
+"""A folder that is dropped on the app, over a service with the documented endpoints alone."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from textual import events
+
+from carrel.config import Profile
+from carrel.tui.drops import parse_folder
+from carrel.tui.widgets.choices import Choices
+from support.folders import write
+from support.strict import StrictLibrary, strict_library
+from support.workbench import Workbench, workbench
+
+
+@pytest.fixture
+async def library() -> AsyncIterator[StrictLibrary]:
+    async with strict_library() as library:
+        yield library
+
+
+@pytest.fixture
+async def bench(library: StrictLibrary) -> AsyncIterator[Workbench]:
+    async with workbench(Profile("test", library.service.url)) as bench:
+        await bench.until(lambda: bench.store.session.slice.value.connection == "ready")
+        yield bench
+
+
+@pytest.fixture
+def folder(home: Path) -> Path:
+    write(home / "my contracts" / "a.txt", "one")
+    write(home / "my contracts" / "d" / "b.txt", "two")
+    return home / "my contracts"
+
+
+async def drop(bench: Workbench, folder: Path) -> None:
+    """Pastes a folder's path, as a terminal hands over a drop."""
+    bench.app.post_message(events.Paste(str(folder).replace(" ", "\\ ")))
+    await bench.pilot.pause()
+
+
+async def test_a_folder_dropped_anywhere_offers_itself_for_sync(
+    bench: Workbench, library: StrictLibrary, folder: Path
+) -> None:
+    await drop(bench, folder)
+    await bench.shows("Sync ~/my contracts into", "A new library “my contracts”", "contracts  0")
+    await bench.press("down", "enter")
+    await bench.shows("into contracts", "2 to upload (6 B)", "Upload  d/b.txt  3 B")
+    assert library.held == {}
+    await bench.press("f2")
+    await bench.shows("~/my contracts: 2 uploaded.", "Synced folder", "● In sync")
+    await bench.shows("a.txt", "d/b.txt")
+    assert library.held == {"a.txt": b"one", "d/b.txt": b"two"}
+
+
+async def test_leaving_it_does_nothing(
+    bench: Workbench, library: StrictLibrary, folder: Path
+) -> None:
+    await bench.press("2")
+    await bench.shows("contracts")
+    await drop(bench, folder)
+    await bench.shows("into contracts", "2 to upload")
+    await bench.press("escape")
+    assert library.asked("POST") == 0
+    assert bench.store.sync.slice.value.folders == ()
+
+
+async def test_syncing_by_key_with_choices_and_stopping(
+    bench: Workbench, library: StrictLibrary, folder: Path
+) -> None:
+    await bench.press("2")
+    await bench.until(lambda: bench.store.libraries.slice.value.selected)
+    await bench.press("s")
+    await bench.shows("Sync a folder into contracts")
+    await bench.type(str(folder))
+    await bench.press("enter")
+    await bench.shows("2 to upload")
+    bench.app.screen.query_one(Choices).focus()
+    await bench.press("space", "down", "space")
+    bench.app.screen.query_one("#exclude").focus()
+    await bench.type("*.log d/")
+    await bench.shows("1 to upload (3 B)")
+    await bench.press("f2")
+    await bench.shows("● In sync, watching")
+    write(folder / "c.txt", "three")
+    (folder / "a.txt").unlink()
+    await bench.until(lambda: library.held == {"c.txt": b"three"})
+    await bench.shows("~/my contracts: 1 uploaded, 1 deleted.")
+    await bench.press("s")
+    await bench.shows("Synced with contracts")
+    await bench.press("enter")
+    await bench.shows("Stop syncing this folder?")
+    await bench.press("enter")
+    await bench.until(lambda: not bench.store.sync.slice.value.folders[0].running)
+    await bench.shows("● In sync")
+    await bench.press("s")
+    await bench.shows("Synced with contracts")
+    await bench.press("enter")
+    await bench.shows("Nothing to do: 1 file in sync", "[✓] Delete in the library")
+
+
+async def test_a_folder_that_cannot_be_read_says_so(
+    bench: Workbench, library: StrictLibrary, folder: Path
+) -> None:
+    await bench.press("2")
+    await bench.shows("contracts")
+    library.meddle = lambda request: b"HTTP/1.1 500 X\r\ncontent-length: 0\r\n\r\n"
+    await drop(bench, folder)
+    await bench.shows("The service answered with an error")
+
+
+def test_a_pasted_path_of_one_folder_is_that_folder(folder: Path, tmp_path: Path) -> None:
+    assert parse_folder(str(folder)) == folder
+    assert parse_folder(f"'{folder}/'\n") == folder
+    assert parse_folder(f"file://{str(folder).replace(' ', '%20')}") == folder
+    assert parse_folder(str(folder / "a.txt")) is None
+    assert parse_folder(f"{folder}\n{tmp_path}") is None
+    assert parse_folder("my contracts") is None
