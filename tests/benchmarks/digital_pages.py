@@ -5,7 +5,7 @@ heads) is read in turn by:
 
 - `Reader`: file in, pages as they travel out, its parser process and the pipe from it included;
 - liteparse alone, within this process, so that its results cross no pipe: asked for what a page is
-  made from (Markdown, blocks, links, and whether the page needs OCR). For information, also asked
+  made from (Markdown, blocks, words, rules, links, and whether the page needs OCR). For information, also asked
   for Markdown only, and for text only.
 
 Both have their processes warm. Reading uses a second core where one is free, liteparse does not.
@@ -122,6 +122,7 @@ ALONE: dict[str, dict[str, Any]] = {
         "output_format": "markdown",
         "extract_blocks": True,
         "extract_annotations": True,
+        "extract_vector_graphics": True,
         "include_complexity": True,
     },
     "liteparse to Markdown": {"output_format": "markdown"},
