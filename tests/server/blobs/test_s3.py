@@ -1,0 +1,227 @@
+"""What is special about blobs in an S3-compatible store, against a real one."""
+
+import asyncio
+import time
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from uuid import uuid4
+
+import httpx
+import pytest
+
+from carrel.server.blobs.bucket import Bucket
+from carrel.server.blobs.s3 import S3Blobs
+from carrel.server.blobs.store import BlobsUnavailable, Download, put
+from server.blobs.conftest import StoreUnderTest
+from support.command import carrel
+from support.documents import scanned_pdf
+from support.libraries import connect, new_library
+from support.process import serve
+from support.s3 import SECRET_KEY, S3Server, free_ports, s3_server, stored
+
+pytestmark = pytest.mark.xdist_group("s3")
+
+MIB = 1024 * 1024
+DOWNLOAD = Download("größe & +.txt", "text/plain", {})
+
+
+async def test_a_signed_address_is_the_stores_own_and_for_get(s3_store: StoreUnderTest) -> None:
+    hash = await put(s3_store.blobs, b"content")
+    url = s3_store.blobs.signed_url(hash, DOWNLOAD, 60)
+    assert url and s3_store.s3 and url.startswith(s3_store.s3.endpoint)
+    assert s3_store.blobs.opened(url) == (hash, "größe & +.txt")
+    async with httpx.AsyncClient() as http:
+        got = await http.get(url, headers={"range": "bytes=0-2"})
+        assert (got.status_code, got.content) == (206, b"con")
+        assert got.headers["content-type"] == "text/plain"
+        assert (
+            "filename*=utf-8''gr%C3%B6%C3%9Fe%20%26%20%2B.txt"
+            in (got.headers["content-disposition"])
+        )
+        assert (await http.get(url.replace("Expires=60", "Expires=61"))).status_code == 403
+        assert (await http.put(url, content=b"other")).status_code == 403
+
+
+async def test_an_upload_that_broke_off_in_the_store_is_ended_by_the_collector(
+    s3_store: StoreUnderTest,
+) -> None:
+    assert s3_store.s3 and s3_store.url
+    bucket = s3_store.s3.bucket(s3_store.url)
+    key = f"{bucket.prefix}ab/{'ab' * 32}"
+
+    async with httpx.AsyncClient() as http:
+
+        async def unfinished() -> list[str | None]:
+            query = {"uploads": "", "prefix": bucket.prefix}
+            found = await http.get(bucket.sign("GET", "", 60, query))
+            tree = ElementTree.fromstring(found.content)
+            return [upload.findtext("{*}Key") for upload in tree.iterfind("{*}Upload")]
+
+        begun = await http.post(bucket.sign("POST", key, 60, {"uploads": ""}))
+        id = ElementTree.fromstring(begun.content).findtext("{*}UploadId", "")
+        part = {"partNumber": "1", "uploadId": id}
+        assert (await http.put(bucket.sign("PUT", key, 60, part), content=b"half")).is_success
+        await s3_store.blobs.collect(set(), 60)
+        assert await unfinished() == [key]
+        await asyncio.sleep(1.1)
+        await s3_store.blobs.collect(set(), 1)
+        assert await unfinished() == []
+
+
+async def test_objects_of_others_below_the_prefix_are_left_alone(s3_store: StoreUnderTest) -> None:
+    assert s3_store.s3 and s3_store.url
+    bucket = s3_store.s3.bucket(s3_store.url)
+    async with httpx.AsyncClient() as http:
+        await http.put(bucket.sign("PUT", f"{bucket.prefix}README", 60), content=b"mine")
+    await asyncio.sleep(1.1)
+    assert await s3_store.blobs.collect(set(), 1) == 0
+    assert s3_store.stored() == {"README"}
+
+
+@pytest.mark.parametrize("endpoint", ["down", "wrong key"])
+async def test_a_store_that_does_not_answer_is_unavailable(
+    s3: S3Server, tmp_path: Path, endpoint: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    environment = s3.environment | (
+        {"AWS_ENDPOINT_URL": f"http://127.0.0.1:{free_ports(1)[0]}"}
+        if endpoint == "down"
+        else {"AWS_SECRET_ACCESS_KEY": "wrong-but-secret"}
+    )
+    blobs = S3Blobs(Bucket.of("s3://tests/x", environment), tmp_path)
+    hash = "ab" * 32
+
+    async def read() -> None:
+        async with blobs.local(hash):
+            pass
+
+    attempts: list[Callable[[], object]] = [
+        blobs.check,
+        read,
+        lambda: put(blobs, b"data"),
+        lambda: blobs.size(hash),
+        lambda: blobs.answer(hash, DOWNLOAD),
+        lambda: blobs.collect(set(), 60),
+    ]
+    for attempt in attempts:
+        with pytest.raises(BlobsUnavailable) as refused:
+            await attempt()  # type: ignore[misc]
+        assert refused.value.status == 503
+    assert "the blob store failed" in caplog.text
+    for secret in (SECRET_KEY, "wrong-but-secret", "X-Amz-Signature"):
+        assert secret not in caplog.text
+    assert _files(tmp_path) == []
+
+
+def _files(folder: Path) -> list[Path]:
+    return [path for path in folder.rglob("*") if path.is_file()]
+
+
+@pytest.fixture
+def there(s3: S3Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bucket]:
+    """A place in the store for one server, which finds it by its environment."""
+    for name, value in s3.environment.items():
+        monkeypatch.setenv(name, value)
+    yield s3.bucket(f"s3://tests/{uuid4().hex}")
+
+
+def _url(bucket: Bucket) -> str:
+    return f"s3://{bucket.name}/{bucket.prefix}"
+
+
+def test_a_whole_life(there: Bucket, tmp_path: Path) -> None:
+    scan = scanned_pdf(tmp_path / "scan.pdf").read_bytes()
+    data = tmp_path / "data"
+    with serve(data, "--blobs", _url(there)) as server, connect(server) as http:
+        file = http.post("/v1/files", files={"file": ("scan.pdf", scan)}).json()
+        url = http.get(f"/v1/files/{file['id']}/url", params={"expiry": 168}).json()["url"]
+        assert httpx.get(url).content == scan
+        content = http.get(f"/v1/files/{file['id']}/content", headers={"range": "bytes=0-3"})
+        assert (content.status_code, content.content) == (206, b"%PDF")
+        by_file = _read(http, {"type": "file", "file_id": file["id"]})
+        # The store stands on this machine: its address is known without a connection.
+        assert _read(http, {"type": "document_url", "document_url": url}) == by_file
+
+        library = new_library(http)
+        id = library.processed("scan.pdf", scan)
+        word = max(library.text(id).split(), key=len).strip("|.,#").lower()
+        assert library.marked(word)
+        for kind in ("signed-url", "extracted-text-signed-url"):
+            address = http.get(f"{library.path}/documents/{id}/{kind}").json()
+            assert address.startswith(there.endpoint)
+            assert httpx.get(address).status_code == 200
+        note = library.processed("a.md", b"# Notes\n\nOnly words.")
+        text_url = http.get(f"{library.path}/documents/{note}/extracted-text-signed-url").json()
+        assert text_url.startswith(server.url)
+        assert "Only words." in httpx.get(text_url).text
+
+        assert http.get("/readyz").status_code == 200
+        assert http.delete(f"/v1/files/{file['id']}").status_code == 200
+        assert http.delete(f"/v1/libraries/{library.id}").status_code in (200, 204)
+    (data / "settings.toml").write_text("[limits]\ndeleted_seconds = 1\n")
+    with serve(data, "--blobs", _url(there)):
+        deadline = time.monotonic() + 30
+        while stored(there):
+            assert time.monotonic() < deadline, stored(there)
+            time.sleep(0.1)
+    assert {path.name for path in (data / "blobs").iterdir()} == {"tmp", "copies"}
+    for log in (data / "log").iterdir():
+        text = log.read_text()
+        assert "Traceback" not in text
+        assert SECRET_KEY not in text
+        assert "X-Amz-Signature=" not in text
+
+
+def _read(http: httpx.Client, document: dict[str, str]) -> object:
+    answer = http.post("/v1/ocr", json={"model": None, "document": document})
+    assert answer.status_code == 200, answer.text
+    return answer.json()["pages"]
+
+
+def test_while_the_store_is_down_what_needs_it_is_a_503_and_the_rest_works(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    port = free_ports(1)[0]
+    with s3_server(tmp_path / "s3", port) as s3:
+        for name, value in s3.environment.items():
+            monkeypatch.setenv(name, value)
+        with serve(tmp_path / "data", "--blobs", "s3://tests/x") as server, connect(server) as http:
+            file = http.post("/v1/files", files={"file": ("a.txt", b"kept")}).json()
+            s3.process.kill()
+            s3.process.wait()
+            for answer in (
+                http.post("/v1/files", files={"file": ("b.txt", b"new")}),
+                http.get(f"/v1/files/{file['id']}/content"),
+            ):
+                assert answer.status_code == 503
+                assert "does not answer" in answer.json()["message"]
+            assert http.get("/readyz").json() == {"status": "failing", "failing": ["blobs"]}
+            assert http.get("/healthz").status_code == 200
+            assert http.get("/v1/files").json()["total"] == 1
+            assert _files(server.data / "blobs" / "tmp") == []
+            with s3_server(tmp_path / "s3", port):
+                assert http.get("/readyz").status_code == 200
+                assert http.get(f"/v1/files/{file['id']}/content").content == b"kept"
+                assert http.get("/v1/files").json()["total"] == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"AWS_SECRET_ACCESS_KEY": "wrong-but-secret"}, "cannot be written to"),
+        ({"AWS_ACCESS_KEY_ID": ""}, "needs AWS_ACCESS_KEY_ID"),
+    ],
+)
+async def test_a_store_that_cannot_be_used_is_said_so_at_the_start(
+    there: Bucket,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    change: dict[str, str],
+    said: str,
+) -> None:
+    for name, value in change.items():
+        monkeypatch.setenv(name, value)
+    refused = await carrel("serve", "--data", str(tmp_path / "data"), "--blobs", _url(there))
+    assert refused.code == 1
+    assert said in refused.err
+    assert "wrong-but-secret" not in refused.err
