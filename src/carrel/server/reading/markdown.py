@@ -42,9 +42,6 @@ _TYPES: dict[str, BlockType] = {
     "aside": "aside_text",
 }
 _JPEG_QUALITY = 90
-_ADDRESS = re.compile(r"https?://[^\s)>\]]+")
-PAPERLESS = Dimensions(dpi=200, height=2339, width=1654)
-"""What is said of a page that was never paper: A4."""
 
 
 @dataclass(frozen=True)
@@ -258,25 +255,6 @@ class _Composer:
 def compose(index: int, layout: PageLayout, raster: Raster, options: ReadOptions) -> Page:
     """The page that travels."""
     return _Composer(index, layout, raster, options).page()
-
-
-def compose_text(index: int, markdown: str, options: ReadOptions) -> Page:
-    """The page that travels, of a document that has no paper: all of it is certain."""
-    text = ScoredText()
-    text.content(markdown.strip(), ())
-    scores = PageScores(
-        average_page_confidence_score=1.0,
-        minimum_page_confidence_score=1.0,
-        word_confidence_scores=_scored(text) if options.granularity == "word" else None,
-    )
-    return Page(
-        index=index,
-        markdown=str(text),
-        dimensions=PAPERLESS,
-        hyperlinks=list(dict.fromkeys(_ADDRESS.findall(str(text)))),
-        confidence_scores=scores if options.granularity else None,
-        blocks=[] if options.include_blocks else None,
-    )
 
 
 def data_url(picture: Image.Image) -> str:

@@ -21,7 +21,7 @@ from PIL import Image
 from carrel.server.mimetypes import sniff
 from carrel.server.reading.children import limit_this_process
 from carrel.server.reading.frames import Frame, read_frame, write_frame
-from carrel.server.reading.office import Office
+from carrel.server.reading.office.document import Office
 from carrel.server.reading.options import NoSuchPage, ReadOptions, UnreadableDocument
 from carrel.server.reading.pdf import PDF
 from carrel.server.reading.picture import Picture

@@ -1,6 +1,7 @@
 """Markdown in the making that knows which of it came from the page, and how certain that is."""
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -43,6 +44,25 @@ class ScoredText:
             for start, end, source in other._content
         ]
         self.syntax(str(other))
+
+    def indented(self, by: str) -> "ScoredText":
+        """The same text with `by` before each line but the first; blanks not before empty ones."""
+        text = str(self)
+        breaks = [m.end() for m in re.finditer(r"\n(?!\n)" if by.isspace() else r"\n", text)]
+        moved = ScoredText()
+        place = 0
+        for stop in [*breaks, len(text)]:
+            moved.syntax(text[place:stop] + (by if stop < len(text) else ""))
+            place = stop
+        moved._content = [
+            (
+                start + len(by) * bisect_right(breaks, start),
+                end + len(by) * bisect_left(breaks, end),
+                source,
+            )
+            for start, end, source in self._content
+        ]
+        return moved
 
     def words(self) -> Iterator[ScoredWord]:
         """Every word that came from the page."""

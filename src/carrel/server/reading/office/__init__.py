@@ -1,0 +1,1 @@
+"""Office, web and text files to pages, inside a parser."""

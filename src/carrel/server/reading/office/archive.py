@@ -1,0 +1,49 @@
+"""Zip archives, which most office formats are: refused where they are bombs, and read in parts."""
+
+import io
+import zipfile
+
+from carrel.server.reading.options import UnreadableDocument
+
+MAX_ENTRIES = 10_000
+MAX_UNPACKED = 256 * 2**20
+MAX_RATIO = 200
+"""How many times larger than its file an office document may be unpacked."""
+
+
+def refuse_bomb(data: bytes) -> None:
+    """Unpacks everything once, counting, because the sizes a zip file declares can lie.
+
+    Raises:
+        UnreadableDocument: the archive is damaged, or too large when unpacked.
+    """
+    limit = min(MAX_UNPACKED, max(len(data) * MAX_RATIO, 2**20))
+    total = 0
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            entries = archive.infolist()
+            if len(entries) > MAX_ENTRIES or sum(entry.file_size for entry in entries) > limit:
+                raise _bomb()
+            for entry in entries:
+                with archive.open(entry) as content:
+                    while chunk := content.read(2**20):
+                        total += len(chunk)
+                        if total > limit:
+                            raise _bomb()
+    except (zipfile.BadZipFile, RuntimeError, NotImplementedError, EOFError) as error:
+        raise UnreadableDocument("This file is damaged: it cannot be unpacked.") from error
+
+
+def member(data: bytes, name: str) -> bytes | None:
+    """The content of one file in the archive; None if there is none of this name."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        try:
+            return archive.read(name)
+        except KeyError:
+            return None
+
+
+def _bomb() -> UnreadableDocument:
+    return UnreadableDocument(
+        "This file is refused: unpacked it would be far larger than a document is."
+    )

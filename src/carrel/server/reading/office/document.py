@@ -1,0 +1,168 @@
+"""Office, web and text files to pages, inside a parser: each kind by what reads it best."""
+
+import io
+import logging
+import re
+import zipfile
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+from carrel.server.reading.children import allow_cpu
+from carrel.server.reading.office.archive import refuse_bomb
+from carrel.server.reading.office.compose import compose_parts
+from carrel.server.reading.office.parts import Part
+from carrel.server.reading.options import ReadOptions, UnreadableDocument, select_pages
+from carrel.wire.ocr import Page
+
+log = logging.getLogger(__name__)
+
+_SECONDS = 60
+_OFFICE = "application/vnd.openxmlformats-officedocument"
+_OPEN = "application/vnd.oasis.opendocument"
+_UNSUPPORTED = ("application/octet-stream", "application/zip", "application/gzip")
+_ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
+
+Pages = list[list[Part]]
+
+
+class Office:
+    """A document in any other format. A context manager; `pages` reads it."""
+
+    def __init__(self, path: Path, mimetype: str) -> None:
+        allow_cpu(_SECONDS)
+        if mimetype in _UNSUPPORTED:
+            raise _unreadable()
+        data = path.read_bytes()
+        if _ENCRYPTED in data:
+            raise UnreadableDocument(
+                "This document is protected by a password. Remove the password and try again."
+            )
+        if zipfile.is_zipfile(io.BytesIO(data)):
+            refuse_bomb(data)
+        self._pages = _read(data, mimetype) or [[]]
+        self.page_count = len(self._pages)
+
+    def __enter__(self) -> "Office":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._pages = []
+
+    def pages(self, options: ReadOptions) -> Iterator[Page]:
+        """The selected pages. Formats without pages are one page."""
+        for index in select_pages(options, self.page_count):
+            yield compose_parts(index, self._pages[index], options)
+
+
+def _read(data: bytes, mimetype: str) -> Pages:
+    """The parts of every page; of a file with damaged parts, what kreuzberg makes of it."""
+    reader = _reader(mimetype)
+    try:
+        return reader(data)
+    except (UnreadableDocument, MemoryError):
+        raise
+    except Exception:
+        # What these libraries raise over a damaged file is not written down anywhere.
+        log.info("falling back to plain text", exc_info=True)
+    try:
+        return _other(data, mimetype)
+    except MemoryError:
+        raise
+    except Exception as error:
+        raise _unreadable() from error
+
+
+def _reader(mimetype: str) -> Callable[[bytes], Pages]:
+    """What reads a kind of file; loaded when it is needed, because some take long."""
+    match mimetype:
+        case "text/html" | "application/xhtml+xml":
+            from carrel.server.reading.office.html import parts_of_html
+
+            return lambda data: [parts_of_html(data)]
+        case "text/markdown":
+            return lambda data: [_markdown(data)]
+        case "text/plain":
+            return lambda data: [_plain(data)]
+        case "text/csv" | "text/tab-separated-values":
+            from carrel.server.reading.office.sheets import table_page
+
+            delimiter = "\t" if mimetype == "text/tab-separated-values" else None
+            return lambda data: [table_page(data, delimiter)]
+        case "message/rfc822":
+            from carrel.server.reading.office.mail import mail_page
+
+            return lambda data: [mail_page(data)]
+        case "application/epub+zip":
+            from carrel.server.reading.office.book import book_pages
+
+            return book_pages
+        case _:
+            return _office_reader(mimetype)
+
+
+def _office_reader(mimetype: str) -> Callable[[bytes], Pages]:
+    if mimetype == f"{_OFFICE}.wordprocessingml.document":
+        from carrel.server.reading.office.word import word_pages
+
+        return word_pages
+    if mimetype == f"{_OFFICE}.presentationml.presentation":
+        from carrel.server.reading.office.slides import slide_pages
+
+        return slide_pages
+    if mimetype in (f"{_OFFICE}.spreadsheetml.sheet", f"{_OPEN}.spreadsheet", _EXCEL):
+        from carrel.server.reading.office.sheets import sheet_pages
+
+        return sheet_pages
+    if mimetype in (f"{_OPEN}.text", f"{_OPEN}.presentation"):
+        from carrel.server.reading.office.opendocument import open_document_pages
+
+        return open_document_pages
+    return partial(_other, mimetype=mimetype)
+
+
+_EXCEL = "application/vnd.ms-excel"
+
+
+def _markdown(data: bytes) -> list[Part]:
+    from carrel.server.reading.office.markdown import parts_of_markdown
+    from carrel.server.reading.office.sheets import decoded
+
+    return parts_of_markdown(decoded(data))
+
+
+def _plain(data: bytes) -> list[Part]:
+    from carrel.server.reading.office.mail import plain_parts
+    from carrel.server.reading.office.sheets import decoded
+
+    return plain_parts(decoded(data))
+
+
+def _other(data: bytes, mimetype: str) -> Pages:
+    """The rarer formats, as kreuzberg puts them into Markdown."""
+    from kreuzberg import ExtractionConfig, ImageExtractionConfig, PageConfig, extract_bytes_sync
+
+    from carrel.server.reading.office.markdown import parts_of_markdown
+
+    config = ExtractionConfig(
+        use_cache=False,
+        output_format="markdown",
+        images=ImageExtractionConfig(extract_images=True),
+        pages=PageConfig(extract_pages=True),
+    )
+    result = extract_bytes_sync(data, mimetype, config=config)
+    pictures = {image["image_index"]: image["data"] for image in result.images or []}
+
+    def find(source: str) -> bytes | None:
+        number = re.fullmatch(r"image_(\d+)\.\w+", source)
+        return pictures.get(int(number[1])) if number else None
+
+    pages = [page["content"] for page in result.pages or []]
+    sources = pages if any(page.strip() for page in pages) else [result.content]
+    return [parts_of_markdown(source, find) for source in sources]
+
+
+def _unreadable() -> UnreadableDocument:
+    return UnreadableDocument(
+        "This file cannot be read: it is damaged, or of a kind that is not supported."
+    )

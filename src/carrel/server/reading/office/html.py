@@ -1,0 +1,448 @@
+"""HTML to parts: what a browser would show, without its looks."""
+
+import base64
+import binascii
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from lxml import etree
+from lxml import html as lxml_html
+
+from carrel.server.reading.inline import address, escaped
+from carrel.server.reading.office.parts import Part
+from carrel.server.reading.scored_text import ScoredText
+from carrel.server.reading.tables.table import Cell, Table
+from carrel.wire.ocr import BlockType
+
+FindPicture = Callable[[str], bytes | None]
+"""The bytes of the picture at an address inside the document; None if it is not there."""
+
+_HIDDEN = frozenset(
+    [
+        "script",
+        "style",
+        "head",
+        "template",
+        "noscript",
+        "svg",
+        "math",
+        "iframe",
+        "object",
+        "canvas",
+        "audio",
+        "video",
+        "select",
+        "option",
+        "button",
+        "input",
+        "textarea",
+        "dialog",
+    ]
+)
+_BLOCKS = frozenset(
+    [
+        "address",
+        "article",
+        "aside",
+        "blockquote",
+        "body",
+        "center",
+        "dd",
+        "details",
+        "div",
+        "dl",
+        "dt",
+        "fieldset",
+        "figcaption",
+        "figure",
+        "footer",
+        "form",
+        "h1",
+        "h2",
+        "h3",
+        "h4",
+        "h5",
+        "h6",
+        "header",
+        "hr",
+        "html",
+        "li",
+        "main",
+        "nav",
+        "ol",
+        "p",
+        "pre",
+        "section",
+        "summary",
+        "table",
+        "tbody",
+        "td",
+        "tfoot",
+        "th",
+        "thead",
+        "tr",
+        "ul",
+    ]
+)
+_HEADING = re.compile(r"h([1-6])")
+_NOTE = re.compile(r"#?(?:foot|end)note-(\w{1,20})")
+_DATA = re.compile(r"data:image/[\w.+-]+;base64,", re.IGNORECASE)
+_MAX_SPAN = 200
+"""Columns that one cell may cover; a page may claim any number."""
+_MAX_DEPTH = 200
+
+
+def parts_of_html(source: bytes | str, find: FindPicture = lambda _: None) -> list[Part]:
+    """The parts of a page of HTML. Scripts, forms and what is hidden are left out."""
+    parser = lxml_html.HTMLParser(
+        encoding="utf-8" if isinstance(source, bytes) and _is_utf8(source) else None,
+        no_network=True,
+        remove_comments=True,
+        remove_pis=True,
+    )
+    try:
+        root = lxml_html.document_fromstring(source, parser=parser)
+    except (etree.ParserError, ValueError):
+        return []
+    return parts_of_tree(root, find)
+
+
+def parts_of_tree(root: Any, find: FindPicture) -> list[Part]:
+    """The parts of an element that was parsed, whose names are those of HTML."""
+    return list(_Reader(find).blocks(root, 0))
+
+
+def _is_utf8(source: bytes) -> bool:
+    try:
+        source.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _name(element: Any) -> str:
+    tag = element.tag
+    return tag.rpartition("}")[2].lower() if isinstance(tag, str) else ""
+
+
+class _Inline:
+    """Running text: words, emphasis, links and the pictures between them.
+
+    White space is kept back until something follows it.
+    """
+
+    def __init__(self, find: FindPicture) -> None:
+        self.text = ScoredText()
+        self.links: list[str] = []
+        self.pictures: list[bytes] = []
+        self.begins_blank = False
+        self.space = ""
+        self._find = find
+
+    def add(self, element: Any, depth: int = 0) -> None:
+        """An element's content, without the element."""
+        self.words(element.text)
+        for child in element:
+            self.child(child, depth)
+            self.words(child.tail)
+
+    def words(self, text: str | None) -> None:
+        """Text as it stands in the source."""
+        if not text:
+            return
+        if text[0].isspace():
+            self._blank()
+        words = " ".join(text.split())
+        if words:
+            start = not self.text.length
+            before, self.space = self.space, ""
+            if before == " ":
+                words = f" {escaped(words, line_start=False)}"
+            else:
+                self.text.syntax(before)
+                words = escaped(words, line_start=start)
+            self.text.content(words, ())
+            if text[-1].isspace():
+                self._blank()
+
+    def _blank(self) -> None:
+        if not self.text.length:
+            self.begins_blank = True
+        else:
+            self.space = self.space or " "
+
+    def _syntax(self, text: str) -> None:
+        self.text.syntax(self.space + text)
+        self.space = ""
+
+    def child(self, element: Any, depth: int) -> None:
+        """An element inside the text."""
+        name = _name(element)
+        if name in _HIDDEN or depth > _MAX_DEPTH:
+            return
+        match name:
+            case "br" if self.text.length:
+                self.space = "  \n"
+            case "img":
+                self._picture(element)
+            case "a":
+                self._link(element, depth)
+            case "b" | "strong":
+                self._around("**", "**", self._inner(element, depth))
+            case "i" | "em":
+                self._around("*", "*", self._inner(element, depth))
+            case "code" | "kbd" | "samp" | "tt":
+                self._code(" ".join("".join(element.itertext()).split()))
+            case _:
+                if name in _BLOCKS:
+                    self._blank()
+                self.add(element, depth + 1)
+
+    def _code(self, code: str) -> None:
+        fence = "``" if "`" in code else "`"
+        if code:
+            self._syntax(fence)
+            self.text.content(code, ())
+            self.text.syntax(fence)
+
+    def _link(self, element: Any, depth: int) -> None:
+        href = (element.get("href") or "").strip()
+        note = _NOTE.fullmatch(href)
+        if note:
+            self._syntax(f"[^{note[1]}]")
+        elif not href.startswith(("#footnote-ref", "#endnote-ref")):
+            target = address(href)
+            inner = self._inner(element, depth)
+            self._around("[" if target else "", f"]({target})" if target else "", inner)
+            if target:
+                self.links.append(href)
+
+    def _inner(self, element: Any, depth: int) -> "_Inline":
+        inner = _Inline(self._find)
+        inner.add(element, depth + 1)
+        return inner
+
+    def _around(self, before: str, after: str, inner: "_Inline") -> None:
+        """Adds what an element holds between two marks, with the white space outside them."""
+        self.pictures += inner.pictures
+        self.links += inner.links
+        if inner.begins_blank:
+            self._blank()
+        if inner.text.length:
+            self._syntax(before)
+            self.text.append(inner.text)
+            self.text.syntax(after)
+            self.space = inner.space
+
+    def _picture(self, element: Any) -> None:
+        source = (element.get("src") or "").strip()
+        data = _embedded(source) if source.lower().startswith("data:") else self._find(source)
+        target = address(source)
+        if data:
+            self.pictures.append(data)
+        elif target:
+            self._syntax(f"![{escaped(element.get('alt') or '', line_start=False)}]({target})")
+
+
+def _embedded(source: str) -> bytes | None:
+    match = _DATA.match(source)
+    if not match:
+        return None
+    try:
+        return base64.b64decode(source[match.end() :])
+    except binascii.Error:
+        return None
+
+
+class _Reader:
+    """Walks the blocks of a tree."""
+
+    def __init__(self, find: FindPicture) -> None:
+        self._find = find
+
+    def blocks(self, element: Any, depth: int) -> Iterator[Part]:
+        """The parts inside an element; text between blocks is a paragraph."""
+        loose = _Inline(self._find)
+        loose.words(element.text)
+        for child in element:
+            name = _name(child)
+            if name in _HIDDEN or depth > _MAX_DEPTH:
+                pass
+            elif name in _BLOCKS or _holds_blocks(child):
+                yield from self._finished("text", loose)
+                loose = _Inline(self._find)
+                yield from self._block(name, child, depth + 1)
+            else:
+                loose.child(child, depth)
+            loose.words(child.tail)
+        yield from self._finished("text", loose)
+
+    def _block(self, name: str, element: Any, depth: int) -> Iterator[Part]:
+        heading = _HEADING.fullmatch(name)
+        if heading:
+            yield from self._line("title", element, "#" * int(heading[1]) + " ")
+        elif name == "p" and not _holds_blocks(element):
+            yield from self._line("text", element)
+        elif name == "figcaption" and not _holds_blocks(element):
+            yield from self._line("caption", element)
+        elif name == "pre":
+            yield _code(element)
+        elif name in ("ul", "ol"):
+            yield from self._list(element, name == "ol", depth)
+        elif name == "table":
+            yield from self._table(element, depth)
+        elif name == "blockquote":
+            for part in self.blocks(element, depth):
+                yield _quoted(part)
+        elif name == "dt":
+            yield from self._line("text", element)
+        elif name != "hr":
+            yield from self.blocks(element, depth)
+
+    def _line(self, kind: BlockType, element: Any, before: str = "") -> Iterator[Part]:
+        inline = _Inline(self._find)
+        inline.add(element)
+        yield from self._finished(kind, inline, before)
+
+    def _finished(self, kind: BlockType, inline: _Inline, before: str = "") -> Iterator[Part]:
+        if inline.text.length:
+            text = ScoredText()
+            text.syntax(before)
+            text.append(inline.text)
+            yield Part(kind, text, links=tuple(inline.links))
+        for picture in inline.pictures:
+            yield Part("image", picture=picture)
+
+    def _list(self, element: Any, ordered: bool, depth: int) -> Iterator[Part]:
+        """One part with all items, and after it what does not fit into a list."""
+        notes = [_NOTE.fullmatch(item.get("id") or "") for item in element if _name(item) == "li"]
+        text, after, links = ScoredText(), list[Part](), list[str]()
+        number = int(element.get("start") or 1) if ordered and _is_number(element) else 1
+        for place, item in enumerate(item for item in element if _name(item) == "li"):
+            note = notes[place]
+            marker = f"[^{note[1]}]: " if note else f"{number + place}. " if ordered else "- "
+            parts = list(self.blocks(item, depth + 1))
+            after += [part for part in parts if part.table or part.picture]
+            written = _item(marker, [part for part in parts if not part.table and not part.picture])
+            if written.length:
+                text.syntax("\n" if text.length else "")
+                text.append(written)
+            links += [link for part in parts for link in part.links]
+        if text.length:
+            yield Part("text" if any(notes) else "list", text, links=tuple(links))
+        yield from after
+
+    def _table(self, element: Any, depth: int) -> Iterator[Part]:
+        rows = [row for row in element.iter() if _name(row) == "tr" and _table_of(row) is element]
+        nested = any(_name(inner) == "table" for inner in element.iterdescendants())
+        table = None if nested else _table(rows)
+        if table is None or (table.width < 2 and not _has_head(rows)):
+            # A table for the looks alone.
+            for row in rows:
+                for cell in row:
+                    yield from self.blocks(cell, depth)
+            return
+        caption = next((child for child in element if _name(child) == "caption"), None)
+        if caption is not None:
+            yield from self._line("caption", caption)
+        yield Part("table", table=table)
+        for picture in element.iter():
+            if _name(picture) == "img":
+                inline = _Inline(self._find)
+                inline.child(picture, 0)
+                yield from self._finished("text", inline)
+
+
+def _item(marker: str, parts: Sequence[Part]) -> ScoredText:
+    """An item of a list; one that is nothing but a list is no item of its own."""
+    text = ScoredText()
+    if not parts or (parts[0].kind == "list" and len(parts) == 1):
+        return parts[0].text if parts else text
+    margin = " " * len(marker)
+    text.syntax(marker)
+    for number, part in enumerate(parts):
+        if number:
+            text.syntax("\n" if part.kind == "list" else "\n\n")
+            text.syntax(margin)
+        text.append(part.text.indented(margin))
+    return text
+
+
+def _holds_blocks(element: Any) -> bool:
+    return any(_name(inner) in _BLOCKS for inner in element.iterdescendants())
+
+
+def _is_number(element: Any) -> bool:
+    return bool(re.fullmatch(r"\d{1,6}", element.get("start") or ""))
+
+
+def _has_head(rows: list[Any]) -> bool:
+    return any(_name(cell) == "th" for row in rows for cell in row)
+
+
+def _table_of(row: Any) -> Any:
+    return next((above for above in row.iterancestors() if _name(above) == "table"), None)
+
+
+def _table(rows: list[Any]) -> Table | None:
+    cells: list[Cell] = []
+    taken: set[tuple[int, int]] = set()
+    heads = 0
+    for number, row in enumerate(rows):
+        column, fields = 0, [cell for cell in row if _name(cell) in ("td", "th")]
+        if number == heads and fields and all(_name(cell) == "th" for cell in fields):
+            heads += 1
+        for field in fields:
+            while (number, column) in taken:
+                column += 1
+            down = min(_span(field, "rowspan"), len(rows) - number)
+            across = min(_span(field, "colspan"), _MAX_SPAN)
+            cells.append(Cell(_cell_text(field), number, column, down, across))
+            if down > 1:
+                taken.update(
+                    (number + r, column + c) for r in range(1, down) for c in range(across)
+                )
+            column += across
+    return Table.of(cells, header_rows=max(1, heads)) if cells else None
+
+
+def _cell_text(cell: Any) -> str:
+    """The words of a cell; what stands in blocks of its own is kept apart."""
+    words: list[str] = []
+    for event, element in etree.iterwalk(cell, events=("start", "end")):
+        hidden = _name(element) in _HIDDEN
+        if event == "start":
+            if _name(element) in _BLOCKS or _name(element) == "br":
+                words.append(" ")
+            words.append("" if hidden else element.text or "")
+        elif element is not cell:
+            words.append(element.tail or "")
+    return " ".join("".join(words).split())
+
+
+def _span(cell: Any, name: str) -> int:
+    value = cell.get(name) or "1"
+    return max(1, int(value)) if re.fullmatch(r"\d{1,5}", value) else 1
+
+
+def _code(element: Any) -> Part:
+    code = "".join(element.itertext()).strip("\n")
+    inner = next((child for child in element if _name(child) == "code"), element)
+    language = re.search(r"lang(?:uage)?-(\w+)", inner.get("class") or "")
+    fence = "```" if "```" not in code else "~~~~"
+    text = ScoredText()
+    text.syntax(f"{fence}{language[1] if language else ''}\n")
+    text.content(code, ())
+    text.syntax(f"\n{fence}")
+    return Part("code", text)
+
+
+def _quoted(part: Part) -> Part:
+    if part.table is not None or part.picture is not None:
+        return part
+    text = ScoredText()
+    text.syntax("> ")
+    text.append(part.text.indented("> "))
+    return replace(part, text=text)

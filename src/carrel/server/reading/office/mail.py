@@ -1,0 +1,76 @@
+"""Messages to parts: the head, the body, and the names of what is attached."""
+
+import email
+import email.policy
+from email.message import EmailMessage
+
+from carrel.server.reading.inline import escaped
+from carrel.server.reading.office.html import parts_of_html
+from carrel.server.reading.office.parts import Part, text_part
+from carrel.server.reading.scored_text import ScoredText
+
+_HEADERS = ("From", "To", "Cc", "Date")
+
+
+def mail_page(data: bytes) -> list[Part]:
+    """The parts of one message."""
+    message = email.message_from_bytes(data, policy=email.policy.default)
+    parts = []
+    subject = _plain(message.get("Subject"))
+    if subject:
+        parts.append(text_part("title", escaped(subject, line_start=False), "# "))
+    head = [(name, text) for name in _HEADERS if (text := _plain(message.get(name)))]
+    head += [("Attached", name) for name in _attached(message)]
+    if head:
+        parts.append(_listed(head))
+    return [*parts, *_body(message)]
+
+
+def _plain(value: object) -> str:
+    return " ".join(str(value or "").split())
+
+
+def _attached(message: EmailMessage) -> list[str]:
+    names = (part.get_filename() for part in message.iter_attachments())
+    return [_plain(name) for name in names if name]
+
+
+def _listed(head: list[tuple[str, str]]) -> Part:
+    text = ScoredText()
+    for name, value in head:
+        text.syntax("\n- **" if text.length else "- **")
+        text.content(f"{name}:", ())
+        text.syntax("** ")
+        text.content(escaped(value, line_start=False), ())
+    return Part("list", text)
+
+
+def _body(message: EmailMessage) -> list[Part]:
+    body = message.get_body(preferencelist=("html", "plain"))
+    if not isinstance(body, EmailMessage):
+        return []
+    try:
+        content = body.get_content()
+    except (LookupError, ValueError):
+        # A character set that does not exist.
+        payload = body.get_payload(decode=True)
+        content = payload.decode("latin-1") if isinstance(payload, bytes) else ""
+    if body.get_content_subtype() == "html":
+        pictures = {
+            f"cid:{(part.get('Content-ID') or '').strip().strip('<>')}": part
+            for part in message.walk()
+            if part.get_content_maintype() == "image"
+        }
+
+        def find(source: str) -> bytes | None:
+            payload = pictures[source].get_payload(decode=True) if source in pictures else None
+            return payload if isinstance(payload, bytes) else None
+
+        return parts_of_html(str(content), find)
+    return plain_parts(str(content))
+
+
+def plain_parts(text: str) -> list[Part]:
+    """The paragraphs of a plain text, as they are."""
+    paragraphs = text.replace("\r\n", "\n").replace("\r", "\n").split("\n\n")
+    return [text_part("text", p.strip("\n").rstrip()) for p in paragraphs if p.strip()]

@@ -1,0 +1,111 @@
+"""Markdown to parts: the author's own text, cut into its blocks."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from carrel.server.reading.office.html import FindPicture
+from carrel.server.reading.office.parts import Part
+from carrel.server.reading.scored_text import ScoredText
+from carrel.server.reading.tables.table import Table
+from carrel.wire.ocr import BlockType
+
+_KINDS: dict[str, BlockType] = {
+    "heading_open": "title",
+    "bullet_list_open": "list",
+    "ordered_list_open": "list",
+    "table_open": "table",
+    "fence": "code",
+    "code_block": "code",
+}
+_PICTURE = re.compile(r"!\[[^\]]*\]\(\s*<?([^)\s>]+)>?[^)]*\)")
+_SYNTAX = re.compile(
+    r"[\s>]*(?:#{1,6}\s+|[-*+]\s+|\d{1,9}[.)]\s+|`{3,}.*|~{3,}.*)?(?:[-=*_|:\s]+$)?"
+)
+
+
+def parts_of_markdown(source: str, find: FindPicture = lambda _: None) -> list[Part]:
+    """The blocks of a text, in which nothing is changed but the pictures it brings along."""
+    source = source.replace("\r\n", "\n").replace("\r", "\n")
+    lines = source.split("\n")
+    tokens = MarkdownIt("commonmark", {"html": True}).enable("table").parse(source)
+    parts: list[Part] = []
+    done = 0
+    for place, token in enumerate(tokens):
+        if token.level == 0 and token.map is not None:
+            start, end = token.map
+            # Definitions of links and notes are no tokens, but are kept.
+            parts += _part("text", lines[done:start], [], find)
+            kind = _KINDS.get(token.type, "text")
+            parts += _part(kind, lines[start:end], tokens[place:], find)
+            done = end
+    parts += _part("text", lines[done:], [], find)
+    return parts
+
+
+def _part(
+    kind: BlockType, lines: Sequence[str], tokens: Sequence[Token], find: FindPicture
+) -> Iterator[Part]:
+    pictures: list[bytes] = []
+
+    def taken(match: re.Match[str]) -> str:
+        data = find(match[1])
+        if data is None:
+            return match[0]
+        pictures.append(data)
+        return ""
+
+    source = "\n".join(lines)
+    if kind != "code":
+        source = _PICTURE.sub(taken, source)
+    source = source.strip("\n").rstrip()
+    if source.strip():
+        table = _table(tokens) if kind == "table" else None
+        yield Part(kind, _scored(source, kind), table, links=tuple(_links(tokens)))
+    for data in pictures:
+        yield Part("image", picture=data)
+
+
+def _scored(source: str, kind: BlockType) -> ScoredText:
+    """The text, its words apart from the marks before them."""
+    text = ScoredText()
+    for number, line in enumerate(source.split("\n")):
+        if number:
+            text.syntax("\n")
+        if kind == "table":
+            for piece in re.split(r"(\s*\|\s*)", line):
+                is_word = any(letter.isalnum() for letter in piece)
+                text.content(piece, ()) if is_word else text.syntax(piece)
+            continue
+        match = _SYNTAX.match(line)
+        assert match is not None
+        text.syntax(match[0])
+        if match.end() < len(line):
+            text.content(line[match.end() :], ())
+    return text
+
+
+def _table(tokens: Sequence[Token]) -> Table:
+    rows: list[list[str]] = []
+    for token in tokens:
+        if token.type == "table_close":
+            break
+        if token.type == "tr_open":
+            rows.append([])
+        if token.type == "inline":
+            plain = [child.content or " " for child in token.children or []]
+            rows[-1].append("".join(text for text in plain).strip())
+    return Table.of_rows(rows)
+
+
+def _links(tokens: Sequence[Token]) -> Iterator[str]:
+    """The addresses in the first block."""
+    for number, token in enumerate(tokens):
+        if number and token.level == 0 and token.nesting >= 0 and token.type != "inline":
+            break
+        for child in token.children or []:
+            href = child.attrs.get("href") if child.type == "link_open" else None
+            if isinstance(href, str) and href.startswith(("http://", "https://", "mailto:")):
+                yield href

@@ -1,0 +1,163 @@
+"""OpenDocument texts and presentations to parts, by way of the HTML they resemble."""
+
+from typing import Any
+
+from lxml import etree
+
+from carrel.server.reading.office.archive import member
+from carrel.server.reading.office.html import parts_of_tree
+from carrel.server.reading.office.parts import Part
+from carrel.server.reading.options import UnreadableDocument
+
+_TAGS = {
+    "p": "p",
+    "list": "ul",
+    "list-item": "li",
+    "list-header": "li",
+    "a": "a",
+    "span": "span",
+    "line-break": "br",
+    "table": "table",
+    "table-row": "tr",
+    "table-cell": "td",
+    "frame": "div",
+    "text-box": "div",
+    "section": "div",
+    "image": "img",
+}
+_LEFT_OUT = frozenset(
+    [
+        "annotation",
+        "tracked-changes",
+        "forms",
+        "sequence-decls",
+        "covered-table-cell",
+        "table-column",
+        "notes",
+        "object-ole",
+        "settings",
+    ]
+)
+_MAX_DEPTH = 200
+
+
+def open_document_pages(data: bytes) -> list[list[Part]]:
+    """The parts of a text, which is one page, or of every slide."""
+    content = member(data, "content.xml")
+    if content is None:
+        raise UnreadableDocument("This document is damaged: it has no content.")
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=False)
+    try:
+        root = etree.fromstring(content, parser)
+    except etree.XMLSyntaxError as error:
+        raise UnreadableDocument("This document is damaged: its content ends early.") from error
+    slides = [element for element in root.iter() if _is(element, "page")]
+    bodies = slides or [element for element in root.iter() if _is(element, "text")][:1]
+    numbered = _numbered_lists(root)
+    return [_Page(data, numbered).parts(body) for body in bodies]
+
+
+def _name(element: Any) -> str:
+    tag = element.tag
+    return tag.rpartition("}")[2] if isinstance(tag, str) else ""
+
+
+def _is(element: Any, name: str) -> bool:
+    spaces = {"page": "drawing:1.0", "text": "office:1.0"}
+    return isinstance(element.tag, str) and element.tag.endswith(f"{spaces[name]}}}{name}")
+
+
+def _attribute(element: Any, name: str) -> str | None:
+    """An attribute by its name in whichever namespace."""
+    return next((v for k, v in element.attrib.items() if k.rpartition("}")[2] == name), None)
+
+
+def _numbered_lists(root: Any) -> frozenset[str]:
+    """The names of the list styles whose first level is numbered."""
+    return frozenset(
+        _attribute(style, "name") or ""
+        for style in root.iter()
+        if _name(style) == "list-style"
+        and len(style)
+        and _name(style[0]) == "list-level-style-number"
+    )
+
+
+class _Page:
+    """A tree of HTML in the making."""
+
+    def __init__(self, data: bytes, numbered: frozenset[str]) -> None:
+        self._data = data
+        self._numbered = numbered
+        self._notes = etree.Element("ol")
+
+    def parts(self, body: Any) -> list[Part]:
+        root = etree.Element("body")
+        self._add_children(body, root, 0, head=False)
+        if len(self._notes):
+            root.append(self._notes)
+        return parts_of_tree(root, lambda name: member(self._data, name))
+
+    def _add_children(self, element: Any, into: Any, depth: int, *, head: bool) -> None:
+        _add_text(into, element.text)
+        for child in element:
+            self._add(child, into, depth, head=head)
+            _add_text(into, child.tail)
+
+    def _add(self, element: Any, into: Any, depth: int, *, head: bool) -> None:
+        name = _name(element)
+        if name in _LEFT_OUT or depth > _MAX_DEPTH:
+            return
+        if name in ("s", "tab"):
+            _add_text(into, " ")
+            return
+        if name == "note":
+            self._add_note(element, into, depth)
+            return
+        tag = self._tag(element, name, head=head)
+        if tag is None:
+            inside = head or name == "table-header-rows"
+            self._add_children(element, into, depth + 1, head=inside)
+            return
+        made = etree.SubElement(into, tag)
+        _add_attributes(element, made)
+        self._add_children(element, made, depth + 1, head=head)
+
+    def _tag(self, element: Any, name: str, *, head: bool) -> str | None:
+        if name == "h":
+            level = _attribute(element, "outline-level") or "1"
+            return f"h{level}" if level in "123456" else "h6"
+        if name == "list" and _attribute(element, "style-name") in self._numbered:
+            return "ol"
+        if name == "table-cell" and head:
+            return "th"
+        return _TAGS.get(name)
+
+    def _add_note(self, element: Any, into: Any, depth: int) -> None:
+        number = str(len(self._notes) + 1)
+        etree.SubElement(into, "a").set("href", f"#footnote-{number}")
+        note = etree.SubElement(self._notes, "li")
+        note.set("id", f"footnote-{number}")
+        for child in element:
+            if _name(child) == "note-body":
+                self._add_children(child, note, depth + 1, head=False)
+
+
+def _add_attributes(element: Any, made: Any) -> None:
+    names = {"number-columns-spanned": "colspan", "number-rows-spanned": "rowspan"}
+    for name, html_name in names.items():
+        value = _attribute(element, name)
+        if value is not None:
+            made.set(html_name, value)
+    target = _attribute(element, "href")
+    if target is not None:
+        made.set("src" if made.tag == "img" else "href", target)
+
+
+def _add_text(into: Any, text: str | None) -> None:
+    if not text:
+        return
+    if len(into):
+        into[-1].tail = (into[-1].tail or "") + text
+    else:
+        into.text = (into.text or "") + text

@@ -1,0 +1,110 @@
+"""Spreadsheets to parts: a sheet is a page. And tables in text files."""
+
+import csv
+import datetime
+import io
+
+from python_calamine import CalamineError, CalamineWorkbook
+
+from carrel.server.reading.inline import escaped
+from carrel.server.reading.office.parts import Part, text_part
+from carrel.server.reading.options import UnreadableDocument
+from carrel.server.reading.tables.table import Cell, Table
+
+MAX_CELLS = 500_000
+"""Cells of a sheet that are read."""
+
+Value = int | float | str | bool | datetime.date | datetime.time | datetime.timedelta
+
+
+def sheet_pages(data: bytes) -> list[list[Part]]:
+    """The name of every sheet and its cells, without the empty rows and columns around them."""
+    try:
+        book = CalamineWorkbook.from_filelike(io.BytesIO(data))
+        return [_sheet(book, number) for number in range(len(book.sheet_names))]
+    except CalamineError as error:
+        raise UnreadableDocument("This spreadsheet is damaged, or protected.") from error
+
+
+def _sheet(book: CalamineWorkbook, number: int) -> list[Part]:
+    name = book.sheet_names[number]
+    parts = [text_part("title", escaped(" ".join(name.split()), line_start=False), "## ")]
+    try:
+        sheet = book.get_sheet_by_index(number)
+    except CalamineError:
+        # A chart, which has no cells.
+        return parts
+    if sheet.start is None:
+        return parts
+    if sheet.height * sheet.width > MAX_CELLS:
+        raise _too_large()
+    rows = [[_shown(value) for value in row] for row in sheet.to_python(skip_empty_area=True)]
+    top, left = sheet.start
+    covered, reach = set[tuple[int, int]](), dict[tuple[int, int], tuple[int, int]]()
+    for (first_row, first), (last_row, last) in sheet.merged_cell_ranges or []:
+        place = (first_row - top, first - left)
+        down = min(last_row - top, len(rows) - 1) - place[0] + 1
+        across = min(last - left, len(rows[0]) - 1) - place[1] + 1
+        if min(place) >= 0 and down * across > 1:
+            reach[place] = (down, across)
+            covered.update((place[0] + r, place[1] + c) for r in range(down) for c in range(across))
+    cells = [
+        Cell(text, row, column, *reach.get((row, column), (1, 1)))
+        for row, texts in enumerate(rows)
+        for column, text in enumerate(texts)
+        if (row, column) in reach or (row, column) not in covered
+    ]
+    return [*parts, Part("table", table=Table.of(cells))]
+
+
+def _shown(value: Value) -> str:
+    """A cell as a person sees it."""
+    match value:
+        case bool():
+            return "TRUE" if value else "FALSE"
+        case float() if value.is_integer() and abs(value) < 1e15:
+            return str(int(value))
+        case float():
+            return f"{value:.15g}"
+        case datetime.datetime():
+            return value.isoformat(" ") if value.time() != datetime.time() else str(value.date())
+        case _:
+            return " ".join(str(value).split())
+
+
+def table_page(data: bytes, delimiter: str | None) -> list[Part]:
+    """The table in a text file; without a delimiter it is found."""
+    text = decoded(data)
+    if delimiter is None:
+        try:
+            delimiter = csv.Sniffer().sniff(text[:4096], delimiters=",;\t|").delimiter
+        except csv.Error:
+            delimiter = ","
+    rows: list[list[str]] = []
+    count = 0
+    try:
+        for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter):
+            count += len(row)
+            if count > MAX_CELLS:
+                raise _too_large()
+            if any(field.strip() for field in row):
+                rows.append([" ".join(field.split()) for field in row])
+    except csv.Error as error:
+        raise UnreadableDocument("This table is damaged: a field in it does not end.") from error
+    return [Part("table", table=Table.of_rows(rows))] if rows else []
+
+
+def decoded(data: bytes) -> str:
+    """A text file's text: UTF-8, UTF-16 with its mark, or the usual one of Western Europe."""
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return data.decode("utf-16", "replace")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return data.decode("cp1252", "replace")
+
+
+def _too_large() -> UnreadableDocument:
+    return UnreadableDocument(
+        f"This table has more than {MAX_CELLS:,} cells. Split it and try again."
+    )

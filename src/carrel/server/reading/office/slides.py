@@ -1,0 +1,114 @@
+"""Presentations to parts: a slide is a page."""
+
+import io
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from pptx import Presentation
+from pptx.enum.shapes import PP_PLACEHOLDER
+from pptx.shapes.group import GroupShape
+
+from carrel.server.reading.inline import address, escaped
+from carrel.server.reading.office.parts import Part, text_part
+from carrel.server.reading.scored_text import ScoredText
+from carrel.server.reading.tables.table import Cell, Table
+
+_TITLES = (PP_PLACEHOLDER.TITLE, PP_PLACEHOLDER.CENTER_TITLE, PP_PLACEHOLDER.VERTICAL_TITLE)
+_FURNITURE = (PP_PLACEHOLDER.SLIDE_NUMBER, PP_PLACEHOLDER.DATE, PP_PLACEHOLDER.FOOTER)
+_MAX_DEPTH = 20
+
+
+def slide_pages(data: bytes) -> list[list[Part]]:
+    """The parts of every slide: its title, then from top to bottom, then the speaker's notes."""
+    slides = Presentation(io.BytesIO(data)).slides
+    return [[*_shapes(_in_order(slide.shapes), 0), *_notes(slide)] for slide in slides]
+
+
+def _in_order(shapes: Iterable[Any]) -> list[Any]:
+    """Titles first, then by place; what has no place of its own keeps its turn."""
+    return sorted(shapes, key=lambda shape: (not _is_title(shape), shape.top or 0, shape.left or 0))
+
+
+def _is_title(shape: Any) -> bool:
+    return shape.is_placeholder and shape.placeholder_format.type in _TITLES
+
+
+def _shapes(shapes: Iterable[Any], depth: int) -> Iterator[Part]:
+    for shape in shapes:
+        if shape.is_placeholder and shape.placeholder_format.type in _FURNITURE:
+            continue
+        if isinstance(shape, GroupShape) and depth < _MAX_DEPTH:
+            yield from _shapes(_in_order(shape.shapes), depth + 1)
+        elif getattr(shape, "has_table", False):
+            yield Part("table", table=_table(shape.table))
+        elif shape.has_text_frame:
+            yield from _paragraphs(shape)
+        else:
+            picture = _picture(shape)
+            if picture is not None:
+                yield Part("image", picture=picture)
+
+
+def _picture(shape: Any) -> bytes | None:
+    try:
+        blob: bytes = shape.image.blob
+    except (AttributeError, KeyError, ValueError):
+        # Not a picture, or one that is linked and not inside.
+        return None
+    return blob
+
+
+def _paragraphs(shape: Any) -> Iterator[Part]:
+    """A title, paragraphs, and lists where paragraphs of a body follow each other."""
+    paragraphs = [p for p in shape.text_frame.paragraphs if p.text.strip()]
+    if _is_title(shape):
+        if paragraphs:
+            yield text_part("title", " ".join(" ".join(p.text.split()) for p in paragraphs), "# ")
+        return
+    listed = shape.is_placeholder and len(paragraphs) > 1
+    text, links = ScoredText(), list[str]()
+    for paragraph in paragraphs:
+        if text.length:
+            text.syntax("\n" if listed else "\n\n")
+        if listed:
+            text.syntax("  " * min(paragraph.level, 8) + "- ")
+        _add_runs(text, paragraph, links)
+    if text.length:
+        yield Part("list" if listed else "text", text, links=tuple(links))
+
+
+def _add_runs(text: ScoredText, paragraph: Any, links: list[str]) -> None:
+    start = True
+    for run in paragraph.runs:
+        words = escaped(run.text.replace("\v", " ").replace("\n", " "), line_start=start)
+        target = address(run.hyperlink.address or "")
+        if target:
+            links.append(run.hyperlink.address)
+            text.syntax("[")
+        text.content(words, ())
+        if target:
+            text.syntax(f"]({target})")
+        start = False
+
+
+def _table(table: Any) -> Table:
+    cells = [
+        Cell(
+            " ".join(cell.text_frame.text.split()),
+            row,
+            column,
+            cell.span_height if cell.is_merge_origin else 1,
+            cell.span_width if cell.is_merge_origin else 1,
+        )
+        for row, line in enumerate(table.rows)
+        for column, cell in enumerate(line.cells)
+        if not cell.is_spanned
+    ]
+    return Table.of(cells)
+
+
+def _notes(slide: Any) -> Iterator[Part]:
+    if slide.has_notes_slide and slide.notes_slide.notes_text_frame is not None:
+        notes = slide.notes_slide.notes_text_frame.text.strip()
+        if notes:
+            yield text_part("aside_text", escaped(" ".join(notes.split())), "> ")
