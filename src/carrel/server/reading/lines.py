@@ -51,7 +51,7 @@ def text_lines(items: Iterable[Any], links: Sequence[Link] = ()) -> list[tuple[L
             note = _NOTE.search(text)
             if note:
                 marks.append(Mark(note.start(), note.end()))
-        bold, mono = _style(item.font_name or "")
+        bold, mono = font_style(item.font_name or "")
         mono = mono and _even(item)
         line = Line(text, box, _size(item), (), bold, mono, tuple(marks))
         lines.append((line, (item.rotation + 180) % 360 - 180))
@@ -143,6 +143,6 @@ def _read(pieces: Sequence[Line]) -> bool:
 
 
 @lru_cache
-def _style(font: str) -> tuple[bool, bool]:
+def font_style(font: str) -> tuple[bool, bool]:
     """Whether a font is bold, and whether its letters are all of one width."""
     return bool(_BOLD.search(font)), bool(_MONO.search(font))

@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from carrel.server.reading.layout import Box, Line
+from carrel.server.reading.lines import font_style
 from carrel.server.reading.tables.rules import Rule
 
 SPACE = 0.8
@@ -16,10 +17,11 @@ _ONE_LINE = 0.3
 
 
 class Chunk(NamedTuple):
-    """Words that stand together on a line."""
+    """Words that stand together on a line; `mono` if all letters are of one width, as in code."""
 
     text: str
     box: Box
+    mono: bool = False
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,7 @@ def chunks_of_items(items: Iterable[Any], rules: Sequence[Rule]) -> list[Chunk]:
     for item in items:
         if not item.words or abs((item.rotation + 180) % 360 - 180) > 1:
             continue
+        _, mono = font_style(item.font_name or "")
         top, bottom, space = item.y, item.y + item.height, SPACE * item.height
         texts = item.text.split()
         if len(texts) != len(item.words):
@@ -45,10 +48,12 @@ def chunks_of_items(items: Iterable[Any], rules: Sequence[Rule]) -> list[Chunk]:
         right = left + item.words[0].width
         for number, (before, word) in enumerate(pairwise(item.words), 1):
             if word.x - right > space or _crossed(down, before, word, (top + bottom) / 2):
-                found.append(Chunk(" ".join(texts[first:number]), Box(left, top, right, bottom)))
+                found.append(
+                    Chunk(" ".join(texts[first:number]), Box(left, top, right, bottom), mono)
+                )
                 first, left = number, word.x
             right = word.x + word.width
-        found.append(Chunk(" ".join(texts[first:]), Box(left, top, right, bottom)))
+        found.append(Chunk(" ".join(texts[first:]), Box(left, top, right, bottom), mono))
     return found
 
 

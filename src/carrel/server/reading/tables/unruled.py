@@ -205,8 +205,7 @@ def _row_groups(
     if len(banded) > 2 and not any(_conflict(group, columns) for group in banded):
         return banded
     gaps = [below.box.top - above.box.bottom for above, below in pairwise(run)]
-    limit = _limit(gaps, height)
-    if limit is not None:
+    for limit in _limits(gaps, height):
         groups = _split(run, [gap > limit for gap in gaps])
         if not any(_conflict(group, columns) for group in groups):
             return groups
@@ -241,12 +240,12 @@ def _banded(run: Sequence[Row], rules: Sequence[Rule]) -> list[list[Row]]:
     return _split(run, breaks)
 
 
-def _limit(gaps: Sequence[float], height: float) -> float | None:
-    """What parts the gaps inside rows from those between them; None if they are all alike."""
-    ordered = sorted(gaps)
-    jumps = [(after - before, (after + before) / 2) for before, after in pairwise(ordered)]
-    jump, limit = max(jumps, default=(0.0, 0.0))
-    return limit if jump > 0.2 * height else None
+def _limits(gaps: Sequence[float], height: float) -> list[float]:
+    """What may part the gaps inside rows from those between them, the widest first."""
+    ordered = sorted(gaps, reverse=True)
+    return [
+        (wide + narrow) / 2 for wide, narrow in pairwise(ordered) if wide - narrow > 0.2 * height
+    ]
 
 
 def _conflict(group: Sequence[Row], columns: Sequence[Span]) -> bool:
@@ -255,8 +254,7 @@ def _conflict(group: Sequence[Row], columns: Sequence[Span]) -> bool:
         chunks = _of_column(group, column)
         if sum(bool(_NUMBER.fullmatch(chunk.text)) for chunk in chunks) > 1:
             return True
-    full = sum(len(row.chunks) == len(columns) for row in group)
-    return full > 1 and len(columns) > 2
+    return sum(len(row.chunks) == len(columns) for row in group) > 1
 
 
 def _continues(above: Row, row: Row, columns: Sequence[Span]) -> bool:
