@@ -1,8 +1,6 @@
 """Uploads over a real socket: whole, or nothing of them is left."""
 
-import random
 import socket
-import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -164,42 +162,3 @@ def test_a_file_beyond_the_limit_is_refused_however_it_is_sent(tmp_path: Path) -
                 assert "2 MiB" in answer.json()["message"]
         assert http.get("/v1/files").json()["total"] == 1
         assert len(files(data)) == 1
-
-
-def test_files_that_were_answered_survive_a_kill_and_others_leave_nothing(tmp_path: Path) -> None:
-    data, answered, lock = tmp_path / "data", {}, threading.Lock()
-    chance = random.Random(7)
-
-    def upload(server: RunningServer, seed: int) -> None:
-        content = random.Random(seed).randbytes(300_000)
-        with connect(server) as http:
-            try:
-                while True:
-                    answer = http.post("/v1/files", files={"file": ("a.bin", content)})
-                    with lock:
-                        answered[answer.json()["id"]] = content
-                    content = content[1:] + b"x"
-            except httpx.TransportError:
-                return
-
-    for round in range(3):
-        with serve(data) as server:
-            senders = [
-                threading.Thread(target=upload, args=(server, 10 * round + number))
-                for number in range(4)
-            ]
-            for sender in senders:
-                sender.start()
-            threading.Event().wait(0.3 + chance.random())
-            server.process.kill()
-            for sender in senders:
-                sender.join()
-
-    assert answered
-    with serve(data) as server, connect(server) as http:
-        for id, content in answered.items():
-            assert http.get(f"/v1/files/{id}/content").content == content
-        # Bytes may have got no row before the kill; half a blob is never there.
-        assert list((data / "blobs" / "tmp").iterdir()) == []
-        total = http.get("/v1/files").json()["total"]
-        assert len(answered) <= total <= len(files(data))

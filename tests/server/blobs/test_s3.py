@@ -181,11 +181,13 @@ def _read(http: httpx.Client, document: dict[str, str]) -> object:
 def test_while_the_store_is_down_what_needs_it_is_a_503_and_the_rest_works(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    port = free_ports(1)[0]
+    port, data = free_ports(1)[0], tmp_path / "data"
+    data.mkdir()
+    (data / "settings.toml").write_text('blobs = "s3://tests/x"\n')
     with s3_server(tmp_path / "s3", port) as s3:
         for name, value in s3.environment.items():
             monkeypatch.setenv(name, value)
-        with serve(tmp_path / "data", "--blobs", "s3://tests/x") as server, connect(server) as http:
+        with serve(data) as server, connect(server) as http:
             file = http.post("/v1/files", files={"file": ("a.txt", b"kept")}).json()
             s3.process.kill()
             s3.process.wait()
@@ -198,7 +200,7 @@ def test_while_the_store_is_down_what_needs_it_is_a_503_and_the_rest_works(
             assert http.get("/readyz").json() == {"status": "failing", "failing": ["blobs"]}
             assert http.get("/healthz").status_code == 200
             assert http.get("/v1/files").json()["total"] == 1
-            assert _files(server.data / "blobs" / "tmp") == []
+            assert _files(data / "blobs" / "tmp") == []
             with s3_server(tmp_path / "s3", port):
                 assert http.get("/readyz").status_code == 200
                 assert http.get(f"/v1/files/{file['id']}/content").content == b"kept"

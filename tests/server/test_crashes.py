@@ -1,0 +1,236 @@
+"""A server that is killed at any moment and started again: nothing is lost, nothing is half.
+
+Each loop kills a real server with SIGKILL while several clients work on it. What a client got an
+answer for must be so ever after; what it asked for and got no answer for may be so or not, but
+whole. At the end the collector runs, and what then lies on disk is what the records name.
+"""
+
+import hashlib
+import os
+import random
+import sqlite3
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from support.libraries import LibraryUnderTest, connect, new_library
+from support.process import RunningServer, serve
+from support.rounds import rounds
+
+pytestmark = [pytest.mark.soak, pytest.mark.timeout(3600)]
+
+CLIENTS = 4
+Work = Callable[[httpx.Client, random.Random], None]
+
+
+def _storm(data: Path, kills: int, work: Work, seconds: tuple[float, float] = (0.1, 1.5)) -> None:
+    """Lets clients work on the server, over and over, and kills it each time meanwhile."""
+    chance = random.Random(kills)
+
+    def client(server: RunningServer, seed: int) -> None:
+        own = random.Random(seed)
+        with connect(server) as http, suppress(httpx.TransportError):
+            while True:
+                work(http, own)
+
+    for kill in range(kills):
+        with serve(data) as server, ThreadPoolExecutor(CLIENTS) as pool:
+            clients = [pool.submit(client, server, kill * CLIENTS + n) for n in range(CLIENTS)]
+            threading.Event().wait(chance.uniform(*seconds))
+            server.process.kill()
+            for done in clients:
+                done.result(30)
+
+
+def _collected(data: Path) -> set[str]:
+    """Starts the server once more over blobs that are hours old; the hashes that are left."""
+    long_ago = time.time() - 24 * 3600
+    for path in _blobs(data):
+        os.utime(path, (long_ago, long_ago))
+    with serve(data) as server, connect(server) as http:
+        named = _named(data)
+        deadline = time.monotonic() + 60
+        while {path.name for path in _blobs(data)} - named:
+            assert time.monotonic() < deadline, "the collector left blobs that nothing names"
+            time.sleep(0.05)
+        assert http.get("/readyz").status_code == 200
+    left = _blobs(data)
+    assert {path.name for path in left} == named, "a record names bytes that are not there"
+    for path in left:
+        assert hashlib.sha256(path.read_bytes()).hexdigest() == path.name
+    assert list((data / "blobs" / "tmp").iterdir()) == []
+    return named
+
+
+def _blobs(data: Path) -> list[Path]:
+    return list((data / "blobs").glob("[0-9a-f][0-9a-f]/*"))
+
+
+def _rows(data: Path, query: str) -> list[tuple[Any, ...]]:
+    with closing(sqlite3.connect(f"file:{data / 'carrel.db'}?mode=ro", uri=True)) as database:
+        return database.execute(query).fetchall()
+
+
+def _named(data: Path) -> set[str]:
+    query = "SELECT blob FROM files UNION SELECT blob FROM documents UNION SELECT ocr_blob"
+    return {hash for (hash,) in _rows(data, f"{query} FROM documents") if hash}
+
+
+def test_kill_during_uploads(tmp_path: Path) -> None:
+    data, answered = tmp_path / "data", dict[str, str]()
+
+    def upload(http: httpx.Client, chance: random.Random) -> None:
+        content = chance.randbytes(chance.choice((0, 10, 300_000, 3_000_000)))
+        answer = http.post("/v1/files", files={"file": ("a.bin", content)})
+        assert answer.status_code == 200, answer.text
+        answered[answer.json()["id"]] = hashlib.sha256(content).hexdigest()
+
+    _storm(data, rounds(3, 32), upload)
+    assert answered
+    with serve(data) as server, connect(server) as http:
+        for id, hash in answered.items():
+            content = http.get(f"/v1/files/{id}/content").content
+            assert hashlib.sha256(content).hexdigest() == hash
+        total = http.get("/v1/files").json()["total"]
+        assert len(answered) <= total
+    named = _collected(data)
+    assert set(answered.values()) <= named
+    print(f"\nuploads: {len(answered)} answered, {total} there")
+
+
+def test_kill_during_patches(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    with serve(data) as server, connect(server) as http:
+        agent = http.post("/v1/agents", json={"model": "smollm2", "name": "clerk"}).json()
+    path, sent, answered = f"/v1/agents/{agent['id']}", set[str](), dict[int, str]()
+
+    def patch(http: httpx.Client, chance: random.Random) -> None:
+        words = f"{chance.getrandbits(60):x}"
+        sent.add(words)
+        answer = http.patch(path, json={"instructions": words})
+        assert answer.status_code == 200, answer.text
+        assert answer.json()["instructions"] == words
+        assert answered.setdefault(answer.json()["version"], words) == words
+
+    _storm(data, rounds(3, 32), patch)
+    with serve(data) as server, connect(server) as http:
+        now = http.get(path).json()
+    versions = dict(
+        _rows(data, "SELECT number, json_extract(settings, '$.instructions') FROM agent_versions")
+    )
+    assert sorted(versions) == list(range(len(versions)))
+    assert {number: versions[number] for number in answered} == answered
+    assert set(versions.values()) - {None} <= sent
+    assert _rows(data, "SELECT active_version FROM agents") == [(now["version"],)]
+    assert now["version"] == max(versions)
+    assert now["instructions"] == versions[now["version"]]
+    print(f"\npatches: {len(answered)} answered, {len(versions) - 1} kept, of {len(sent)} sent")
+
+
+class Things:
+    """What clients make and delete, and what they know of it."""
+
+    def __init__(self) -> None:
+        self.known = set[str]()
+        """Paths of what was answered to be there and that nobody asked to delete."""
+        self.deleted = set[str]()
+        """Paths of what was answered to be deleted."""
+        self.bytes = dict[str, bytes]()
+
+    def made(self, path: str, content: bytes | None = None) -> None:
+        if content is not None:
+            self.bytes[path] = content
+        self.known.add(path)
+
+    def delete(self, http: httpx.Client, path: str) -> None:
+        """Deletes a thing and all that is below it."""
+        below = {
+            other for other in list(self.known) if other == path or other.startswith(f"{path}/")
+        }
+        self.known -= below
+        assert http.delete(path).status_code in (200, 204)
+        self.deleted |= below
+
+
+def _make_and_delete(things: Things, http: httpx.Client, chance: random.Random) -> None:
+    text = f"# Words\n\n{chance.getrandbits(60):x} stands here alone.\n".encode()
+    agent = http.post("/v1/agents", json={"model": "smollm2", "name": "clerk"}).json()
+    http.patch(f"/v1/agents/{agent['id']}", json={"name": "other"})
+    http.put(f"/v1/agents/{agent['id']}/aliases", params={"alias": "prod", "version": 1})
+    file = http.post("/v1/files", files={"file": ("a.md", text)}).json()
+    library = new_library(http)
+    document = library.add("a.md", text)
+    own = [
+        (f"/v1/agents/{agent['id']}", None),
+        (f"/v1/files/{file['id']}", text),
+        (library.path, None),
+        (f"{library.path}/documents/{document}", text),
+    ]
+    for path, content in own:
+        things.made(path, content)
+    for path, _ in chance.sample(own, 3):
+        if path in things.known:
+            things.delete(http, path)
+
+
+def test_kill_during_deletes(tmp_path: Path) -> None:
+    data, things = tmp_path / "data", Things()
+
+    def work(http: httpx.Client, chance: random.Random) -> None:
+        _make_and_delete(things, http, chance)
+
+    _storm(data, rounds(3, 32), work, seconds=(0.5, 2.5))
+    assert things.known
+    assert things.deleted
+    with serve(data) as server, connect(server) as http:
+        for path in things.deleted:
+            assert http.get(path).status_code == 404, path
+        for path in things.known:
+            assert http.get(path).status_code == 200, path
+            if path.startswith("/v1/files/"):
+                assert http.get(f"{path}/content").content == things.bytes[path]
+            elif "/documents/" in path:
+                library_id, _, id = path.removeprefix("/v1/libraries/").split("/")
+                library = LibraryUnderTest(http, library_id)
+                assert library.finished(id, 120)["process_status"] == "done"
+                assert library.text(id).encode().strip() == things.bytes[path].strip()
+        _wait_until_idle(data)
+    _collected(data)
+    _assert_no_orphans(data)
+    print(f"\ndeletes: {len(things.deleted)} deleted, {len(things.known)} kept")
+
+
+def _wait_until_idle(data: Path) -> None:
+    """Waits until every job has ended, also those of documents that nobody knows the id of."""
+    deadline = time.monotonic() + 120
+    unfinished = "SELECT 1 FROM workflow_status WHERE status IN ('ENQUEUED', 'DELAYED', 'PENDING')"
+    while _rows(data, unfinished):
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
+def _assert_no_orphans(data: Path) -> None:
+    """Every row's parents are there, and each index holds its rows and no others."""
+    assert _rows(data, "PRAGMA integrity_check") == [("ok",)]
+    assert _rows(data, "PRAGMA foreign_key_check") == []
+    tables = "SELECT name, sql FROM sqlite_master WHERE type = 'table'"
+    with closing(sqlite3.connect(data / "carrel.db")) as database:
+        for table, made in _rows(data, tables):
+            if "USING fts5" in made:
+                check = f"INSERT INTO {table}({table}, rank) VALUES ('integrity-check', 1)"
+                database.execute(check)
+            columns = {row[1] for row in _rows(data, f"PRAGMA table_info({table})")}
+            for parent in ("document", "library", "agent"):
+                if f"{parent}_id" in columns:
+                    parents = "libraries" if parent == "library" else f"{parent}s"
+                    lost = f"{parent}_id NOT IN (SELECT id FROM {parents})"
+                    assert _rows(data, f"SELECT * FROM {table} WHERE {lost}") == [], table
+    unfinished = "process_status NOT IN ('done', 'error')"
+    assert _rows(data, f"SELECT id FROM documents WHERE {unfinished}") == []
