@@ -90,7 +90,7 @@ async def test_what_somebody_else_uploads_shows_by_itself(bench: Workbench, leas
 
 async def test_what_is_not_a_path_is_refused_with_a_word(bench: Workbench) -> None:
     await paste(bench, "just some words")
-    await bench.shows("What was pasted is not the path of a file here.")
+    await bench.shows("What was pasted is not the path of a file or folder here.")
 
 
 async def test_a_document_is_read_page_by_page(bench: Workbench, lease: Path) -> None:
