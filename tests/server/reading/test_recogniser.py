@@ -32,7 +32,7 @@ def page(tmp_path: Path) -> tuple[int, int, bytes]:
 async def test_lines_have_words_corners_and_confidence(
     recogniser: Recogniser, page: tuple[int, int, bytes]
 ) -> None:
-    (line,) = await recogniser.lines(*page)
+    (line,) = (await recogniser.read(*page))["lines"]
     assert line["text"] == "Whisper near the stairs"
     assert [word for word, _ in line["words"]] == ["Whisper", "near", "the", "stairs"]
     assert all(0.5 < certainty <= 1 for _, certainty in line["words"])
@@ -44,10 +44,10 @@ async def test_lines_have_words_corners_and_confidence(
 async def test_a_killed_process_is_started_again(
     recogniser: Recogniser, page: tuple[int, int, bytes], caplog: pytest.LogCaptureFixture
 ) -> None:
-    await recogniser.lines(*page)
+    await recogniser.read(*page)
     for process in _processes("carrel.server.reading.ocr"):
         os.kill(process, signal.SIGKILL)
-    (line,) = await recogniser.lines(*page)
+    (line,) = (await recogniser.read(*page))["lines"]
     assert line["text"] == "Whisper near the stairs"
     assert "the OCR process died" in caplog.text
 
@@ -55,13 +55,13 @@ async def test_a_killed_process_is_started_again(
 async def test_a_cancelled_question_leaves_the_next_its_own_answer(
     recogniser: Recogniser, page: tuple[int, int, bytes], tmp_path: Path
 ) -> None:
-    await recogniser.lines(*page)
+    await recogniser.read(*page)
     with Image.open(picture(tmp_path / "b.png", "Another text")) as image:
         other = image.width, image.height, image.tobytes()
-    task = asyncio.ensure_future(recogniser.lines(*other))
+    task = asyncio.ensure_future(recogniser.read(*other))
     await asyncio.sleep(0.01)
     task.cancel()
-    (line,) = await recogniser.lines(*page)
+    (line,) = (await recogniser.read(*page))["lines"]
     assert line["text"] == "Whisper near the stairs"
 
 
@@ -71,12 +71,12 @@ async def test_the_process_ends_when_idle_and_comes_back(
     caplog.set_level("INFO")
     recogniser = Recogniser(idle_seconds=0.05)
     assert not recogniser.loaded
-    await recogniser.lines(*page)
+    await recogniser.read(*page)
     async with asyncio.timeout(10):
         while recogniser.loaded:  # noqa: ASYNC110 - a process gives no event
             await asyncio.sleep(0.01)
     assert "OCR loaded with openvino in" in caplog.text
-    assert await recogniser.lines(*page)
+    assert (await recogniser.read(*page))["lines"]
     await recogniser.stop()
     assert not recogniser.loaded
 
@@ -88,7 +88,7 @@ async def test_pixels_must_fit_the_size_and_the_bound(
     recogniser: Recogniser, width: int, height: int, size: int
 ) -> None:
     with pytest.raises(ValueError, match="pixels"):
-        await recogniser.lines(width, height, bytes(size))
+        await recogniser.read(width, height, bytes(size))
 
 
 def _processes(module: str) -> list[int]:

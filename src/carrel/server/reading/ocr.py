@@ -1,69 +1,89 @@
 """The OCR process: decoded RGB in, lines of text out. It never sees a file.
 
 Run as `python -m carrel.server.reading.ocr`. Each message in is `{"width", "height"}` with
-`width * height * 3` bytes; each answer is `{"lines": [...]}`. The first message out says which
+`width * height * 3` bytes; each answer is `{"turn", "lines"}`: how far the page is turned
+clockwise, and its lines in pixels of the page set upright. The first message out says which
 engine was loaded and how long that took.
 """
 
-import logging
 import os
 import sys
 import time
-from typing import Any, BinaryIO
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from carrel.server.reading.frames import Frame, read_frame, write_frame
+from carrel.server.reading.ocr_engine import OCREngine, Quad, ReadLine
+
+if TYPE_CHECKING:
+    from carrel.server.reading.ocr_engine import Pixels
+
+_SAMPLE = 8
+"""So many of the longest lines show whether a page stands upright."""
+_SURE = 0.9
+"""A page whose sample is read with this certainty stands upright."""
+_LEAST_CERTAIN = 0.5
+"""Lines that are less certain are not text."""
 
 
-def _load() -> tuple[Any, str]:
-    """The recogniser and the name of its engine: OpenVINO, or onnxruntime where that fails."""
-    import numpy as np
-    from rapidocr import EngineType, RapidOCR
+class _Attempt:
+    """A page turned back by quarters of a circle, of which a sample was read."""
 
-    for engine in (EngineType.OPENVINO, EngineType.ONNXRUNTIME):
-        parameters = {
-            # Its line classifier turns good lines over; whole pages are turned instead.
-            "Global.use_cls": False,
-            "Global.log_level": "error",
-            # Pictures arrive in the size they are to be read in.
-            "Global.max_side_len": 4096,
-            "Det.engine_type": engine,
-            "Rec.engine_type": engine,
-            # Several servers on one machine would otherwise share one core.
-            "EngineConfig.openvino.enable_cpu_pinning": False,
-        }
-        try:
-            recogniser = RapidOCR(params=parameters)
-            sample = np.full((64, 256, 3), 255, np.uint8)
-            sample[24:40, 32:224:8] = 0
-            recogniser(sample, return_word_box=True)
-        except Exception:
-            if engine is EngineType.ONNXRUNTIME:
-                raise
-            logging.getLogger(__name__).warning("OpenVINO does not work here", exc_info=True)
-        else:
-            break
-    return recogniser, engine.value
+    def __init__(self, engine: OCREngine, picture: "Pixels", turn: int) -> None:
+        import numpy as np
+
+        self._engine = engine
+        self.turn = turn
+        # numpy turns against the clock.
+        upright = np.ascontiguousarray(np.rot90(picture, turn // 90)) if turn else picture
+        self._found = engine.find(upright)
+        level = [number for number, line in enumerate(self._found) if not line.stands]
+        level.sort(key=lambda number: self._found[number].length)
+        self._read: dict[int, ReadLine] = {}
+        self._continue(level[-_SAMPLE:])
+
+    def _continue(self, numbers: Sequence[int]) -> None:
+        read = self._engine.read([self._found[number] for number in numbers])
+        self._read.update(zip(numbers, read, strict=True))
+
+    @property
+    def level(self) -> float:
+        """The part of the text that does not run up or down; all of it where there is none."""
+        level = sum(line.length for line in self._found if not line.stands)
+        return level / sum(line.length for line in self._found) if self._found else 1.0
+
+    @property
+    def certainty(self) -> float:
+        """How well the sample reads, by its letters, and how much of the text is like it."""
+        letters = sum(len(line.text) for line in self._read.values())
+        certain = sum(len(line.text) * line.confidence for line in self._read.values())
+        return self.level * (certain / letters if letters else 1.0)
+
+    def lines(self) -> list[tuple[Quad, ReadLine]]:
+        """All lines, from top to bottom."""
+        self._continue([number for number in range(len(self._found)) if number not in self._read])
+        return [(line.quad, self._read[number]) for number, line in enumerate(self._found)]
 
 
-def _quad(points: Any) -> list[list[float]]:
-    return [[round(float(x), 1), round(float(y), 1)] for x, y in points]
-
-
-def _lines(result: Any) -> list[dict[str, Any]]:
-    if result.boxes is None or result.txts is None:
-        return []
-    words = result.word_results or [()] * len(result.txts)
-    return [
-        {
-            "text": text,
-            "confidence": float(score),
-            "quad": _quad(quad),
-            "words": [[word, float(certainty)] for word, certainty, _ in parts if word],
-        }
-        for text, score, quad, parts in zip(
-            result.txts, result.scores, result.boxes, words, strict=True
-        )
-    ]
+def read_page(engine: OCREngine, picture: "Pixels") -> dict[str, Any]:
+    """The answer for a picture of blue, green and red."""
+    best = _Attempt(engine, picture, 0)
+    for turn in (180,) if best.level > 0.5 else (90, 270):
+        if best.certainty < _SURE:
+            best = max(best, _Attempt(engine, picture, turn), key=lambda page: page.certainty)
+    return {
+        "turn": best.turn,
+        "lines": [
+            {
+                "text": line.text,
+                "confidence": line.confidence,
+                "quad": [[round(x, 1), round(y, 1)] for x, y in quad],
+                "words": line.words,
+            }
+            for quad, line in best.lines()
+            if line.words and line.confidence >= _LEAST_CERTAIN
+        ],
+    }
 
 
 def serve(requests: BinaryIO, answers: BinaryIO) -> None:
@@ -71,15 +91,14 @@ def serve(requests: BinaryIO, answers: BinaryIO) -> None:
     import numpy as np
 
     started = time.monotonic()
-    recogniser, engine = _load()
+    engine = OCREngine()
     seconds = time.monotonic() - started
-    write_frame(answers, Frame({"engine": engine, "seconds": seconds}))
+    write_frame(answers, Frame({"engine": engine.name, "seconds": seconds}))
     while frame := read_frame(requests):
         shape = (frame.header["height"], frame.header["width"], 3)
         rgb = np.frombuffer(frame.body, np.uint8).reshape(shape)
         # rapidocr expects OpenCV's order of channels.
-        result = recogniser(np.ascontiguousarray(rgb[:, :, ::-1]), return_word_box=True)
-        write_frame(answers, Frame({"lines": _lines(result)}))
+        write_frame(answers, Frame(read_page(engine, np.ascontiguousarray(rgb[:, :, ::-1]))))
 
 
 def main() -> None:

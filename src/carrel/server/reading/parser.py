@@ -3,7 +3,7 @@
 Run as `python -m carrel.server.reading.parser`. It says `{"ready": true}`, is sent a request,
 `{"path", "mimetype", "options"}`, and answers `{"page"}` for every page, then `{"done", …}`, or
 `{"error", "code"}`. Between, it may ask `{"recognise": true, "width", "height"}` with RGB pixels,
-and is answered `{"lines": […]}`.
+and is answered `{"turn", "lines"}`.
 
 To start Python and load the libraries takes ten times longer than to read a small document.
 Where the system can copy a process, a copy reads the document and ends, and the next request is
@@ -91,15 +91,14 @@ class Parser:
                 }
             )
 
-    def _recognise(self, picture: Image.Image) -> list[dict[str, Any]]:
+    def _recognise(self, picture: Image.Image) -> dict[str, Any]:
         self._ocr_used = True
         size = {"width": picture.width, "height": picture.height}
         write_frame(self._answers, Frame({"recognise": True, **size}, picture.tobytes()))
         answer = read_frame(self._requests)
         if answer is None:
             raise SystemExit(1)
-        lines: list[dict[str, Any]] = answer.header["lines"]
-        return lines
+        return answer.header
 
     def _say(self, header: dict[str, Any]) -> None:
         write_frame(self._answers, Frame(header))

@@ -90,8 +90,8 @@ class Reader:
             if "page" in header:
                 pages.append(Page.model_validate(header["page"]))
             elif "recognise" in header:
-                lines = await self._recogniser.lines(header["width"], header["height"], frame.body)
-                await child.send(Frame({"lines": lines}))
+                text = await self._recogniser.read(header["width"], header["height"], frame.body)
+                await child.send(Frame(text))
             elif "done" in header:
                 return Reading(pages, header["page_count"], header["size"], header["ocr"])
             else:

@@ -33,11 +33,12 @@ class Recogniser:
         """Whether the OCR process runs now."""
         return self._child is not None and self._child.running
 
-    async def lines(self, width: int, height: int, rgb: bytes) -> list[dict[str, Any]]:
-        """The lines of text in a picture of `width * height` RGB pixels.
+    async def read(self, width: int, height: int, rgb: bytes) -> dict[str, Any]:
+        """The text in a picture of `width * height` RGB pixels.
 
-        Each has `text`, `confidence` (0 to 1), `quad` (four corners in pixels, clockwise from
-        the top left) and `words` (pairs of text and confidence).
+        `turn` is how far the page is turned clockwise: 0, 90, 180 or 270 degrees. Each of `lines`
+        has `text`, `confidence` (0 to 1), `quad` (four corners in pixels of the page set upright,
+        clockwise from the top left) and `words` (pairs of text and confidence).
 
         Raises:
             ValueError: the bytes are not such a picture, or it is larger than `MAX_PIXELS`.
@@ -52,7 +53,7 @@ class Recogniser:
             asyncio.ensure_future(self._ask(Frame({"width": width, "height": height}, rgb)))
         )
 
-    async def _ask(self, frame: Frame) -> list[dict[str, Any]]:
+    async def _ask(self, frame: Frame) -> dict[str, Any]:
         async with self._turn:
             self._stop_timer()
             try:
@@ -60,7 +61,7 @@ class Recogniser:
                     child = await self._running_child()
                     answer = await child.ask(frame)
                     if answer is not None:
-                        return list(answer.header["lines"])
+                        return answer.header
                     await child.end()
                     log.warning("the OCR process died: %s", child.ending)
                 raise OCRUnavailable("the OCR process ended while it read a page")

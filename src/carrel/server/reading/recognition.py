@@ -12,16 +12,9 @@ from carrel.server.reading.layout import Box, Frame, Line, Word
 from carrel.server.reading.tables.pictured import pictured_rules
 from carrel.server.reading.tables.rules import Rule
 
-Recognise = Callable[[Image.Image], list[dict[str, Any]]]
-"""Asks the OCR process (by way of the server) for the lines in an RGB picture."""
+Recognise = Callable[[Image.Image], dict[str, Any]]
+"""Asks the OCR process (by way of the server) for the turn and the lines of an RGB picture."""
 
-_UNTURN = {
-    90: Image.Transpose.ROTATE_90,
-    180: Image.Transpose.ROTATE_180,
-    270: Image.Transpose.ROTATE_270,
-}
-_SURE = 0.85
-"""A page whose mean confidence is above this stands upright."""
 _ALIKE = 1.35
 """Heights within this factor are those of one font size."""
 _LEAST_SKEW, _MOST_SKEW = 0.15, 20.0
@@ -38,46 +31,14 @@ class Scan:
 
 def recognise_page(picture: Image.Image, size: tuple[float, float], ask: Recognise) -> Scan:
     """Reads a picture of a page of `size` points, finding its quarter turn and skew."""
-    turn, found = _upright(picture, ask)
+    answer = ask(picture)
+    turn, found = answer["turn"], answer["lines"]
     skew = _skew(found)
     frame = Frame(*size, turn=turn, skew=skew)
     width = picture.height if turn in (90, 270) else picture.width
     scale = frame.upright_size[0] / width
     lines = _evened([_line(line, frame, scale) for line in found])
     return Scan(frame, lines, pictured_rules(picture, frame))
-
-
-def _upright(picture: Image.Image, ask: Recognise) -> tuple[int, list[dict[str, Any]]]:
-    """The quarter turn with the most certain text, and that text."""
-    found = ask(picture)
-    if not found:
-        return 0, found
-    standing = sum(len(line["text"]) for line in found if _is_tall(line["quad"]))
-    letters = sum(len(line["text"]) for line in found)
-    certainty = sum(len(line["text"]) * line["confidence"] for line in found) / max(1, letters)
-    if standing > letters / 2:
-        candidates = [90, 270]
-    elif certainty < _SURE:
-        candidates = [180]
-    else:
-        return 0, found
-    best = (_worth(found), 0, found)
-    for turn in candidates:
-        turned = ask(picture.transpose(_UNTURN[turn]))
-        best = max(best, (_worth(turned), turn, turned), key=lambda choice: choice[0])
-    return best[1], best[2]
-
-
-def _worth(lines: list[dict[str, Any]]) -> float:
-    """How much certain text lies upright."""
-    return math.fsum(
-        len(line["text"]) * line["confidence"] ** 4 for line in lines if not _is_tall(line["quad"])
-    )
-
-
-def _is_tall(quad: list[list[float]]) -> bool:
-    (x0, y0), (x1, y1), _, (x3, y3) = quad
-    return math.hypot(x3 - x0, y3 - y0) > 1.5 * math.hypot(x1 - x0, y1 - y0)
 
 
 def _skew(lines: list[dict[str, Any]]) -> float:
