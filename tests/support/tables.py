@@ -20,20 +20,21 @@ from reportlab.platypus import (
     Frame,
     KeepTogether,
     ListFlowable,
+    NextPageTemplate,
+    PageBreak,
     PageTemplate,
     Paragraph,
     Preformatted,
     SimpleDocTemplate,
-    Spacer,
     Table,
 )
 
 _PLACES = ("Oslo", "Bergen", "Trondheim", "Stavanger", "Tromsø", "Bodø", "Ålesund", "Narvik")
 _THINGS = ("Books", "Journals", "Maps", "Letters", "Prints", "Films", "Scores", "Atlases")
-_WORDS = (
+_TEXT = (
     "the reading room holds rare volumes and keeps them under glass until a reader asks for one "
     "by its shelf mark which is written on a slip of paper and carried down to the stacks"
-).split()
+)
 _HEADS = ("Place", "Stock", "Loans", "Share", "Change", "Open", "Visits")
 _FONTS = ("Helvetica", "Times-Roman")
 
@@ -74,7 +75,7 @@ class _Maker:
 
     def prose(self, words: int) -> str:
         """A sentence."""
-        return " ".join(self.chance.choices(_WORDS, k=words)).capitalize() + "."
+        return " ".join(self.chance.choices(_TEXT.split(), k=words)).capitalize() + "."
 
     def _number(self) -> str:
         kind = self.chance.randrange(4)
@@ -211,24 +212,14 @@ def tables_pdf(path: Path, *, ruled: bool, seed: int = 0, pages: int = 12) -> li
         parts: list[Flowable] = [Paragraph(maker.prose(40), maker.body)]
         for table in drawn:
             parts += [table.flowable, Paragraph(maker.prose(50), maker.body)]
-        story += [KeepTogether(parts), _NewPage()]
+        story += [KeepTogether(parts), PageBreak()]
         found.append([table.cells for table in drawn])
     SimpleDocTemplate(str(path), pagesize=A4, invariant=1).build(story)
     return found
 
 
-class _NewPage(Spacer):  # type: ignore[misc]
-    """Fills what is left of a page."""
-
-    def __init__(self) -> None:
-        super().__init__(1, 1)
-
-    def wrap(self, width: float, height: float) -> tuple[float, float]:
-        return width, height - 1
-
-
-def plain_pdf(path: Path, *, seed: int = 0) -> int:
-    """Draws pages without a single table, on which one might be seen; how many."""
+def plain_pdf(path: Path, *, seed: int = 0) -> None:
+    """Draws pages without a single table, on which one might be seen."""
     maker = _Maker(seed, ruled=False)
     prose = [Paragraph(maker.prose(words), maker.body) for words in (60, 90, 30, 120, 45)]
     kinds: list[tuple[int, Callable[[], list[Flowable]]]] = [
@@ -251,12 +242,10 @@ def plain_pdf(path: Path, *, seed: int = 0) -> int:
         templates.append(PageTemplate(str(columns), frames, onPage=_running_heads))
     document.addPageTemplates(templates)
     story: list[Flowable] = []
-    from reportlab.platypus import NextPageTemplate, PageBreak
-
     for columns, make in kinds:
         story += [NextPageTemplate(str(columns)), PageBreak(), *make()]
-    document.build(story[2:] if kinds[0][0] == 1 else story)
-    return len(kinds)
+    # The first template is that of the first kind: its page is there already.
+    document.build(story[2:])
 
 
 _CODE = """\
@@ -350,7 +339,7 @@ def grids_of(html: str) -> list[Grid]:
     return parser.grids
 
 
-@dataclass
+@dataclass(frozen=True)
 class Score:
     """How many cells were right, of how many; and tables that are none."""
 
@@ -362,6 +351,13 @@ class Score:
     def part(self) -> float:
         return self.right / max(1, self.cells)
 
+    def __add__(self, other: "Score") -> "Score":
+        return Score(
+            self.right + other.right,
+            self.cells + other.cells,
+            self.false_tables + other.false_tables,
+        )
+
 
 def score(expected: Sequence[Grid], found: Sequence[Grid], *, alike: float = 1.0) -> Score:
     """Holds the tables found on a page against those that stand there.
@@ -369,17 +365,16 @@ def score(expected: Sequence[Grid], found: Sequence[Grid], *, alike: float = 1.0
     A cell is right when its place, its reach and its text are; spaces do not count, and `alike`
     is how much of the text must agree. Cells too many count as wrong ones.
     """
-    total = Score(cells=sum(map(len, expected)))
+    right, cells = 0, sum(map(len, expected))
     waiting = list(found)
     for grid in expected:
         if not waiting:
             break
         rights = [sum(_rights(grid, other, alike)) for other in waiting]
         best = max(range(len(waiting)), key=rights.__getitem__)
-        total.right += rights[best]
-        total.cells += max(0, len(waiting.pop(best)) - len(grid))
-    total.false_tables = len(waiting)
-    return total
+        right += rights[best]
+        cells += max(0, len(waiting.pop(best)) - len(grid))
+    return Score(right, cells, len(waiting))
 
 
 def _rights(grid: Grid, other: Grid, alike: float) -> Iterator[bool]:

@@ -41,13 +41,14 @@ def chunks_of_items(items: Iterable[Any], rules: Sequence[Rule]) -> list[Chunk]:
             continue
         _, mono = font_style(item.font_name or "")
         top, bottom, space = item.y, item.y + item.height, SPACE * item.height
+        beside = [rule.at for rule in down if rule.start <= (top + bottom) / 2 <= rule.end]
         texts = item.text.split()
         if len(texts) != len(item.words):
             texts = [word.text for word in item.words]
         first, left = 0, item.words[0].x
         right = left + item.words[0].width
         for number, (before, word) in enumerate(pairwise(item.words), 1):
-            if word.x - right > space or _crossed(down, before, word, (top + bottom) / 2):
+            if word.x - right > space or _crossed(beside, before, word):
                 found.append(
                     Chunk(" ".join(texts[first:number]), Box(left, top, right, bottom), mono)
                 )
@@ -57,10 +58,10 @@ def chunks_of_items(items: Iterable[Any], rules: Sequence[Rule]) -> list[Chunk]:
     return found
 
 
-def _crossed(down: Sequence[Rule], before: Any, after: Any, middle: float) -> bool:
+def _crossed(places: Sequence[float], before: Any, after: Any) -> bool:
     """Whether a rule stands between two words; their letters may reach over it."""
     left, right = before.x + before.width / 2, after.x + after.width / 2
-    return any(left < rule.at < right and rule.start <= middle <= rule.end for rule in down)
+    return any(left < place < right for place in places)
 
 
 def chunks_of_lines(lines: Iterable[Line], rules: Sequence[Rule]) -> list[Chunk]:
