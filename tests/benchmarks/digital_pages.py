@@ -5,8 +5,8 @@ heads) is read in turn by:
 
 - `Reader`: file in, pages as they travel out, its parser process and the pipe from it included;
 - liteparse alone, within this process, so that its results cross no pipe: asked for what a page is
-  made from (Markdown, blocks, words, rules, links, and whether the page needs OCR). For information, also asked
-  for Markdown only, and for text only.
+  made from (Markdown, blocks, words, rules, links, and whether the page needs OCR). For
+  information, also asked for Markdown only, and for text only.
 
 Both have their processes warm. Reading uses a second core where one is free, liteparse does not.
 """

@@ -9,6 +9,7 @@ import pytest_asyncio
 
 from carrel.server.reading.options import Reading, ReadOptions
 from carrel.server.reading.reader import Reader
+from carrel.wire.ocr import Page
 
 Read = Callable[..., Awaitable[Reading]]
 
@@ -23,9 +24,25 @@ async def reader() -> AsyncIterator[Reader]:
 
 @pytest.fixture
 def read(reader: Reader) -> Read:
-    """Reads a document with options given by name."""
+    """Reads a document with options given by name; of words too, each of which must be in place."""
 
     async def call(path: Path, mimetype: str | None = None, **options: Any) -> Reading:
-        return await reader.read(path, mimetype=mimetype, options=ReadOptions(**options))
+        wanted = ReadOptions(**{"granularity": "word", **options})
+        reading = await reader.read(path, mimetype=mimetype, options=wanted)
+        for page in reading.pages:
+            _check_places(page)
+        return reading
 
     return call
+
+
+def _check_places(page: Page) -> None:
+    """Every word stands in the Markdown where its score says, one after the other."""
+    scores = page.confidence_scores
+    texts = [(page.markdown, scores.word_confidence_scores if scores else None)]
+    texts += [(table.content, table.word_confidence_scores) for table in page.tables]
+    for text, words in texts:
+        end = 0
+        for word in words or []:
+            assert end <= word.start_index and text.startswith(word.text, word.start_index)
+            end = word.start_index + len(word.text)

@@ -113,3 +113,41 @@ def test_code_keeps_indentation_and_blank_lines() -> None:
         _line("f()", 136, mono=True),
     )
     assert (region.kind, region.text) == ("code", "def f():\n    return 1\n\nf()")
+
+
+def test_headings_that_stand_differently_are_two() -> None:
+    title = _line("A Title in the Middle", 40, left=150, size=18)
+    assert [text for _, text in _texts(title, _line("Introduction", 62, size=18), *BODY)][:2] == [
+        "A Title in the Middle", "Introduction",
+    ]  # fmt: skip
+    centred = _line("of two Lines, centred", 60, left=150, size=18)
+    assert _texts(title, centred, *BODY)[0][1] == "A Title in the Middle of two Lines, centred"
+
+
+def test_a_large_marker_makes_no_heading_of_its_item() -> None:
+    first = _line("1. An item that runs over its line and", 100, size=12, width=350)
+    found = _regions(first, _line("goes on.", 114, left=65), _line("2. Next", 130, size=12), *BODY)
+    assert [(region.kind, region.text) for region in found[:2]] == [
+        ("list_item", "An item that runs over its line and goes on."), ("list_item", "Next"),
+    ]  # fmt: skip
+
+
+def test_a_line_that_begins_with_code_stays_in_its_sentence() -> None:
+    code = _line("PRINT_ALL and so on, which is", 500, mono=True, width=350)
+    ((kind, text),) = _texts(_full("It can be one of the names", 488), code, _full("told.", 512))
+    assert (kind, text) == (
+        "paragraph",
+        "It can be one of the names PRINT_ALL and so on, which is told.",
+    )
+
+
+def test_a_caption_is_no_part_of_the_paragraph_above() -> None:
+    found = _texts(*BODY, _line("Figure 2: A carrel.", 608), _line("See Figure 2 for it.", 640))
+    assert [kind for kind, _ in found] == ["paragraph", "caption", "paragraph"]
+
+
+def test_hyphens_of_compounds_stay() -> None:
+    ((_, text),) = _texts(
+        _full("The years 1914-", 100), _full("1918 and the soft\u00ad", 112), _full("Ened", 124)
+    )
+    assert text == "The years 1914-1918 and the softEned"

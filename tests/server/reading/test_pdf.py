@@ -4,6 +4,9 @@ from pathlib import Path
 
 import pytest
 from reportlab.lib.pdfencrypt import StandardEncryption
+from reportlab.pdfbase import pdfmetrics
+from reportlab.pdfbase.pdfmetrics import stringWidth
+from reportlab.pdfbase.ttfonts import TTFont
 from reportlab.pdfgen.canvas import Canvas
 
 from carrel.server.reading.options import NoSuchPage, UnreadableDocument
@@ -13,6 +16,7 @@ from support.documents import HEADER, LIST, TEXT, digital_pdf, page_pictures
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 TABLE = "| Room | Seats | Floor |\n| --- | --- | --- |\n| North | 24 | 1 |\n| South | 36 | 2 |"
+HEBREW_FONT = Path("/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf")
 ITEMS = "\n".join(f"{number}. {item}" for number, item in enumerate(LIST, 1))
 
 
@@ -130,7 +134,7 @@ async def test_every_word_score_points_at_its_word(tmp_path: Path, read: Read) -
 
 async def test_scores_come_only_as_fine_as_asked_for(tmp_path: Path, read: Read) -> None:
     path = digital_pdf(tmp_path / "a.pdf", pages=1)
-    (none,) = (await read(path)).pages
+    (none,) = (await read(path, granularity=None)).pages
     (by_page,) = (await read(path, granularity="page")).pages
     (by_block,) = (await read(path, granularity="block", include_blocks=True)).pages
     assert none.confidence_scores is None
@@ -211,13 +215,131 @@ async def test_code_keeps_its_indentation(tmp_path: Path, read: Read) -> None:
     assert page.markdown.endswith("```\ndef add(x):\n    if x:\n        return x + 1\n```")
 
 
-async def test_links_are_listed(tmp_path: Path, read: Read) -> None:
+async def test_links_are_listed_and_stand_in_the_text(tmp_path: Path, read: Read) -> None:
     canvas = Canvas(str(tmp_path / "a.pdf"), pagesize=(600, 800))
-    canvas.drawString(50, 700, "See the catalogue of the library for more than this.")
-    canvas.linkURL("https://example.org/catalogue", (50, 690, 200, 712))
+    words = "See the catalogue of the library, and ask here."
+    canvas.drawString(50, 700, words)
+
+    def link(text: str, url: str) -> None:
+        left = 50 + stringWidth(words[: words.index(text)], "Helvetica", 12)
+        canvas.linkURL(url, (left, 690, left + stringWidth(text, "Helvetica", 12), 712))
+
+    link("the catalogue", "https://example.org/(a)")
+    link("here.", "javascript:alert(1)")
     canvas.save()
     (page,) = (await read(tmp_path / "a.pdf")).pages
-    assert page.hyperlinks == ["https://example.org/catalogue"]
+    assert page.hyperlinks == ["https://example.org/(a)", "javascript:alert(1)"]
+    assert page.markdown == (
+        "See [the catalogue](https://example.org/%28a%29) of the library, and ask here."
+    )
+
+
+def _note_page(path: Path, note: str) -> Path:
+    """A page with a raised 1 in its text, and `note` in small print at its foot."""
+    canvas = Canvas(str(path), pagesize=(600, 800))
+    canvas.setFont("Helvetica", 10)
+    canvas.drawString(50, 700, "The rooms of the library are open to all who read.")
+    text = canvas.beginText(50, 688)
+    text.textOut("They open at nine")
+    text.setRise(4)
+    text.setFont("Helvetica", 7)
+    text.textOut("1")
+    text.setRise(0)
+    text.setFont("Helvetica", 10)
+    text.textOut(" and close at eight.")
+    canvas.drawText(text)
+    canvas.setFont("Helvetica", 7)
+    canvas.drawString(50, 100, note)
+    canvas.save()
+    return path
+
+
+async def test_a_raised_number_leads_to_its_footnote(tmp_path: Path, read: Read) -> None:
+    (page,) = (await read(_note_page(tmp_path / "a.pdf", "1 Except on Sundays."))).pages
+    assert page.markdown == (
+        "The rooms of the library are open to all who read."
+        " They open at nine[^1] and close at eight.\n\n[^1]: Except on Sundays."
+    )
+
+
+async def test_a_raised_number_without_a_footnote_is_a_number(tmp_path: Path, read: Read) -> None:
+    (page,) = (await read(_note_page(tmp_path / "a.pdf", "Printed in the house."))).pages
+    assert "They open at nine1 and close at eight." in page.markdown
+
+
+@pytest.mark.parametrize("turn", [90, 180, 270])
+@pytest.mark.parametrize("by", ["content", "page"])
+async def test_a_turned_page_reads_like_an_upright_one(
+    tmp_path: Path, read: Read, turn: int, by: str
+) -> None:
+    def draw(path: Path, turn: int) -> Path:
+        canvas = Canvas(str(path), pagesize=(600, 600))
+        if by == "page":
+            canvas.setPageRotation(turn)
+        canvas.translate(300, 300)
+        canvas.rotate(turn if by == "page" else -turn)
+        canvas.setFont("Helvetica-Bold", 20)
+        canvas.drawString(-250, 240, "A turned page")
+        canvas.setFont("Helvetica", 11)
+        for number in range(9):
+            canvas.drawString(-250, 200 - 14 * number, f"Line {number} of the “turned” page goes")
+        canvas.drawString(0, -200, "42")
+        canvas.save()
+        return path
+
+    (upright,) = (await read(draw(tmp_path / "upright.pdf", 0), include_blocks=True)).pages
+    (turned,) = (await read(draw(tmp_path / "turned.pdf", turn), include_blocks=True)).pages
+    assert "“turned”" in upright.markdown and upright.markdown.endswith("42")
+    assert turned.markdown == upright.markdown
+    assert upright.blocks and turned.blocks
+    side = 1667
+    for one, other in zip(upright.blocks, turned.blocks, strict=True):
+        left, top, right, bottom = (
+            one.top_left_x, one.top_left_y, one.bottom_right_x, one.bottom_right_y
+        )  # fmt: skip
+        assert left is not None and top is not None and right is not None and bottom is not None
+        for _ in range(turn // 90 if by == "content" else 0):
+            left, top, right, bottom = side - bottom, left, side - top, right
+        found = (
+            other.top_left_x, other.top_left_y, other.bottom_right_x, other.bottom_right_y
+        )  # fmt: skip
+        assert found == pytest.approx((left, top, right, bottom), abs=3)
+
+
+@pytest.mark.skipif(not HEBREW_FONT.exists(), reason="needs Debian's fonts-dejavu-core")
+async def test_text_from_right_to_left_is_in_the_order_of_reading(
+    tmp_path: Path, read: Read
+) -> None:
+    pdfmetrics.registerFont(TTFont("Hebrew", HEBREW_FONT))
+    lines = ["שלום עולם, זהו טקסט בעברית שנכתב מימין", "לשמאל, והוא נמשך בשורה השנייה."]
+    canvas = Canvas(str(tmp_path / "a.pdf"), pagesize=(600, 800))
+    canvas.setFont("Hebrew", 20)
+    canvas.drawRightString(550, 740, "כותרת ראשית"[::-1])
+    canvas.setFont("Hebrew", 12)
+    for number, line in enumerate(lines):
+        canvas.drawRightString(550, 700 - 16 * number, line[::-1])
+    for number in range(12):
+        canvas.drawRightString(290, 600 - 16 * number, "טור שמאלי ממשיך כאן אחרי הימני"[::-1])
+        canvas.drawRightString(550, 600 - 16 * number, "טור ימני קודם לטור השמאלי בדף"[::-1])
+    canvas.save()
+    (page,) = (await read(tmp_path / "a.pdf")).pages
+    assert page.markdown.startswith("## כותרת ראשית\n\n" + " ".join(lines))
+    assert page.markdown.index("טור ימני") < page.markdown.index("טור שמאלי")
+
+
+async def test_an_invisible_text_layer_is_not_believed(tmp_path: Path, read: Read) -> None:
+    (picture,) = page_pictures(digital_pdf(tmp_path / "source.pdf", pages=1), dpi=120)
+    canvas = Canvas(str(tmp_path / "a.pdf"), pagesize=(595, 842))
+    canvas.drawInlineImage(picture, 0, 0, 595, 842)
+    text = canvas.beginText(72, 700)
+    text.setTextRenderMode(3)
+    text.textLine("Tbe readlng rOom opcns sw | \\ 400 +")
+    canvas.drawText(text)
+    canvas.save()
+    reading = await read(tmp_path / "a.pdf")
+    assert reading.ocr_used
+    assert "opcns" not in reading.pages[0].markdown
+    assert TEXT.split(". ")[0] in reading.pages[0].markdown
 
 
 async def test_a_password_is_named_as_the_reason(tmp_path: Path, read: Read) -> None:

@@ -7,7 +7,7 @@ from carrel.server.reading.layout import Mark, Region
 from carrel.server.reading.scored_text import ScoredText
 
 _SYNTAX = re.compile(
-    r"\\(?=[!-/:-@\[-`{-~])"
+    r"\\(?=[!-/:-@\[-`{-~\n])"
     r"|`|~(?=~)"
     r"|\*(?=\S)|(?<=\S)\*"
     # Underscores within a word are no syntax.
@@ -16,7 +16,8 @@ _SYNTAX = re.compile(
     r"|\[(?=\^|[^\]]*\]\()"
 )
 _LINE_SYNTAX = re.compile(
-    r"^(?:(?=[#+*-](?:\s|$)|>|#{2,6}\s|[-=*]{3,}\s*$)|(?P<number>\d{1,9})(?=[.)]\s))", re.MULTILINE
+    r"^(?:(?=[#+*-](?:\s|$)|>|#{2,6}\s|[-=*]{3,}\s*$)|(?P<number>\d{1,9})(?=[.)](?:\s|$)))",
+    re.MULTILINE,
 )
 _SCHEME = re.compile(r"(https?|ftp|mailto|tel):", re.IGNORECASE)
 _UNSAFE = re.compile(r"[\s()<>\"\\\x00-\x1f]")
@@ -63,13 +64,10 @@ def _marks(region: Region) -> Iterator[Mark]:
     """The marks of a region's lines, at their places in its text."""
     place = 0
     for number, line in enumerate(region.lines):
-        if not line.marks and number:
-            continue
-        cuts = range(_PREFIX if number == 0 else 1)
-        for cut in cuts:
-            # A hyphen at the end may be gone.
-            start = region.text.find(line.text[cut:-1].strip(), place)
-            if start >= 0 and (number or start == 0):
+        # The first line may have lost a marker at its beginning, every line a hyphen at its end.
+        for cut in range(1 if number else _PREFIX):
+            start = region.text.find(line.text[cut:-1].rstrip(), place)
+            if start == 0 or (start > 0 and number):
                 yield from (mark.shifted(start - cut) for mark in line.marks if mark.start >= cut)
                 place = start
                 break

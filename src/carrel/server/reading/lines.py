@@ -1,9 +1,8 @@
 """liteparse's pieces of text as lines."""
 
 import re
-import statistics
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -16,9 +15,9 @@ _LEADER = re.compile(r"(?:\s?\.){5,}\s*")
 """The dots that lead to a page's number in a table of contents."""
 _PITCH = 0.08
 """How much the letters of a font with one width may seem to differ."""
-_RAISED = 1.1
-"""A line so much higher than its font's lines has a raised or larger letter in it."""
-_NOTE = re.compile(r"(?<=\S)(\d{1,2}|[*†‡§])$")
+_RAISED = 1.05
+"""A word so much higher than others on its line has a raised or larger letter in it."""
+_NOTE = re.compile(r"(?<=[^\s\d])(\d{1,2}|[*†‡§])(?=[.,;:)\]]?(?:\s|$))")
 _TOGETHER = 0.12
 """Less white space than this part of a line's height does not separate words."""
 _BOLD = re.compile(r"bold|black|heavy|semibold|demi", re.IGNORECASE)
@@ -38,19 +37,12 @@ def text_lines(items: Iterable[Any], links: Sequence[Link] = ()) -> list[tuple[L
     """The lines of a text layer, each with its angle in degrees, -180 to 180."""
     # Text with a confidence came from OCR, by way of liteparse, which loses some of it.
     items = [item for item in items if item.confidence is None and item.text.strip()]
-    heights: dict[tuple[Any, Any], list[float]] = {}
-    for item in items:
-        heights.setdefault((item.font_name, item.font_size), []).append(item.height)
-    usual = {font: statistics.median_low(found) for font, found in heights.items()}
     lines = []
     for item in items:
         text = _LEADER.sub(" … ", item.text).strip()
         box = Box(item.x, item.y, item.x + item.width, item.y + item.height)
         marks = _links(item, text, box, links) if links else []
-        if item.height > _RAISED * usual[item.font_name, item.font_size]:
-            note = _NOTE.search(text)
-            if note:
-                marks.append(Mark(note.start(), note.end()))
+        marks += _notes(item, text)
         bold, mono = font_style(item.font_name or "")
         mono = mono and _even(item)
         line = Line(text, box, _size(item), (), bold, mono, tuple(marks))
@@ -72,6 +64,17 @@ def _even(item: Any) -> bool:
     first = item.words[0]
     wide, usual = first.width / max(1, len(first.text)), item.width / max(1, len(item.text))
     return bool(abs(wide - usual) < _PITCH * wide)
+
+
+def _notes(item: Any, text: str) -> Iterator[Mark]:
+    """The digits and signs at the end of words that are raised above the others."""
+    if not _NOTE.search(text) or len(item.words) != len(text.split()):
+        return
+    least = _RAISED * min(word.height for word in item.words)
+    for match, word in zip(re.finditer(r"\S+", text), item.words, strict=True):
+        note = _NOTE.search(match[0]) if word.height > least else None
+        if note:
+            yield Mark(note.start(), note.end()).shifted(match.start())
 
 
 def text_turn(items: Iterable[Any]) -> int:

@@ -52,7 +52,7 @@ class Style:
         gaps = [
             below.box.top - above.box.bottom
             for above, below in pairwise(text)
-            if 0 <= below.box.top - above.box.top <= 3 * size
+            if size / 2 <= below.box.top - above.box.top <= 3 * size
         ]
         gap = statistics.median_low(gaps) if gaps else 0.2 * size
         # A page of few lines far apart has no usual gap.
