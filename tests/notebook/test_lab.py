@@ -8,6 +8,7 @@ from PIL import Image, ImageDraw, ImageFont
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from support.browser import chromium
+from support.folders import write
 from support.lab import Lab, lab, run_cell
 from support.process import RunningServer
 
@@ -93,6 +94,65 @@ def test_the_walk_by_clicks(workbench: Locator, tmp_path: Path) -> None:
     expect(answer.locator(".carrel-text")).not_to_be_empty()
     answer.get_by_role("button", name="walk.pdf").click()
     expect(chat.get_by_role("complementary")).to_contain_text("three months")
+
+
+DROP_FOLDER = """([panel, name, files]) => {
+  const file = (name, text) => ({
+    isFile: true, name, file: (done) => done(new File([text], name)),
+  });
+  const left = [files.map(([name, text]) => file(name, text)), []];
+  const reader = { readEntries: (done) => done(left.shift()) };
+  const folder = { isDirectory: true, name, createReader: () => reader };
+  const event = new Event('drop', { bubbles: true });
+  event.dataTransfer = { types: ['Files'], files: [], items: [{ webkitGetAsEntry: () => folder }] };
+  panel.dispatchEvent(event);
+}"""
+
+
+def test_a_folder_arrives_and_an_agent_answers_from_it(workbench: Locator, tmp_path: Path) -> None:
+    write(tmp_path / "contracts" / "2024" / "lease.txt", "The notice period is nine months.")
+    write(tmp_path / "contracts" / "rent.txt", "The rent is due on the third day of a month.")
+    libraries = place(workbench, "Libraries")
+    libraries.get_by_label("Name of the new library").fill("synced")
+    workbench.page.keyboard.press("Enter")
+    expect(libraries.get_by_role("heading", name="synced · 0 documents")).to_be_visible()
+
+    libraries.get_by_role("button", name="Sync folder…").click()
+    libraries.get_by_label("Folder", exact=True).fill(str(tmp_path / "contracts"))
+    expect(libraries.get_by_text("2 to upload")).to_be_visible(timeout=SLOW_MS)
+    libraries.get_by_label("Keep watching").check()
+    libraries.get_by_role("button", name="Sync", exact=True).click()
+    expect(libraries.get_by_text("● Ready")).to_have_count(2, timeout=SLOW_MS)
+    row = libraries.get_by_label("Synced folders").get_by_role("listitem")
+    expect(row).to_contain_text("● In sync, watching")
+
+    (tmp_path / "contracts" / "rent.txt").rename(tmp_path / "contracts" / "2024" / "rent.txt")
+    expect(libraries.get_by_role("row", name="2024/rent.txt")).to_be_visible(timeout=SLOW_MS)
+    libraries.get_by_role("button", name="Stop syncing").click()
+    expect(row).to_contain_text("● In sync")
+
+    files = [["deposit.txt", "The deposit is two rents."], [".hidden", "x"]]
+    panel = libraries.element_handle()
+    workbench.page.evaluate(DROP_FOLDER, [panel, "more", files])
+    expect(libraries.get_by_role("row", name="deposit.txt")).to_be_visible(timeout=SLOW_MS)
+    expect(libraries.get_by_role("row")).to_have_count(4)
+
+    agents = place(workbench, "Agents")
+    agents.get_by_role("button", name="New…").click()
+    agents.get_by_label("Name", exact=True).fill("tenant")
+    agents.get_by_label("synced", exact=True).check()
+    agents.get_by_role("button", name="Save").click()
+    expect(agents.get_by_role("heading", name="tenant")).to_be_visible()
+    chat = place(workbench, "Chat")
+    chat.get_by_label("Agent", exact=True).select_option("tenant")
+    chat.get_by_role("button", name="New").click()
+    chat.get_by_label("Message").fill("How long is the notice period?")
+    workbench.page.keyboard.press("Enter")
+    answer = chat.get_by_role("article").nth(1)
+    source = answer.get_by_role("button", name="2024/lease.txt")
+    expect(source).to_be_visible(timeout=SLOW_MS)
+    source.click()
+    expect(chat.get_by_role("complementary")).to_contain_text("nine months")
 
 
 def test_keys_in_a_panel_leave_the_notebook_alone(workbench: Locator, tmp_path: Path) -> None:

@@ -142,6 +142,7 @@ def library_state(**fields: Any) -> dict[str, Any]:
         "query": "",
         "hits": [],
         "searching": False,
+        "folders": [],
         "progress": [],
         "loading": False,
         "read_only": False,

@@ -6,6 +6,9 @@ They are strings, not paths: a widget whose module is a path is never collected.
 from functools import cache
 from importlib.resources import files
 
+_PARTS = {"library": ("_folders",)}
+"""What a panel has in modules and style sheets of their own."""
+
 
 @cache
 def _text(name: str) -> str:
@@ -14,9 +17,13 @@ def _text(name: str) -> str:
 
 def module(panel: str) -> str:
     """The panel's module, the shared part joined in front: it cannot import a neighbour."""
-    return _text("_shared.js") + "\n" + _text(f"{panel}.js")
+    return _joined(panel, "js")
 
 
 def style(panel: str) -> str:
     """The panel's style sheet, the shared part first."""
-    return _text("_shared.css") + "\n" + _text(f"{panel}.css")
+    return _joined(panel, "css")
+
+
+def _joined(panel: str, kind: str) -> str:
+    return "\n".join(_text(f"{name}.{kind}") for name in ("_shared", *_PARTS.get(panel, ()), panel))

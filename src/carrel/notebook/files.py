@@ -6,7 +6,7 @@ from typing import Any
 
 from carrel.notebook.assets import module, style
 from carrel.notebook.panel import Cell, Json, Panel, badge_json, finish, intent, problem_json
-from carrel.notebook.progress import progress_rows
+from carrel.notebook.progress import cancel, progress_rows
 from carrel.notebook.uploads import Offer
 from carrel.store.documents import Source
 from carrel.store.selectors.files import FileRow, file_rows, shown
@@ -89,7 +89,7 @@ class FilesPanel(Panel):
 
     @intent
     async def _on_cancel(self, id: str) -> None:
-        self._store.activity.cancel(id)
+        cancel(self._store.activity, "upload", id)
 
     @intent
     async def _on_open(self, id: str) -> None:

@@ -5,12 +5,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from carrel.notebook.assets import module, style
-from carrel.notebook.panel import Cell, Json, Panel, badge_json, finish, intent, problem_json
-from carrel.notebook.progress import progress_rows
-from carrel.notebook.uploads import Offer
+from carrel.notebook.folders import FolderPanel
+from carrel.notebook.panel import Cell, Json, badge_json, finish, intent, problem_json
+from carrel.notebook.progress import cancel, progress_rows
 from carrel.store.documents import Source
 from carrel.store.libraries import LibrariesService
-from carrel.store.problem import Problem, ProblemError
 from carrel.store.selectors.libraries import (
     DocumentRow,
     document_rows,
@@ -24,8 +23,8 @@ from carrel.wire.documents import Document
 _HEAD = ("Document", "Status", "Pages", "Added", "Summary")
 
 
-class LibraryPanel(Panel):
-    """A library's documents with their live status, upload and search.
+class LibraryPanel(FolderPanel):
+    """A library's documents with their live status, upload, synced folders and search.
 
     With a service of its own it shows that service's one library, without the list.
     """
@@ -37,9 +36,8 @@ class LibraryPanel(Panel):
     def __init__(
         self, store: Store, libraries: LibrariesService | None = None, **options: Any
     ) -> None:
-        self._libraries = libraries or store.libraries
         self._single = libraries is not None
-        super().__init__(store, **options)
+        super().__init__(store, libraries or store.libraries, **options)
         self._follow(self._libraries.slice, store.activity.slice)
         if not self._libraries.slice.value.loaded:
             self._libraries.load()
@@ -86,6 +84,7 @@ class LibraryPanel(Panel):
                 for row, hit in zip(hit_rows(state), state.hits, strict=True)
             ],
             "searching": state.searching,
+            "folders": self._folders(),
             "progress": progress_rows(self._store.activity.slice.value, "upload", now),
             "loading": state.loading,
             "read_only": self._store.session.slice.value.read_only,
@@ -122,14 +121,8 @@ class LibraryPanel(Panel):
         await finish(self._libraries.search(text))
 
     @intent
-    async def _on_upload(self, files: list[Offer]) -> None:
-        library = self._chosen()
-        for offer in files:
-            self._libraries.upload(library, self._files.source(offer))
-
-    @intent
     async def _on_cancel(self, id: str) -> None:
-        self._store.activity.cancel(id)
+        cancel(self._store.activity, "upload", id)
 
     @intent
     async def _on_open(self, document: str, page: int | None) -> None:
@@ -146,12 +139,6 @@ class LibraryPanel(Panel):
     @intent
     async def _on_delete(self, document: str) -> None:
         await finish(self._libraries.delete_documents([document]))
-
-    def _chosen(self) -> str:
-        library = self._libraries.slice.value.selected
-        if library is None:
-            raise ProblemError(Problem("No library selected", "", "Choose one at the left."))
-        return library
 
 
 def _cells(row: DocumentRow) -> list[Cell]:

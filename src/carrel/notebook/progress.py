@@ -2,14 +2,32 @@
 
 from typing import Any
 
-from carrel.store.activity import ActivityState, Kind
+from carrel.store.activity import ActivityService, ActivityState, Kind
 from carrel.store.selectors.activity import activity_rows
+from carrel.store.selectors.words import count
+
+SHOWN = 8
+"""How many items are named."""
+
+
+MORE = "more"
+"""The id of the row that stands for the rest."""
+
+
+def cancel(activity: ActivityService, kind: Kind, id: str) -> None:
+    """Stops one item, or by the row that stands for the rest all of a kind."""
+    ids = [id]
+    if id == MORE:
+        items = activity.slice.value.items
+        ids = [item.id for item in items if item.kind == kind and not item.ended]
+    for one in ids:
+        activity.cancel(one)
 
 
 def progress_rows(state: ActivityState, kind: Kind, now: float) -> list[dict[str, Any]]:
-    """The items of a kind that run or wait, in the words both faces show."""
+    """The items of a kind that run or wait, in the words both faces show; the first few."""
     running = {item.id for item in state.items if item.kind == kind and not item.ended}
-    return [
+    rows = [
         {
             "id": row.id,
             "name": row.name,
@@ -19,4 +37,11 @@ def progress_rows(state: ActivityState, kind: Kind, now: float) -> list[dict[str
         }
         for row in activity_rows(state, now)
         if row.id in running
+    ]
+    if len(rows) <= SHOWN:
+        return rows
+    more = f"and {count(len(rows) - SHOWN)} more"
+    return [
+        *rows[:SHOWN],
+        {"id": MORE, "name": more, "words": "", "percent": None, "running": False},
     ]

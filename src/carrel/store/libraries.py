@@ -170,7 +170,10 @@ class LibrariesService(Area[LibrariesState]):
         self.load_documents()
 
     def upload(self, library_id: str, source: UploadSource) -> Handle[Document]:
-        """Uploads a file into a library; the service then processes it."""
+        """Uploads a file into a library; the service then processes it.
+
+        A source whose name is a path becomes a document of that name.
+        """
         entry = self._activity.begin("upload", source_name(source))
         return entry.follow(self._upload(library_id, source, entry))
 
@@ -181,11 +184,19 @@ class LibrariesService(Area[LibrariesState]):
 
     @action(Policy.QUEUE, lane="upload", changes=True)
     async def _upload(self, library_id: str, source: UploadSource, entry: Entry) -> Document:
+        from carrel.wire.documents import DocumentUpdate
+
         client = await self._session.client()
         entry.progress(0)
         document = await client.documents.upload(
             library_id, expanded(source), on_progress=entry.progress
         )
+        name = source_name(source)
+        if "/" in name and document.name == name.rpartition("/")[2]:
+            # A file of a folder; services take only the last part of an upload's name.
+            document = await client.documents.update(
+                library_id, document.id, DocumentUpdate(name=name)
+            )
         return await self._added(library_id, document, entry)
 
     @action(Policy.QUEUE, lane="upload", changes=True)

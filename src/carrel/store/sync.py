@@ -348,6 +348,13 @@ class _Round:
         self._item = None
 
 
+def left_out(path: str) -> bool:
+    """Whether a path has a hidden or temporary name in it, so that no sync would take it."""
+    from carrel.sync.rules import passing
+
+    return any(map(passing, path.split("/")))
+
+
 def _failed(summary: Summary) -> Problem | None:
     if not summary.failures:
         return None

@@ -437,17 +437,34 @@ class Uploads {
     zone.addEventListener("dragleave", over(false), { signal });
     zone.addEventListener("drop", (event) => {
       over(false)(event);
-      this.add([...(event.dataTransfer?.files ?? [])]);
+      // To be asked for now: the items are gone once the event is over.
+      const entries = [...(event.dataTransfer?.items ?? [])].map((item) => item.webkitGetAsEntry?.());
+      const files = [...(event.dataTransfer?.files ?? [])];
+      if (entries.some((entry) => entry?.isDirectory)) this.addTrees(entries);
+      else this.add(files);
     }, { signal });
   }
 
-  /** @param {File[]} files */
-  add(files) {
+  /** Adds dropped folders' files, named by their paths below the folder. @param {any[]} entries */
+  async addTrees(entries) {
+    const files = [];
+    try {
+      for (const entry of entries) if (entry) await gather(entry, "", files);
+    } catch (error) {
+      this.view.tell(`The folder cannot be read: ${error.message ?? error}`);
+      return;
+    }
+    if (files.length) this.add(files.map(([file]) => file), files.map(([, name]) => name));
+    else this.view.tell("There is no file in this folder.");
+  }
+
+  /** @param {File[]} files @param {string[]} names what they are called, if not by their own names */
+  add(files, names = files.map((file) => file.name)) {
     if (!files.length) return;
-    const offers = files.map((file) => {
+    const offers = files.map((file, index) => {
       const key = `${this.view.id}-${++this.count}`;
       this.files.set(key, file);
-      return { view: this.view.id, key, name: file.name, size: file.size };
+      return { view: this.view.id, key, name: names[index], size: file.size };
     });
     this.offer(offers);
   }
@@ -463,6 +480,19 @@ class Uploads {
     } catch (error) {
       this.view.model.send({ ...answer, error: String(error.message ?? error) });
     }
+  }
+}
+
+/** Collects the files of a dropped entry with their paths. @param {any} entry @param {string} path */
+async function gather(entry, path, files) {
+  if (entry.isFile) {
+    files.push([await new Promise((resolve, reject) => entry.file(resolve, reject)), path || entry.name]);
+    return;
+  }
+  const reader = entry.createReader();
+  // A reader gives its entries a hundred at a time, and none at the end.
+  for (let batch; (batch = await new Promise((resolve, reject) => reader.readEntries(resolve, reject))).length;) {
+    for (const child of batch) await gather(child, path ? `${path}/${child.name}` : child.name, files);
   }
 }
 
@@ -487,7 +517,8 @@ class Progress {
       say(name, item.name);
       say(words, item.words);
       bar.hidden = !item.running;
-      stop.hidden = !item.running;
+      stop.hidden = !item.running && item.id !== "more";
+      say(stop, item.id === "more" ? "Stop all" : "Stop");
       if (item.percent === null) bar.removeAttribute("value");
       else bar.value = item.percent;
     });

@@ -26,10 +26,11 @@ class LibraryView extends View {
     });
     this.hits = h("ol", { class: "carrel-hits", "aria-label": "Passages found" });
     this.progress = new Progress(this);
+    this.folders = new Folders(this);
     this.body.append(h("div", { class: "carrel-panes" }, this.side, h("div", { class: "carrel-pane" },
       h("div", { class: "carrel-tools" }, this.title, h("span", { class: "carrel-gap" }),
-        this.uploads.button, this.uploads.input, this.openButton, this.againButton, this.deleteButton, this.search),
-      this.grid.element, this.hits, this.progress.element)));
+        this.uploads.button, this.uploads.input, this.folders.button, this.openButton, this.againButton, this.deleteButton, this.search),
+      this.folders.form, this.grid.element, this.hits, this.folders.list, this.progress.element)));
     this.key("n", () => this.name.focus());
     this.key("D", () => this.remove());
     this.key("R", () => this.reprocess());
@@ -47,6 +48,7 @@ class LibraryView extends View {
     this.grid.draw(state.rows, state.document, state.empty);
     this.drawHits(state.hits);
     this.progress.draw(state.progress);
+    this.folders.draw(state.folders, !state.read_only && state.selected !== null);
     const nothing = state.rows.length === 0 || searching;
     this.openButton.disabled = nothing;
     this.againButton.disabled = this.deleteButton.disabled = nothing || state.read_only;

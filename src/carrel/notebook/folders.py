@@ -1,0 +1,131 @@
+"""Folders in the Library panel: those synced with it, and those dropped on it."""
+
+import time
+from pathlib import Path
+from typing import Any
+
+from carrel.notebook.panel import Json, Panel, badge_json, finish, intent
+from carrel.notebook.uploads import Offer
+from carrel.store.libraries import LibrariesService
+from carrel.store.problem import Problem, ProblemError
+from carrel.store.selectors.sync import change_rows, folder_name, folder_rows, preview_words
+from carrel.store.store import Store
+from carrel.store.sync import left_out
+from carrel.store.watch import watch
+
+SHOWN = 200
+"""Changes that a preview lists."""
+
+DROPPED = 2_000
+"""Files that may come at once through the page; a folder that the kernel reads may hold more."""
+
+
+class FolderPanel(Panel):
+    """What the panel of a library has for folders.
+
+    A folder that the kernel can read is synced there. One that is dropped lies on the machine of
+    the browser: its files go up once, named by their paths in it.
+    """
+
+    def __init__(self, store: Store, libraries: LibrariesService, **options: Any) -> None:
+        self._libraries = libraries
+        super().__init__(store, **options)
+        self._follow(store.sync.slice)
+        if libraries is not store.libraries:
+            self._watches.append(
+                watch(store.sync.slice, lambda _: self._arrived(), deliver=store.loop.call, hz=1)
+            )
+        store.sync.load()
+
+    def _folders(self) -> list[Json]:
+        state = self._store.sync.slice.value
+        selected = self._libraries.slice.value.selected
+        return [
+            {
+                "id": row.id,
+                "name": row.name,
+                "path": str(folder.path),
+                "status": badge_json(row.status),
+                "notes": list(row.notes),
+                "percent": row.percent,
+                "running": row.running,
+                "delete": folder.settings.delete,
+                "include": " ".join(folder.settings.include),
+                "exclude": " ".join(folder.settings.exclude),
+            }
+            for row, folder in zip(
+                folder_rows(state, selected, time.time()), state.of(selected), strict=True
+            )
+        ]
+
+    def _arrived(self) -> None:
+        folders = self._store.sync.slice.value.of(self._libraries.slice.value.selected)
+        if any(folder.running or folder.summary for folder in folders):
+            self._libraries.load()
+
+    @intent
+    async def _on_look(self, path: str, delete: bool, include: str, exclude: str) -> Json:
+        """What syncing a folder would do; to the asking view alone."""
+        preview = await finish(
+            self._store.sync.preview(
+                self._chosen(), _path(path), delete, include.split(), exclude.split()
+            )
+        )
+        if preview is None:
+            return {"words": "", "rows": [], "more": 0}
+        rows = change_rows(preview)
+        return {
+            "words": f"{folder_name(_path(path))}: {preview_words(preview)}.",
+            "rows": [
+                {"action": row.action, "path": row.path, "note": row.note} for row in rows[:SHOWN]
+            ],
+            "more": max(0, len(rows) - SHOWN),
+        }
+
+    @intent
+    async def _on_sync(
+        self, path: str, delete: bool, include: str, exclude: str, watch: bool
+    ) -> None:
+        self._store.sync.sync(
+            self._chosen(), _path(path), delete, include.split(), exclude.split(), watch
+        )
+
+    @intent
+    async def _on_sync_again(self, folder: int) -> None:
+        self._store.sync.again(folder)
+
+    @intent
+    async def _on_sync_stop(self, folder: int) -> None:
+        self._store.sync.stop(folder)
+
+    @intent
+    async def _on_upload(self, files: list[Offer]) -> None:
+        library = self._chosen()
+        wanted = [offer for offer in files if offer.size and not left_out(offer.name)]
+        if len(wanted) > DROPPED:
+            raise ProblemError(
+                Problem(
+                    "Too many files to drop",
+                    f"These are {len(wanted):,}; up to {DROPPED:,} go through the page.",
+                    "Sync folder… takes any number, from where the kernel runs.",
+                )
+            )
+        if len(wanted) < len(files):
+            self._store.notifications.notify(
+                f"Left out {len(files) - len(wanted):,} hidden, temporary or empty files."
+            )
+        for offer in wanted:
+            self._libraries.upload(library, self._files.source(offer))
+
+    def _chosen(self) -> str:
+        library = self._libraries.slice.value.selected
+        if library is None:
+            raise ProblemError(Problem("No library selected", "", "Choose one at the left."))
+        return library
+
+
+def _path(text: str) -> Path:
+    text = text.strip().strip("\"'")
+    if not text:
+        raise ProblemError(Problem("No folder named", "", "Type the path of a folder."))
+    return Path(text)

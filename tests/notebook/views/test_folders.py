@@ -1,0 +1,105 @@
+"""Folders in the Library panel: the form, the list, and a folder that is dropped."""
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from support.views import EVIL, kernel, library_state, mount, sent
+
+pytestmark = pytest.mark.xdist_group("browser")
+
+PREVIEW = {
+    "words": "~/contracts: 1 to upload (3 B), 1 to delete.",
+    "rows": [
+        {"action": "Upload", "path": EVIL, "note": "3 B"},
+        {"action": "Delete", "path": "old.pdf", "note": "deleted in the folder"},
+    ],
+    "more": 0,
+}
+DROP = """() => {
+  const file = (name, text) => ({
+    isFile: true, name, file: (done) => done(new File([text], name)),
+  });
+  const folder = (name, children) => ({
+    isDirectory: true, name,
+    createReader: () => { const left = [children, []]; return { readEntries: (done) => done(left.shift()) }; },
+  });
+  const tree = folder("contracts", [file("a.txt", "one"), folder("2024", [file("b.txt", "two!")])]);
+  const event = new Event("drop", { bubbles: true });
+  event.dataTransfer = { types: ["Files"], files: [], items: [{ webkitGetAsEntry: () => tree }] };
+  document.querySelector(".carrel").dispatchEvent(event);
+}"""  # noqa: E501
+
+
+def answer(page: Page, number: int, result: Any) -> None:
+    """Answers the newest intent of that name, as the kernel does."""
+    page.wait_for_function(
+        "n => model.sent.filter(one => one.name === 'look').length >= n", arg=number
+    )
+    rid = sent(page, "look")[-1]["rid"]
+    kernel(page, "message", {"kind": "done", "rid": rid, "result": result})
+
+
+def test_the_form_previews_before_it_syncs(page: Page) -> None:
+    mount(page, "library", library_state())
+    page.get_by_role("button", name="Sync folder…").click()
+    sync = page.get_by_role("button", name="Sync", exact=True)
+    expect(sync).to_be_disabled()
+    page.get_by_label("Folder", exact=True).fill("~/contracts")
+    answer(page, 1, PREVIEW)
+    expect(page.get_by_text(PREVIEW["words"])).to_be_visible()
+    expect(page.get_by_label("What a sync would do")).to_contain_text(EVIL)
+    assert not page.evaluate("window.hacked")
+    page.get_by_label("Delete in the library").check()
+    expect(sync).to_be_disabled()
+    answer(page, 2, PREVIEW)
+    page.get_by_label("Keep watching").check()
+    sync.click()
+    wish = {"path": "~/contracts", "delete": True, "include": "", "exclude": ""}
+    assert sent(page, "look")[-1]["args"] == wish
+    assert sent(page, "sync")[0]["args"] == {**wish, "watch": True}
+
+
+def test_a_synced_folder_shows_how_it_stands_and_is_stopped(page: Page) -> None:
+    folder = {
+        "id": 7,
+        "name": "~/contracts",
+        "path": "/home/someone/contracts",
+        "status": {"text": "◐ 12 of 500 files · 34 %", "role": "busy"},
+        "notes": ["a.pdf 45 %"],
+        "percent": 34,
+        "running": True,
+        "delete": True,
+        "include": "*.pdf",
+        "exclude": "",
+    }
+    mount(page, "library", library_state(folders=[folder]))
+    row = page.get_by_label("Synced folders").get_by_role("listitem")
+    expect(row).to_contain_text("◐ 12 of 500 files · 34 %")
+    expect(row).to_contain_text("a.pdf 45 %")
+    page.get_by_role("button", name="Stop syncing ~/contracts").click()
+    assert sent(page, "sync_stop")[0]["args"] == {"folder": 7}
+    done = {"text": "● In sync", "role": "ready"}
+    kernel(page, "state", library_state(
+        folders=[{**folder, "status": done, "percent": None, "running": False}]
+    ))  # fmt: skip
+    page.get_by_role("button", name="Sync ~/contracts").click()
+    expect(page.get_by_label("Folder", exact=True)).to_have_value("/home/someone/contracts")
+    expect(page.get_by_label("Delete in the library")).to_be_checked()
+    assert sent(page, "look")[0]["args"]["include"] == "*.pdf"
+
+
+def test_a_dropped_folder_goes_up_by_the_paths_in_it(page: Page) -> None:
+    mount(page, "library", library_state())
+    page.evaluate(DROP)
+    page.wait_for_function("model.sent.some(one => one.name === 'upload')")
+    files = sent(page, "upload")[0]["args"]["files"]
+    assert [(file["name"], file["size"]) for file in files] == [("a.txt", 3), ("2024/b.txt", 4)]
+
+
+def test_more_uploads_than_are_named_are_stopped_at_once(page: Page) -> None:
+    row = {"id": "more", "name": "and 12 more", "words": "", "percent": None, "running": False}
+    mount(page, "library", library_state(progress=[row]))
+    page.get_by_role("button", name="Stop and 12 more").click()
+    assert sent(page, "cancel")[0]["args"] == {"id": "more"}
