@@ -61,6 +61,17 @@ def archive(*names: str, mimetype: str | None = None) -> bytes:
         (b"", "empty.txt", ("text/plain", "txt")),
         (b"\x00\x01\x02", "x.txt", ("application/octet-stream", "txt")),
         (b"caf\xe9 latin", "x", ("application/octet-stream", "")),
+        (b"caf\xe9;latin", "x.csv", ("text/csv", "csv")),
+        (b"caf\xe9\x01", "x.csv", ("application/octet-stream", "csv")),
+        (b"<!doctype html><p>x", "page.txt", ("text/html", "html")),
+        (b"<html> is a tag\n", "notes.md", ("text/markdown", "md")),
+        (b"From: a@b.example\nSubject: x\n\nHi", "letter.txt", ("message/rfc822", "eml")),
+        (b"From: the start\nit was clear", "x.txt", ("text/plain", "txt")),
+        (
+            b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + "Workbook".encode("utf-16-le"),
+            "x.doc",
+            ("application/vnd.ms-excel", "xls"),
+        ),
     ],
     ids=lambda value: "-".join(value) if isinstance(value, tuple) else str(value)[:8],
 )

@@ -1,5 +1,6 @@
 """What a file is, told by its first bytes; its name only decides between kinds of text."""
 
+import re
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
@@ -45,7 +46,18 @@ _ZIP_MIMETYPES = {
     "application/epub+zip": "epub",
 }
 
+_COMPOUND_STREAMS = {
+    "WordDocument": "doc",
+    "Workbook": "xls",
+    "PowerPoint Document": "ppt",
+    "__properties_version1.0": "msg",
+}
+"""What the directory of an old office file names, and the kind that has it."""
+
 _TEXT_TYPES = {
+    "txt": "text/plain",
+    "text": "text/plain",
+    "log": "text/plain",
     "csv": "text/csv",
     "tsv": "text/tab-separated-values",
     "md": "text/markdown",
@@ -67,6 +79,16 @@ _TEXT_TYPES = {
 }
 
 
+_PLAIN = ("txt", "text")
+_HTML = ("htm", "html", "xhtml", "md", "markdown", "eml")
+_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+_MAIL = re.compile(
+    rb"(?:(?:from|to|cc|subject|date|received|return-path|message-id|mime-version|reply-to"
+    rb"|delivered-to|content-type|x-[\w-]+):[^\n]*\n(?:[ \t][^\n]*\n)*){2,}"
+)
+"""Two header lines at least; `start` is in small letters."""
+
+
 class MediaType(NamedTuple):
     """A media type, and the extension that goes with it, without the dot."""
 
@@ -79,7 +101,7 @@ def sniff(path: Path, filename: str) -> MediaType:
     with path.open("rb") as file:
         head = file.read(_HEAD_BYTES)
         file.seek(max(0, path.stat().st_size - _TAIL_BYTES))
-        tail = file.read() if head.startswith(_ZIP) else b""
+        tail = file.read() if head.startswith((_ZIP, _COMPOUND)) else b""
     suffix = PurePosixPath(filename).suffix.lower().removeprefix(".")
     if b"%PDF-" in head[:1024]:
         return MediaType("application/pdf", "pdf")
@@ -87,10 +109,10 @@ def sniff(path: Path, filename: str) -> MediaType:
         if head.startswith(magic, offset):
             return MediaType(mimetype, extension)
     if head.startswith(_COMPOUND):
-        return MediaType(_COMPOUND_TYPES.get(suffix, "application/x-ole-storage"), suffix)
+        return _compound(head + tail, suffix)
     if head.startswith(_ZIP):
         return _in_zip(head, tail)
-    if _is_text(head):
+    if _is_text(head) or (suffix in _TEXT_TYPES and not _CONTROL.search(head)):
         return _text(head, suffix)
     return MediaType(_OCTETS, suffix)
 
@@ -105,6 +127,13 @@ def _in_zip(head: bytes, tail: bytes) -> MediaType:
         if part in tail:
             return MediaType(*office)
     return MediaType("application/zip", "zip")
+
+
+def _compound(content: bytes, suffix: str) -> MediaType:
+    for stream, extension in _COMPOUND_STREAMS.items():
+        if stream.encode("utf-16-le") in content:
+            return MediaType(_COMPOUND_TYPES[extension], extension)
+    return MediaType(_COMPOUND_TYPES.get(suffix, "application/x-ole-storage"), suffix)
 
 
 def _is_text(head: bytes) -> bool:
@@ -122,10 +151,12 @@ def _is_text(head: bytes) -> bool:
 
 def _text(head: bytes, suffix: str) -> MediaType:
     start = head.lstrip(b"\xef\xbb\xbf \t\r\n").lower()
-    if suffix in _TEXT_TYPES:
-        return MediaType(_TEXT_TYPES[suffix], suffix)
-    if start.startswith((b"<!doctype html", b"<html")):
+    if start.startswith((b"<!doctype html", b"<html")) and suffix not in _HTML:
         return MediaType("text/html", "html")
+    if suffix in _TEXT_TYPES and suffix not in _PLAIN:
+        return MediaType(_TEXT_TYPES[suffix], suffix)
+    if _MAIL.match(start):
+        return MediaType("message/rfc822", "eml")
     if start.startswith(b"<?xml"):
         return MediaType("application/xml", "xml")
     return MediaType("text/plain", suffix or "txt")

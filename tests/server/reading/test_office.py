@@ -1,110 +1,353 @@
-"""Office, web and text files."""
+"""Office, web and text files: their text as Markdown, their tables, pictures and blocks."""
 
-import zipfile
+import base64
+import io
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
+from carrel.wire.ocr import Page
 from server.reading.conftest import Read
 from support.documents import HEADING, TEXT, docx
+from support.office import (
+    LINK,
+    NOTE,
+    PAGE_BREAK,
+    PICTURE,
+    as_data_url,
+    book_file,
+    open_document,
+    paragraph,
+    png,
+    sheet_file,
+    sheet_rows,
+    slide_picture,
+    slide_table,
+    slide_text,
+    slides_file,
+    word_file,
+    word_table,
+)
+from support.tables import grids_of
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
+SPANS = (
+    '<table><tr><th colspan="2">Both</th><th rowspan="2">Third</th></tr>'
+    "<tr><td>a</td><td>b</td></tr><tr><td>1</td><td>2</td><td>3</td></tr></table>"
+)
+"""The table that is drawn in every format."""
 
-async def test_word(tmp_path: Path, read: Read) -> None:
-    reading = await read(docx(tmp_path / "a.docx"), granularity="word")
-    (page,) = reading.pages
-    assert page.markdown.splitlines()[0].lstrip("# ") == HEADING
-    assert TEXT in page.markdown
-    assert not reading.ocr_used
-    assert page.dimensions is not None
-    assert page.dimensions.width and page.dimensions.height and page.dimensions.dpi
-    scores = page.confidence_scores
-    assert scores is not None
-    for word in scores.word_confidence_scores or []:
-        assert page.markdown.startswith(word.text, word.start_index)
+
+def _cells(html: str) -> list[tuple[object, ...]]:
+    (grid,) = grids_of(html)
+    return [tuple(cell) for cell in grid]
+
+
+def _types(page: Page) -> list[str]:
+    return [block.type for block in page.blocks or []]
+
+
+def _word(path: Path) -> Path:
+    return word_file(
+        path,
+        paragraph("Rules", style="Title")
+        + paragraph("Quiet", style="heading1")
+        + paragraph(f"<w:r><w:t xml:space='preserve'>See </w:t></w:r>{LINK}{NOTE}")
+        + paragraph("one", bullet=1)
+        + paragraph("inner", bullet=1, level=1)
+        + paragraph("two", bullet=1)
+        + paragraph("first", bullet=2)
+        + paragraph("x = 1", style="HTMLPreformatted")
+        + paragraph("y = 2", style="HTMLPreformatted")
+        + word_table(
+            [
+                [('<w:gridSpan w:val="2"/>', "Both"), ('<w:vMerge w:val="restart"/>', "Third")],
+                [("", "a"), ("", "b"), ("<w:vMerge/>", "")],
+                [("", "1"), ("", "2"), ("", "3")],
+            ]
+        )
+        + paragraph(f"{PICTURE}{PAGE_BREAK}")
+        + paragraph("The next page"),
+        picture=png(),
+    )
+
+
+async def test_word_keeps_its_structure(tmp_path: Path, read: Read) -> None:
+    reading = await read(_word(tmp_path / "a.docx"), table_format="html", include_blocks=True)
+    first, second = reading.pages
+    assert first.markdown == (
+        "# Rules\n\n# Quiet\n\nSee [the site](https://example.org/a)[^1]\n\n"
+        "- one\n  - inner\n- two\n\n1. first\n\n```\nx = 1\ny = 2\n```\n\n"
+        "[tbl-0.html](tbl-0.html)\n\n![img-0.jpeg](img-0.jpeg)"
+    )
+    assert _types(first) == ["title", "title", "text", "list", "list", "code", "table", "image"]
+    assert _cells(first.tables[0].content) == _cells(SPANS)
+    assert first.hyperlinks == ["https://example.org/a"]
+    assert second.markdown == "The next page\n\n[^1]: The note."
+
+
+def _slides(path: Path) -> Path:
+    rows = [
+        [('gridSpan="2"', "Both"), ('hMerge="1"', ""), ('rowSpan="2"', "Third")],
+        [("", "a"), ("", "b"), ('vMerge="1"', "")],
+        [("", "1"), ("", "2"), ("", "3")],
+    ]
+    return slides_file(
+        path,
+        [
+            slide_text(2, "one\n  inner\ntwo", placeholder="body", top=5)
+            + slide_text(3, "Rules", placeholder="title", top=9),
+            slide_picture(2, top=3) + slide_table(3, rows, top=2) + slide_text(4, "Above", top=1),
+        ],
+        picture=png(),
+    )
+
+
+async def test_slides_are_pages(tmp_path: Path, read: Read) -> None:
+    path = _slides(tmp_path / "a.pptx")
+    first, second = (await read(path, table_format="html", include_blocks=True)).pages
+    assert first.markdown == "# Rules\n\n- one\n  - inner\n- two"
+    assert _types(first) == ["title", "list"]
+    expected = "Above\n\n[tbl-1000.html](tbl-1000.html)\n\n![img-1000.jpeg](img-1000.jpeg)"
+    assert second.markdown == expected
+    assert _cells(second.tables[0].content) == _cells(SPANS)
+    (alone,) = (
+        await read(path, table_format="html", include_blocks=True, pages=[range(1, 2)])
+    ).pages
+    assert alone == second
+
+
+async def test_sheets_are_pages(tmp_path: Path, read: Read) -> None:
+    path = sheet_file(
+        tmp_path / "a.xlsx",
+        {
+            "Loans": sheet_rows([["Both", None, "Third"], ["a", "b"], [1, 2, 3.5]])
+            + '<mergeCells><mergeCell ref="A1:B1"/><mergeCell ref="C1:C2"/></mergeCells>',
+            "Empty": "<sheetData/>",
+        },
+    )
+    first, second = (await read(path, table_format="html", include_blocks=True)).pages
+    assert first.markdown == "## Loans\n\n[tbl-0.html](tbl-0.html)"
+    assert _cells(first.tables[0].content) == _cells(SPANS.replace("3<", "3.5<"))
+    assert second.markdown == "## Empty"
+
+
+HTML = f"""<!doctype html><title>No text</title><script>no()</script>
+<h2>Rules</h2>Loose &amp; <b>bold</b> text<p>See <a href="https://example.org/a">the
+  site</a>, <code>x*y</code>, <a href="javascript:no()">nothing</a>.<br>Next line
+<ul><li>one<ul><li>inner</li></ul></li><li><p>two</p><p>more</p></li></ul>
+<ol start="3"><li>third</li></ol><blockquote><p>Quoted</p></blockquote>
+<pre><code class="language-py">def f():
+    return "# 1"</code></pre>{SPANS}<table><tr><td><h3>For the looks</h3></td></tr></table>
+<figure><img src="PICTURE"><figcaption>A picture</figcaption></figure>
+<p>1. is no list, *nor* emphasis</p><img src="https://example.org/p.png" alt="far">"""
+
+
+async def test_html_keeps_its_structure(tmp_path: Path, read: Read) -> None:
+    path = tmp_path / "a"
+    path.write_text(HTML.replace("PICTURE", as_data_url(png())))
+    (page,) = (await read(path, table_format="html", include_blocks=True)).pages
+    assert page.markdown == (
+        "## Rules\n\nLoose & **bold** text\n\n"
+        "See [the site](https://example.org/a), `x*y`, nothing.  \nNext line\n\n"
+        "- one\n  - inner\n- two\n\n  more\n\n3. third\n\n> Quoted\n\n"
+        '```py\ndef f():\n    return "# 1"\n```\n\n[tbl-0.html](tbl-0.html)\n\n'
+        "### For the looks\n\n![img-0.jpeg](img-0.jpeg)\n\nA picture\n\n"
+        "1\\. is no list, \\*nor\\* emphasis\n\n![far](https://example.org/p.png)"
+    )
+    types = "title text text list list text code table title image caption text text"
+    assert " ".join(_types(page)) == types
+    assert _cells(page.tables[0].content) == _cells(SPANS)
+    assert page.hyperlinks == ["https://example.org/a"]
+
+
+async def test_the_chapters_of_a_book_are_pages(tmp_path: Path, read: Read) -> None:
+    chapters = {"a.xhtml": f"<h1>One</h1>{SPANS}", "b.xhtml": '<h1>Two</h1><img src="p.png"/>'}
+    path = book_file(tmp_path / "a.epub", chapters, picture=png())
+    first, second = (await read(path, table_format="html")).pages
+    assert first.markdown == "# One\n\n[tbl-0.html](tbl-0.html)"
+    assert _cells(first.tables[0].content) == _cells(SPANS)
+    assert second.markdown == "# Two\n\n![img-1000.jpeg](img-1000.jpeg)"
+
+
+async def test_open_document_text(tmp_path: Path, read: Read) -> None:
+    path = open_document(
+        tmp_path / "a.odt",
+        "text",
+        '<text:h text:outline-level="2">Rules</text:h>'
+        '<text:p>See<text:s/><text:a xlink:href="https://example.org/a">the site</text:a>'
+        "<text:note><text:note-citation>1</text:note-citation><text:note-body>"
+        "<text:p>The note.</text:p></text:note-body></text:note></text:p>"
+        "<text:list><text:list-item><text:p>one</text:p></text:list-item></text:list>"
+        '<text:list text:style-name="L1"><text:list-item><text:p>first</text:p></text:list-item>'
+        "</text:list><table:table><table:table-row>"
+        '<table:table-cell table:number-columns-spanned="2"><text:p>Both</text:p>'
+        "</table:table-cell><table:covered-table-cell/><table:table-cell"
+        ' table:number-rows-spanned="2"><text:p>Third</text:p></table:table-cell>'
+        "</table:table-row><table:table-row><table:table-cell><text:p>a</text:p>"
+        "</table:table-cell><table:table-cell><text:p>b</text:p></table:table-cell>"
+        "<table:covered-table-cell/></table:table-row><table:table-row>"
+        + "".join(f"<table:table-cell><text:p>{n}</text:p></table:table-cell>" for n in (1, 2, 3))
+        + "</table:table-row></table:table><text:p><draw:frame><draw:image"
+        ' xlink:href="Pictures/p.png"/></draw:frame></text:p>',
+        picture=png(),
+    )
+    (page,) = (await read(path, table_format="html")).pages
+    assert page.markdown == (
+        "## Rules\n\nSee [the site](https://example.org/a)[^1]\n\n- one\n\n1. first\n\n"
+        "[tbl-0.html](tbl-0.html)\n\n![img-0.jpeg](img-0.jpeg)\n\n[^1]: The note."
+    )
+    assert _cells(page.tables[0].content) == _cells(SPANS)
+
+
+async def test_open_document_slides_are_pages(tmp_path: Path, read: Read) -> None:
+    slide = "<draw:page><draw:frame><draw:text-box><text:p>{}</text:p></draw:text-box></draw:frame>"
+    body = "".join(slide.format(text) + "</draw:page>" for text in ("One", "Two"))
+    pages = (await read(open_document(tmp_path / "a.odp", "presentation", body))).pages
+    assert [page.markdown for page in pages] == ["One", "Two"]
+
+
+MARKDOWN = """\
+# A title
+
+Text[^1] with `code`, [a link](https://example.org/a) and
+
+- one
+    - inner
+
+| a | b |
+|---|---|
+| 1 | `2` |
+
+```py
+x = "# 1"
+```
+
+[^1]: The note.
+[ref]: https://example.org/b
+"""
+
+
+async def test_markdown_stays_as_it_is(tmp_path: Path, read: Read) -> None:
+    (tmp_path / "a.md").write_text(MARKDOWN)
+    (page,) = (await read(tmp_path / "a.md", include_blocks=True)).pages
+    assert page.markdown == MARKDOWN.strip()
+    assert _types(page)[:5] == ["title", "text", "list", "table", "code"]
+    assert page.hyperlinks == ["https://example.org/a"]
+    (page,) = (await read(tmp_path / "a.md", table_format="markdown")).pages
+    assert page.tables[0].content == "| a | b |\n| --- | --- |\n| 1 | 2 |"
+    assert "[tbl-0.md](tbl-0.md)" in page.markdown
+
+
+async def test_plain_text_keeps_its_lines(tmp_path: Path, read: Read) -> None:
+    (tmp_path / "a.txt").write_text("First line\n  second line\r\n\r\n\nWith an é.\n")
+    (page,) = (await read(tmp_path / "a.txt", include_blocks=True)).pages
+    assert page.markdown == "First line\n  second line\n\nWith an é."
+    assert _types(page) == ["text", "text"]
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "expected"),
-    [
-        ("a.html", "<html><h1>A title</h1><p>Some <b>bold</b> text</p></html>", "# A title"),
-        ("a.csv", "name,seats\nNorth,24\nSouth,36\n", "North"),
-        ("a.md", "# A title\n\n- one\n- two\n", "# A title"),
-        ("a.txt", "Nothing but text, with an é.\n", "with an é."),
-        ("a.eml", "Subject: Hello\nFrom: a@b.example\n\nThe body of the mail.\n", "The body"),
-    ],
+    ("encoding", "delimiter"),
+    [("utf-8-sig", ","), ("utf-16", ","), ("cp1252", ";"), ("utf-8", "\t")],
 )
-async def test_text_files(
-    tmp_path: Path, read: Read, name: str, content: str, expected: str
+async def test_tables_in_text_files(
+    tmp_path: Path, read: Read, encoding: str, delimiter: str
 ) -> None:
-    path = tmp_path / name
-    path.write_text(content)
-    (page,) = (await read(path)).pages
-    assert expected in page.markdown
+    rows = [["Räume", "Seats", "Note"], ["North", "24", '"two\nlines"'], ["South", "36", "é"]]
+    text = "\n".join(delimiter.join(row) for row in rows)
+    (tmp_path / "a.csv").write_bytes(text.encode(encoding))
+    (page,) = (await read(tmp_path / "a.csv")).pages
+    assert page.markdown == (
+        "| Räume | Seats | Note |\n| --- | --- | --- |\n"
+        "| North | 24 | two lines |\n| South | 36 | é |"
+    )
 
 
-async def test_a_stored_file_without_a_name_is_read_by_its_type(tmp_path: Path, read: Read) -> None:
-    path = docx(tmp_path / "0123456789abcdef")
+async def test_mail(tmp_path: Path, read: Read) -> None:
+    (tmp_path / "a.eml").write_bytes(
+        b"Subject: =?utf-8?q?Gr=C3=BC=C3=9Fe?=\r\nFrom: Anna <a@b.example>\r\n"
+        b"MIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=x\r\n\r\n"
+        b"--x\r\nContent-Type: text/html; charset=iso-8859-1\r\n\r\n<p>Caf\xe9</p>"
+        + SPANS.encode()
+        + b'<img src="cid:p">\r\n--x\r\nContent-Type: image/png; name=p.png\r\n'
+        b"Content-ID: <p>\r\nContent-Transfer-Encoding: base64\r\n"
+        b"Content-Disposition: attachment; filename=p.png\r\n\r\n"
+        + base64.b64encode(png())
+        + b"\r\n--x--\r\n"
+    )
+    (page,) = (await read(tmp_path / "a.eml", table_format="html")).pages
+    assert page.markdown == (
+        "# Grüße\n\n- **From:** Anna \\<a@b.example>\n- **Attached:** p.png\n\nCafé\n\n"
+        "[tbl-0.html](tbl-0.html)\n\n![img-0.jpeg](img-0.jpeg)"
+    )
+    assert _cells(page.tables[0].content) == _cells(SPANS)
+
+
+async def test_pictures_come_as_asked(tmp_path: Path, read: Read) -> None:
+    pictures = "".join(f'<img src="{as_data_url(png(side, side))}">' for side in (10, 50, 90))
+    (tmp_path / "a.html").write_text(f"<p>Text</p>{pictures}")
+    (page,) = (await read(tmp_path / "a.html")).pages
+    assert [image.id for image in page.images] == ["img-0.jpeg", "img-1.jpeg", "img-2.jpeg"]
+    assert [image.image_base64 for image in page.images] == [None] * 3
+    (page,) = (
+        await read(tmp_path / "a.html", image_min_size=50, image_limit=1, include_image_base64=True)
+    ).pages
+    assert page.markdown == "Text\n\n![img-0.jpeg](img-0.jpeg)"
+    (image,) = page.images
+    assert image.image_base64 is not None
+    data = base64.b64decode(image.image_base64.removeprefix("data:image/jpeg;base64,"))
+    assert Image.open(io.BytesIO(data)).size == (50, 50)
+
+
+@pytest.mark.parametrize("make", [_word, _slides], ids=["docx", "pptx"])
+@pytest.mark.parametrize("table_format", [None, "html", "markdown"])
+async def test_every_word_is_scored_where_it_stands(
+    tmp_path: Path, read: Read, make: Callable[[Path], Path], table_format: str | None
+) -> None:
+    reading = await read(make(tmp_path / "a"), granularity="word", table_format=table_format)
+    seen = 0
+    for page in reading.pages:
+        assert page.confidence_scores is not None
+        assert page.confidence_scores.minimum_page_confidence_score == 1.0
+        scored = [(page.markdown, page.confidence_scores.word_confidence_scores or [])]
+        scored += [(table.content, table.word_confidence_scores or []) for table in page.tables]
+        for text, words in scored:
+            for word in words:
+                assert text.startswith(word.text, word.start_index)
+                assert "img-" not in word.text and "tbl-" not in word.text
+            seen += len(words)
+    assert seen > 10
+
+
+async def test_a_page_has_a_size(tmp_path: Path, read: Read) -> None:
+    (page,) = (await read(docx(tmp_path / "a.docx"))).pages
+    assert page.markdown == f"# {HEADING}\n\n{TEXT}"
+    assert page.dimensions is not None
+    assert page.dimensions.width and page.dimensions.height and page.dimensions.dpi
+
+
+async def test_a_rarer_format_is_read_too(tmp_path: Path, read: Read) -> None:
+    (tmp_path / "a.rtf").write_text(r"{\rtf1\ansi The reading room opens at nine.\par}")
+    (page,) = (await read(tmp_path / "a.rtf", granularity="word", include_blocks=True)).pages
+    assert "The reading room opens at nine." in page.markdown
+    assert _types(page) == ["text"]
+
+
+async def test_the_content_decides_and_not_the_name(tmp_path: Path, read: Read) -> None:
+    path = docx(tmp_path / "0123456789abcdef.html")
     assert TEXT in (await read(path)).pages[0].markdown
-    (tmp_path / "b").write_text("<h1>A title</h1>")
-    (page,) = (await read(tmp_path / "b", mimetype="text/html")).pages
+    (tmp_path / "a.txt").write_text("<!doctype html><h1>A title</h1>")
+    (page,) = (await read(tmp_path / "a.txt")).pages
     assert page.markdown == "# A title"
+    (tmp_path / "b").write_text("From: a@b.example\nSubject: A letter\n\nIts text.\n")
+    (page,) = (await read(tmp_path / "b")).pages
+    assert page.markdown.startswith("# A letter")
 
 
 async def test_a_missing_picture_does_not_fail_a_presentation(tmp_path: Path, read: Read) -> None:
-    path = tmp_path / "a.pptx"
-    _presentation_with_linked_picture(path)
-    assert "The text of the slide" in (await read(path)).pages[0].markdown
-
-
-def _presentation_with_linked_picture(path: Path) -> None:
-    """One slide with text and a picture that is linked, not embedded."""
-    main = "http://schemas.openxmlformats.org/presentationml/2006/main"
-    drawing = "http://schemas.openxmlformats.org/drawingml/2006/main"
-    office = "http://schemas.openxmlformats.org/officeDocument/2006"
-    package = "http://schemas.openxmlformats.org/package/2006"
-    kind = "application/vnd.openxmlformats-officedocument.presentationml"
-
-    def relation(id: str, type: str, target: str, mode: str = "") -> str:
-        return (
-            f'<Relationship Id="{id}" Type="{office}/relationships/{type}"'
-            f' Target="{target}"{mode}/>'
-        )
-
-    def relations(*parts: str) -> str:
-        return f'<Relationships xmlns="{package}/relationships">{"".join(parts)}</Relationships>'
-
-    names = f'xmlns:p="{main}" xmlns:a="{drawing}" xmlns:r="{office}/relationships"'
-    shape = (
-        '<p:sp><p:nvSpPr><p:cNvPr id="2" name="t"/><p:cNvSpPr/><p:nvPr/></p:nvSpPr><p:spPr/>'
-        "<p:txBody><a:bodyPr/><a:p><a:r><a:t>The text of the slide</a:t></a:r></a:p></p:txBody>"
-        "</p:sp>"
-    )
-    linked = (
-        '<p:pic><p:nvPicPr><p:cNvPr id="3" name="i"/><p:cNvPicPr/><p:nvPr/></p:nvPicPr>'
-        '<p:blipFill><a:blip r:link="rId2"/></p:blipFill><p:spPr/></p:pic>'
-    )
-    group = '<p:nvGrpSpPr><p:cNvPr id="1" name=""/><p:cNvGrpSpPr/><p:nvPr/></p:nvGrpSpPr>'
-    parts = {
-        "[Content_Types].xml": f'<Types xmlns="{package}/content-types">'
-        '<Default Extension="rels"'
-        ' ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
-        '<Default Extension="xml" ContentType="application/xml"/>'
-        f'<Override PartName="/ppt/presentation.xml" ContentType="{kind}.presentation.main+xml"/>'
-        f'<Override PartName="/ppt/slides/slide1.xml" ContentType="{kind}.slide+xml"/></Types>',
-        "_rels/.rels": relations(relation("rId1", "officeDocument", "ppt/presentation.xml")),
-        "ppt/presentation.xml": f'<p:presentation {names}><p:sldIdLst><p:sldId id="256"'
-        ' r:id="rId1"/></p:sldIdLst></p:presentation>',
-        "ppt/_rels/presentation.xml.rels": relations(
-            relation("rId1", "slide", "slides/slide1.xml")
-        ),
-        "ppt/slides/slide1.xml": f"<p:sld {names}><p:cSld><p:spTree>{group}<p:grpSpPr/>"
-        f"{shape}{linked}</p:spTree></p:cSld></p:sld>",
-        "ppt/slides/_rels/slide1.xml.rels": relations(
-            relation("rId2", "image", "file:///gone.png", ' TargetMode="External"')
-        ),
-    }
-    with zipfile.ZipFile(path, "w") as archive:
-        for name, content in parts.items():
-            archive.writestr(name, f'<?xml version="1.0" encoding="UTF-8"?>{content}')
+    shapes = slide_text(2, "The text of the slide") + slide_picture(3)
+    path = slides_file(tmp_path / "a.pptx", [shapes])
+    assert (await read(path)).pages[0].markdown == "The text of the slide"

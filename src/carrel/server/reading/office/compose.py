@@ -50,7 +50,7 @@ class _Composer:
     def page(self, parts: Sequence[Part]) -> Page:
         for part in parts:
             if part.table is not None:
-                self._add_table(part.table)
+                self._add_table(part.table, part.text)
             elif part.picture is not None:
                 self._add_picture(part.picture)
             else:
@@ -83,9 +83,10 @@ class _Composer:
         scored.syntax(text)
         self._add(scored)
 
-    def _add_table(self, table: Table) -> None:
+    def _add_table(self, table: Table, source: ScoredText) -> None:
         form = self._options.table_format
-        content = _written(table, form or "markdown")
+        as_is = form is None and source.length
+        content = source if as_is else _written(table, form or "markdown")
         name = None
         if form is None:
             self._add(content)

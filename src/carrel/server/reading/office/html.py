@@ -88,6 +88,7 @@ _BLOCKS = frozenset(
 )
 _HEADING = re.compile(r"h([1-6])")
 _NOTE = re.compile(r"#?(?:foot|end)note-(\w{1,20})")
+_DIGITS = re.compile(r"\d{1,4}")
 _DATA = re.compile(r"data:image/[\w.+-]+;base64,", re.IGNORECASE)
 _MAX_SPAN = 200
 """Columns that one cell may cover; a page may claim any number."""
@@ -211,7 +212,8 @@ class _Inline:
         href = (element.get("href") or "").strip()
         note = _NOTE.fullmatch(href)
         if note:
-            self._syntax(f"[^{note[1]}]")
+            shown = _DIGITS.search("".join(element.itertext()))
+            self._syntax(f"[^{shown[0] if shown else note[1]}]")
         elif not href.startswith(("#footnote-ref", "#endnote-ref")):
             target = address(href)
             inner = self._inner(element, depth)
@@ -322,7 +324,9 @@ class _Reader:
         number = int(element.get("start") or 1) if ordered and _is_number(element) else 1
         for place, item in enumerate(item for item in element if _name(item) == "li"):
             note = notes[place]
-            marker = f"[^{note[1]}]: " if note else f"{number + place}. " if ordered else "- "
+            marker = f"{number + place}. " if ordered else "- "
+            if note:
+                marker = f"[^{number + place}]: "
             parts = list(self.blocks(item, depth + 1))
             after += [part for part in parts if part.table or part.picture]
             written = _item(marker, [part for part in parts if not part.table and not part.picture])
