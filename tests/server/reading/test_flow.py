@@ -65,6 +65,13 @@ def test_a_heading_of_what_comes_next_is_not_the_end_of_the_first_column() -> No
     assert _order(first + second + heading + below) == _names(first, second, heading, below)
 
 
+def test_the_last_line_above_columns_stays_with_its_paragraph() -> None:
+    wide, last = _column("w", 50, 550, 100, 3), _column("l", 50, 250, 136, 1)
+    first, second = _column("a", 50, 290, 170, 10), _column("b", 310, 550, 170, 10)
+    above, *_ = columns([*wide, *last, *first, *second])
+    assert [part.name for part in above] == ["w0", "w1", "w2", "l0"]
+
+
 def test_columns_again_below_a_wide_part() -> None:
     upper = [_column("a", 50, 290, 100, 10), _column("b", 310, 550, 100, 10)]
     wide = _column("w", 50, 550, 240, 3)

@@ -46,7 +46,7 @@ def _cut(parts: list[T], gutter: float) -> list[list[T]]:
     start, was_columns = 0, True
     while start < len(strips):
         end = _shared_gutter(strips, start, gutter)
-        if end == start:
+        if end == start or (not was_columns and _ends_above(strips, start, gutter)):
             if not was_columns:
                 groups[-1] += strips[start]
             else:
@@ -96,6 +96,17 @@ def _one_sided(side: "_Side[T]", following: list[list[T]]) -> bool:
         for strip in following
         for part in strip
     )
+
+
+def _ends_above(strips: list[list[T]], start: int, gutter: float) -> bool:
+    """Whether a strip is the short last line of what stands above the columns."""
+    strip, above, below = strips[start], strips[start - 1], strips[start + 1]
+    if len(_sides(strip, gutter)) > 1:
+        return False
+    box = Box.around(part.box for part in strip)
+    before = box.top - max(part.box.bottom for part in above)
+    after = min(part.box.top for part in below) - box.bottom
+    return 1.3 * max(before, 0.0) + 1 < after
 
 
 def _without_tail(strips: list[list[T]], start: int, end: int, gutter: float) -> int:

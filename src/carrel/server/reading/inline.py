@@ -16,7 +16,7 @@ _SYNTAX = re.compile(
     r"|\[(?=\^|[^\]]*\]\()"
 )
 _LINE_SYNTAX = re.compile(
-    r"^(?:(?=[#+*-](?:\s|$)|>|#{2,6}\s|[-=*]{3,}\s*$)|(?P<number>\d{1,9})(?=[.)](?:\s|$)))",
+    r"^(?:(?=(?:#{1,6}|[+*-])(?:\s|$)|>|[-=*_ ]+$)|(?P<number>\d{1,9})(?=[.)](?:\s|$)))",
     re.MULTILINE,
 )
 _SCHEME = re.compile(r"(https?|ftp|mailto|tel):", re.IGNORECASE)
