@@ -16,6 +16,7 @@ from carrel.server.folder import DataFolder
 from carrel.server.housekeeping import stop_when_unused, throw_away, watch_settings
 from carrel.server.leases import Leases
 from carrel.server.library.service import LibraryService
+from carrel.server.library.summaries import Summaries
 from carrel.server.models.completions import Completions
 from carrel.server.models.engine import Engine
 from carrel.server.reading.reader import Reader
@@ -90,6 +91,7 @@ class Server:
     def _background(self) -> Iterator[Coroutine[Any, Any, None]]:
         yield throw_away(self.database, self.blobs, lambda: self.settings.limits)
         yield watch_settings(self.folder.settings_file, self._apply)
+        yield Summaries(self.database, lambda: self.engine, lambda: self.library.active > 0).run()
         if self.settings.until_unused:
             # The same clean stop as any other.
             stop = partial(signal.raise_signal, signal.SIGTERM)

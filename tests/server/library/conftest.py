@@ -1,12 +1,17 @@
-"""A fresh library on a real server."""
+"""A fresh library on a real server, and a library service without one."""
 
-from collections.abc import Iterator
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 
 import httpx
 import pytest
 
+from carrel.server.folder import DataFolder
+from carrel.server.records.migrate import migrate
 from support.libraries import LibraryUnderTest, connect, new_library
 from support.process import RunningServer
+from support.processing import Lab, ScriptedReader
 
 
 @pytest.fixture
@@ -20,3 +25,22 @@ def http(server: RunningServer) -> Iterator[httpx.Client]:
 def library(http: httpx.Client) -> LibraryUnderTest:
     """An empty library of the caller."""
     return new_library(http)
+
+
+@pytest.fixture
+async def folder(tmp_path: Path) -> AsyncIterator[DataFolder]:
+    """A fresh data folder."""
+    with DataFolder(tmp_path / "data") as folder:
+        await asyncio.to_thread(migrate, folder)
+        yield folder
+
+
+@pytest.fixture
+async def lab(folder: DataFolder) -> AsyncIterator[Lab]:
+    """A running library service."""
+    lab = Lab(folder, ScriptedReader())
+    await lab.open()
+    try:
+        yield lab
+    finally:
+        await lab.close()

@@ -1,133 +1,18 @@
 """Processing when things go wrong, with a reader that does as it is told."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
-from pathlib import Path
-from typing import cast
 
 import pytest
-import sqlalchemy as sa
 
-from carrel.server.access import Access, Caller
-from carrel.server.blobs.local import LocalBlobs
-from carrel.server.blobs.store import put
 from carrel.server.errors import ApiError
 from carrel.server.folder import DataFolder
 from carrel.server.library import jobs, processing
-from carrel.server.library.service import LibraryService
-from carrel.server.reading.options import Reading, ReadOptions, UnreadableDocument
-from carrel.server.reading.reader import Reader
-from carrel.server.records import documents, libraries
-from carrel.server.records.database import Database
-from carrel.server.records.documents import NewDocument
-from carrel.server.records.migrate import migrate
+from carrel.server.reading.options import UnreadableDocument
+from carrel.server.records import documents
 from carrel.server.records.tables import chunks, document_pages
 from carrel.server.records.tables import documents as documents_table
-from carrel.wire.documents import Document
-from carrel.wire.libraries import LibraryCreate, SearchQuery
-from carrel.wire.ocr import Page
-
-Read = Callable[[], Awaitable[str]]
-
-
-class ScriptedReader:
-    """Reads every document as the Markdown that the test's function returns."""
-
-    def __init__(self) -> None:
-        self.reads = 0
-        self.script: Read = self._text
-
-    async def read(self, path: Path, *, mimetype: str | None, options: ReadOptions) -> Reading:
-        """One page, or whatever the script raises."""
-        self.reads += 1
-        page = Page(index=0, markdown=await self.script(), dimensions=None)
-        return Reading([page], page_count=1, size=1, ocr_used=False)
-
-    async def _text(self) -> str:
-        return "a heron at dawn"
-
-
-class Lab:
-    """A library service on a data folder, without the server around it."""
-
-    def __init__(self, folder: DataFolder, reader: ScriptedReader) -> None:
-        self.reader = reader
-        self.database = Database(folder.database_url)
-        self.blobs = LocalBlobs(folder.blob_folder)
-        self.access = Access(self.database, folder.secret)
-        self.service = LibraryService(self.database, self.blobs, cast(Reader, reader))
-        self.api_key = folder.api_key
-
-    async def open(self) -> None:
-        """Starts the service as the server does."""
-        await self.access.admit(self.api_key)
-        self.caller: Caller = await self.access.caller(f"Bearer {self.api_key}")
-        await self.service.start()
-
-    async def close(self) -> None:
-        """Stops it."""
-        await self.service.stop()
-        self.database.close()
-
-    async def new_library(self) -> str:
-        """The id of a fresh library."""
-        library = await self.database.write(
-            lambda connection: libraries.create(connection, self.caller, LibraryCreate(name="L"))
-        )
-        return library.id
-
-    async def add(self, library_id: str, data: bytes = b"bytes") -> Document:
-        """Adds a document."""
-        new = NewDocument("a.txt", await put(self.blobs, data), len(data), "text/plain", "txt")
-        return (await self.service.add(self.caller, library_id, new))[0]
-
-    async def get(self, document: Document) -> Document:
-        """The document as it is now."""
-        stored = await self.database.read(
-            lambda connection: documents.get(
-                connection, self.caller, document.library_id, document.id
-            )
-        )
-        return stored.document
-
-    async def until(self, document: Document, *statuses: str) -> Document:
-        """The document once it has one of these statuses."""
-        async with asyncio.timeout(30):
-            while True:
-                now = await self.get(document)
-                if now.process_status in statuses:
-                    return now
-                await asyncio.sleep(0.01)
-
-    async def idle(self) -> None:
-        """Waits until nothing is being processed."""
-        async with asyncio.timeout(30):
-            while self.service.active:  # noqa: ASYNC110
-                await asyncio.sleep(0.01)
-
-    async def count(self, table: sa.Table) -> int:
-        """How many rows a table has."""
-        query = sa.select(sa.func.count()).select_from(table)
-        return await self.database.read(lambda connection: connection.scalar(query) or 0)
-
-
-@pytest.fixture
-async def folder(tmp_path: Path) -> AsyncIterator[DataFolder]:
-    """A fresh data folder."""
-    with DataFolder(tmp_path / "data") as folder:
-        await asyncio.to_thread(migrate, folder)
-        yield folder
-
-
-@pytest.fixture
-async def lab(folder: DataFolder) -> AsyncIterator[Lab]:
-    """A running library service."""
-    lab = Lab(folder, ScriptedReader())
-    await lab.open()
-    try:
-        yield lab
-    finally:
-        await lab.close()
+from carrel.wire.libraries import SearchQuery
+from support.processing import Lab, ScriptedReader
 
 
 async def test_a_failure_is_tried_again(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:

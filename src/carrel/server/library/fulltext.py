@@ -20,8 +20,6 @@ RANKED = 2500
 """How many chunks are ranked for one query at most."""
 _ENOUGH = 20
 """Where all common words together stand in fewer chunks, two of them are enough."""
-# Of bm25: no word counts more often than this, however often a chunk repeats it.
-_SATURATION = 2.2
 
 
 @dataclass(frozen=True)
@@ -35,7 +33,10 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Found:
-    """Chunks with how well their words fit, from 0 to 1, best first; `match` finds the words."""
+    """Chunks with how much of what was asked is in them, from 0 to 1, best first.
+
+    `match` finds the words.
+    """
 
     scores: dict[int, float]
     match: str
@@ -59,8 +60,10 @@ def find(
         scores = area.ranked(*area.choose(wanted), limit)
     else:
         scores = area.ranked_in(document_ids, anything, limit)
-    most = _SATURATION * sum(_weight(word.chunks, area.size) for word in wanted)
-    return Found({id: min(1.0, score / most) for id, score in scores.items()}, anything)
+    # Words that are nowhere count too: who asks for six words has not found them in two.
+    missing = (len(terms) - len(wanted)) * _weight(0, area.size)
+    everything = missing + sum(_weight(word.chunks, area.size) for word in wanted)
+    return Found({id: min(1.0, score / everything) for id, score in scores.items()}, anything)
 
 
 def highlighted(

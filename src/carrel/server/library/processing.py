@@ -21,7 +21,7 @@ from carrel.server.library.embeddings import Embedder
 from carrel.server.library.jobs import RunStep
 from carrel.server.library.places import Layout, page_layout
 from carrel.server.library.words import segment, vocabulary
-from carrel.server.reading.options import ReadOptions, UnreadableDocument
+from carrel.server.reading.options import BrokenOff, ReadOptions, UnreadableDocument
 from carrel.server.reading.reader import Reader
 from carrel.server.reading.recogniser import OCRUnavailable
 from carrel.server.records import processing
@@ -77,7 +77,8 @@ def _step(
         except Superseded:
             raise
         except UnreadableDocument as error:
-            raise ProcessingFailed(error.message, final=True) from None
+            final = not isinstance(error, BrokenOff)
+            raise ProcessingFailed(error.message, final) from None
         except Exception as error:
             log.exception("a document's processing failed in the step %s", step.__name__)
             raise ProcessingFailed(_reason(error), final=False) from None

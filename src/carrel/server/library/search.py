@@ -14,7 +14,7 @@ from carrel.server.records.expiry import unexpired
 from carrel.server.records.tables import chunks, documents, libraries
 from carrel.wire.libraries import SearchHit
 
-WORDS_SHARE = 0.6
+WORDS_SHARE = 0.55
 """How much of a score the words make up; the rest is meaning. The retrieval benchmark chose it."""
 _CANDIDATES = 50
 
@@ -72,9 +72,12 @@ class Search:
 
 
 def fuse(words: Mapping[int, float], meaning: Mapping[int, float]) -> dict[int, float]:
-    """One score for what was found by its words, its meaning or both, each from 0 to 1."""
+    """One score for what was found by its words, its meaning or both, each from 0 to 1.
+
+    Words count by their square: a part of what was asked is often there by chance.
+    """
     return {
-        id: WORDS_SHARE * words.get(id, 0) + (1 - WORDS_SHARE) * max(0.0, meaning.get(id, 0))
+        id: WORDS_SHARE * words.get(id, 0) ** 2 + (1 - WORDS_SHARE) * max(0.0, meaning.get(id, 0))
         for id in words.keys() | meaning.keys()
     }
 

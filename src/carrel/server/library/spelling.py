@@ -7,7 +7,7 @@ from carrel.server.records.tables import words
 _MOST = 4
 """How many words one may stand for."""
 _CANDIDATES = 60
-_ONE_MISTAKE = 5
+_ONE_MISTAKE = 7
 """Words up to this length may differ by one mistake, longer ones by two."""
 _SHORT = 7
 """In words up to this length one mistake may leave no three letters in a row."""

@@ -19,6 +19,10 @@ class UnreadableDocument(Exception):
         self.code = code
 
 
+class BrokenOff(UnreadableDocument):
+    """The parser ended before the document did. That may be the fault of either."""
+
+
 class NoSuchPage(UnreadableDocument):
     """A page was asked for that the document does not have."""
 

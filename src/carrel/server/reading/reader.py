@@ -12,6 +12,7 @@ from carrel.server.reading.children import Child
 from carrel.server.reading.frames import BrokenFrame, Frame
 from carrel.server.reading.options import (
     INVALID_FILE,
+    BrokenOff,
     NoSuchPage,
     Reading,
     ReadOptions,
@@ -145,7 +146,7 @@ def _refusal(header: dict[str, object]) -> UnreadableDocument:
     return UnreadableDocument(message, str(header.get("code", INVALID_FILE)))
 
 
-def _broke_off() -> UnreadableDocument:
-    return UnreadableDocument(
+def _broke_off() -> BrokenOff:
+    return BrokenOff(
         "This document cannot be read within the limits of memory and time. It may be damaged."
     )

@@ -77,6 +77,15 @@ class Outcome:
     words: Sequence[str]
 
 
+@dataclass(frozen=True)
+class Unsummarised:
+    """A searchable document without a summary, and the beginning of its text."""
+
+    document_id: str
+    generation: int
+    text: str
+
+
 def restart(connection: sa.Connection, document_id: str) -> Job:
     """Starts a new generation; the text of the old one stays until the new one is published."""
     generation = connection.execute(
@@ -168,6 +177,54 @@ def publish(connection: sa.Connection, job: Job, outcome: Outcome) -> None:
         tokens_total=documents.c.tokens_total + sa.case((published, 0), else_=outcome.tokens),
     )
     _remove_pages(connection, job.document_id, keep=job.generation)
+
+
+def next_unsummarised(
+    connection: sa.Connection, before: datetime, characters: int
+) -> Unsummarised | None:
+    """The document that has waited longest for a summary among those processed `before`.
+
+    With it about as many `characters` of its text.
+    """
+    waiting = (
+        sa.select(documents.c.id, documents.c.indexed_generation)
+        .where(
+            documents.c.process_status == "done",
+            documents.c.last_processed_at < before,
+            documents.c.summarised_generation.is_distinct_from(documents.c.indexed_generation),
+        )
+        .order_by(documents.c.last_processed_at)
+        .limit(1)
+    )
+    row = connection.execute(waiting).one_or_none()
+    if row is None:
+        return None
+    text = ""
+    query = sa.select(chunks.c.text).where(chunks.c.document_id == row.id)
+    for part in connection.scalars(query.order_by(chunks.c.position).limit(characters // 100)):
+        text = f"{text}{part}\n\n"
+        if len(text) >= characters:
+            break
+    return Unsummarised(row.id, row.indexed_generation, text[:characters])
+
+
+def save_summary(
+    connection: sa.Connection, waiting: Unsummarised, summary: str | None, tokens: int
+) -> None:
+    """Stores a summary, and the tokens it took, unless there is a newer text by now."""
+    connection.execute(
+        documents.update()
+        .where(
+            documents.c.id == waiting.document_id,
+            documents.c.indexed_generation == waiting.generation,
+        )
+        .values(
+            summary=summary,
+            summarised_generation=waiting.generation,
+            tokens_summary=tokens,
+            tokens_total=documents.c.tokens_total + tokens,
+        )
+    )
 
 
 def postpone(connection: sa.Connection, job: Job, error: str, seconds: float) -> None:

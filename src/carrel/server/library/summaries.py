@@ -1,0 +1,90 @@
+"""Summaries of documents: made one by one when there is nothing else to do.
+
+The rows say which documents wait for one, so that nothing is lost with a crash; a document is
+done long before its summary is there.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from contextlib import aclosing
+from datetime import UTC, datetime, timedelta
+from functools import partial
+
+from carrel.server.errors import ApiError
+from carrel.server.models.engine import Engine
+from carrel.server.records import processing
+from carrel.server.records.database import Database
+from carrel.server.records.processing import Unsummarised
+from carrel.text import clean_text
+
+log = logging.getLogger(__name__)
+
+QUIET_SECONDS = 60.0
+"""A document's summary is made when its processing ended so long ago: others may follow it."""
+LOOK_SECONDS = 10.0
+_CHARACTERS = 4000
+"""So much of the beginning of a document is summarised: what every model has room for."""
+_MAX_TOKENS = 120
+_TOKENS = 2000
+_ASKED = "Summarise this document in one or two plain sentences. Answer with the summary alone.\n\n"
+
+
+class Summaries:
+    """Gives documents their summaries, while nothing is `busy`, with the `engine` in force."""
+
+    def __init__(
+        self, database: Database, engine: Callable[[], Engine], busy: Callable[[], bool]
+    ) -> None:
+        self._database = database
+        self._engine = engine
+        self._busy = busy
+
+    async def run(self) -> None:
+        """Summarises what waits, now and whenever there is more; never returns."""
+        while True:
+            try:
+                while not self._busy() and await self._summarise_next():
+                    pass
+            except ApiError as error:
+                log.info("no summaries for now: %s", error.message)
+            except Exception:
+                log.exception("summaries failed; trying again later")
+            await asyncio.sleep(LOOK_SECONDS)
+
+    async def _summarise_next(self) -> bool:
+        """Summarises one document; False if none waits.
+
+        Raises:
+            ApiError: there is no model, or it does not answer.
+        """
+        before = datetime.now(UTC) - timedelta(seconds=QUIET_SECONDS)
+        waiting = await self._database.read(
+            partial(processing.next_unsummarised, before=before, characters=_CHARACTERS)
+        )
+        if waiting is None:
+            return False
+        summary, tokens = await self._ask(waiting) if waiting.text.strip() else ("", 0)
+        await self._database.write(
+            partial(
+                processing.save_summary, waiting=waiting, summary=summary or None, tokens=tokens
+            )
+        )
+        return True
+
+    async def _ask(self, waiting: Unsummarised) -> tuple[str, int]:
+        engine = self._engine()
+        body = {
+            "model": (await engine.models())[0].id,
+            "messages": [{"role": "user", "content": _ASKED + waiting.text}],
+            "max_tokens": _MAX_TOKENS,
+            "temperature": 0.2,
+        }
+        parts: list[str] = []
+        tokens = 0
+        async with engine.session() as session, aclosing(session.stream(body, _TOKENS)) as chunks:
+            async for chunk in chunks:
+                for choice in chunk.get("choices") or ():
+                    parts.append((choice.get("delta") or {}).get("content") or "")
+                tokens = (chunk.get("usage") or {}).get("total_tokens") or tokens
+        return " ".join(clean_text("".join(parts)).split()), tokens

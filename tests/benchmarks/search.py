@@ -1,0 +1,184 @@
+"""Search through the real server, in a library of 100,000 chunks beside another of 20,000.
+
+The texts are made of words with frequencies by Zipf's law, so that there are rare, medium and
+common ones; `QUERIES` is the published set, as places in that order. The floor is a bare FTS5
+query for the same words in the same database, without a filter, vectors or snippets. Bounds are
+milliseconds on two idle cores; each query counts with the median of its rounds, and rounds of
+server and floor take turns.
+"""
+
+import logging
+import sqlite3
+import statistics
+import tempfile
+import time
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import httpx
+import numpy as np
+import sqlalchemy as sa
+
+from benchmarks.report import Figure
+from carrel.server.library.embeddings import Embedder
+from carrel.server.records import processing
+from carrel.server.records.database import make_engine
+from carrel.server.records.processing import ChunkText, Job, Outcome
+from carrel.server.records.tables import documents
+from support.libraries import connect, new_library
+from support.process import serve
+
+CHUNKS = (100_000, 20_000)
+"""Of the library that is searched, and of the one beside it."""
+CHUNKS_PER_DOCUMENT = 20
+WORDS_PER_CHUNK = 140
+VOCABULARY = 40_000
+ROUNDS = 5
+
+QUERIES: dict[str, tuple[tuple[int, ...], ...]] = {
+    "rare": (
+        *((4_000 + 1_111 * number,) for number in range(10)),
+        *((5_000 + 700 * number, 21_000 + 300 * number) for number in range(5)),
+        *((9_000 + 500 * number, 600 + 40 * number, 12 + number) for number in range(5)),
+    ),
+    "medium": (
+        *((300 + 130 * number,) for number in range(10)),
+        *((250 + 70 * number, 900 + 90 * number) for number in range(5)),
+        *((200 + 50 * number, 480 + 60 * number, 1_100 + 70 * number) for number in range(5)),
+    ),
+    "common": (
+        *((4 + 6 * number,) for number in range(10)),
+        *((5 + 4 * number, 31 + 7 * number) for number in range(5)),
+        *((3 + 2 * number, 17 + 3 * number, 41 + 5 * number, 90 + number) for number in range(5)),
+    ),
+}
+"""Queries of one word and of several, by the words' places: 1 is the most common."""
+
+_SYLLABLES = tuple(a + b for a in "bdfgklmnprstvz" for b in ("a", "e", "i", "o", "u"))
+
+
+def word(place: int) -> str:
+    """The word at a place of the vocabulary."""
+    count = len(_SYLLABLES)
+    number = place * 7_919 % count**3
+    return "".join(_SYLLABLES[number // count**power % count] for power in range(3)) + "n"
+
+
+logging.getLogger("httpx").setLevel(logging.WARNING)
+
+
+def measure() -> Iterable[Figure]:
+    """p50 and p95 of each class of queries, their ratio to FTS5 alone, and the first search."""
+    with tempfile.TemporaryDirectory() as temporary:
+        data = Path(temporary) / "data"
+        with serve(data) as server, connect(server) as http:
+            names = {new_library(http).id: count for count in CHUNKS}
+        built = _build(data, names)
+        yield Figure("chunks indexed a second", sum(CHUNKS) / built)
+        with serve(data) as server, connect(server) as http:
+            yield from _searches(http, next(iter(names)), data / "carrel.db")
+
+
+def _searches(http: httpx.Client, library_id: str, database: Path) -> Iterator[Figure]:
+    path = f"/v1/libraries/{library_id}/search"
+
+    def through_server(query: str) -> float:
+        began = time.perf_counter()
+        answer = http.get(path, params={"query": query})
+        spent = time.perf_counter() - began
+        assert answer.json()["data"], query
+        return spent
+
+    bare = sqlite3.connect(f"file:{database}?mode=ro", uri=True)
+
+    def floor(query: str) -> float:
+        began = time.perf_counter()
+        match = " OR ".join(query.split())
+        bare.execute(
+            "SELECT rowid FROM chunks_fts WHERE chunks_fts MATCH ? ORDER BY rank LIMIT 10", [match]
+        ).fetchall()
+        return time.perf_counter() - began
+
+    yield Figure("first search (vectors are read), ms", 1000 * through_server(word(5_000)))
+    spent: dict[str, list[float]] = {}
+    floors: dict[str, list[float]] = {}
+    for kind, queries in QUERIES.items():
+        texts = [" ".join(map(word, places)) for places in queries]
+        rounds = [[(through_server(text), floor(text)) for text in texts] for _ in range(ROUNDS)]
+        medians = [
+            [statistics.median(times) for times in zip(*each, strict=True)]
+            for each in zip(*rounds, strict=True)
+        ]
+        spent[kind] = [server for server, _ in medians]
+        floors[kind] = [alone for _, alone in medians]
+    everything = [value for values in spent.values() for value in values]
+    alone = [value for values in floors.values() for value in values]
+    yield Figure("p50, ms", 1000 * _quantile(everything, 0.5), 15, "lower")
+    yield Figure("p95, ms", 1000 * _quantile(everything, 0.95), 50, "lower")
+    for kind in QUERIES:
+        yield Figure(
+            f"p50 of {kind} words, ms",
+            1000 * _quantile(spent[kind], 0.5),
+            detail=f"p95 {1000 * _quantile(spent[kind], 0.95):.1f} ms, FTS5 alone"
+            f" {1000 * _quantile(floors[kind], 0.5):.1f} ms,"
+            f" p95 {1000 * _quantile(floors[kind], 0.95):.1f} ms",
+        )
+    yield Figure("ratio to FTS5 alone, of all queries' time", sum(everything) / sum(alone))
+    bare.close()
+
+
+def _quantile(values: list[float], part: float) -> float:
+    return float(np.quantile(values, part))
+
+
+def _build(data: Path, names: dict[str, int]) -> float:
+    """Fills libraries with chunks as the server would; returns the seconds it took."""
+    chance = np.random.default_rng(20)
+    weights = 1 / np.arange(1, VOCABULARY + 1)
+    weights /= weights.sum()
+    vocabulary = np.array([word(place) for place in range(1, VOCABULARY + 1)])
+    embedder = Embedder()
+    engine = make_engine(f"sqlite:///{data / 'carrel.db'}")
+    began = time.perf_counter()
+    for library_id, count in names.items():
+        added = count // CHUNKS_PER_DOCUMENT
+        for first in range(0, added, 100):
+            with engine.begin() as connection:
+                for number in range(first, min(first + 100, added)):
+                    shape = (CHUNKS_PER_DOCUMENT, WORDS_PER_CHUNK)
+                    words = chance.choice(vocabulary, shape, p=weights)
+                    texts = [" ".join(row) for row in words]
+                    _add_document(connection, library_id, f"{library_id}-{number}", texts, embedder)
+    spent = time.perf_counter() - began
+    engine.dispose()
+    return spent
+
+
+def _add_document(
+    connection: sa.Connection, library: str, id: str, texts: list[str], embedder: Embedder
+) -> None:
+    connection.execute(
+        documents.insert().values(
+            id=id,
+            library_id=library,
+            name=f"{id}.txt",
+            blob=id,
+            size=1,
+            uploaded_by_id="local",
+            uploaded_by_type="User",
+            created_at=datetime.now(UTC),
+            process_status="in_progress",
+            generation=1,
+        )
+    )
+    vectors = embedder.embed(texts)
+    chunks = [
+        ChunkText(
+            0, text, None, None if vectors is None else vectors[at].astype("e").tobytes(), None
+        )
+        for at, text in enumerate(texts)
+    ]
+    words = sorted({word for text in texts for word in text.split()})
+    outcome = Outcome(pages=1, tokens=1, ocr_blob=None, chunks=chunks, words=words)
+    processing.publish(connection, Job(id, 1), outcome)

@@ -1,0 +1,93 @@
+"""Summaries come after everything else, and once for each text."""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from typing import Any, cast
+
+import pytest
+
+from carrel.server.errors import ApiError
+from carrel.server.library import summaries
+from carrel.server.library.summaries import Summaries
+from carrel.server.models.engine import Engine
+from carrel.wire.models import ModelCapabilities, ModelCard
+from support.processing import Lab
+
+
+class ScriptedEngine:
+    """A model that says what it was asked last, and how often it was asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.fails = False
+
+    async def models(self) -> list[ModelCard]:
+        """One."""
+        return [ModelCard(id="m", capabilities=ModelCapabilities())]
+
+    @asynccontextmanager
+    async def session(self) -> AsyncIterator["ScriptedEngine"]:
+        """Itself."""
+        yield self
+
+    async def stream(self, body: dict[str, Any], tokens: int) -> AsyncGenerator[dict[str, Any]]:
+        """An answer in two pieces."""
+        self.asked.append(body["messages"][0]["content"])
+        if self.fails:
+            raise ApiError(503, "There is no model.")
+        for text in ("About ", f"number {len(self.asked)}.\n"):
+            yield {"choices": [{"delta": {"content": text}}]}
+        yield {"choices": [], "usage": {"total_tokens": 7}}
+
+
+@pytest.fixture
+async def engine(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[ScriptedEngine]:
+    """The model of running summaries."""
+    monkeypatch.setattr(summaries, "QUIET_SECONDS", 0)
+    monkeypatch.setattr(summaries, "LOOK_SECONDS", 0.01)
+    engine = ScriptedEngine()
+    work = Summaries(lab.database, lambda: cast(Engine, engine), lambda: lab.service.active > 0)
+    task = asyncio.create_task(work.run())
+    yield engine
+    task.cancel()
+    with suppress(asyncio.CancelledError):
+        await task
+
+
+async def _summary(lab: Lab, document: Any, other_than: str | None = None) -> str:
+    async with asyncio.timeout(10):
+        while True:
+            now = await lab.get(document)
+            if now.summary not in (None, other_than):
+                return str(now.summary)
+            await asyncio.sleep(0.01)
+
+
+async def test_a_done_document_gets_a_summary(lab: Lab, engine: ScriptedEngine) -> None:
+    document = await lab.until(await lab.add(await lab.new_library()), "done")
+    main = (await lab.get(document)).tokens_processing_main_content
+    assert await _summary(lab, document) == "About number 1."
+    assert "a heron at dawn" in engine.asked[0]
+    now = await lab.get(document)
+    assert now.tokens_processing_summary == 7
+    assert now.tokens_processing_total == (main or 0) + 7
+
+
+async def test_new_text_gets_a_new_summary(lab: Lab, engine: ScriptedEngine) -> None:
+    library_id = await lab.new_library()
+    document = await lab.until(await lab.add(library_id), "done")
+    first = await _summary(lab, document)
+    await lab.service.reprocess(lab.caller, library_id, document.id)
+    assert await _summary(lab, document, other_than=first) == "About number 2."
+
+
+async def test_without_a_model_it_waits(lab: Lab, engine: ScriptedEngine) -> None:
+    engine.fails = True
+    document = await lab.until(await lab.add(await lab.new_library()), "done")
+    async with asyncio.timeout(10):
+        while len(engine.asked) < 2:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+    assert (await lab.get(document)).process_status == "done"
+    engine.fails = False
+    assert (await _summary(lab, document)).startswith("About")
