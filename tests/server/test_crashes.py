@@ -9,44 +9,19 @@ import hashlib
 import os
 import random
 import sqlite3
-import threading
 import time
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
 
+from support.crashes import Uploads, named_blobs, rows, storm
 from support.libraries import LibraryUnderTest, connect, new_library
-from support.process import RunningServer, serve
+from support.process import serve
 from support.rounds import rounds
 
 pytestmark = [pytest.mark.soak, pytest.mark.timeout(3600)]
-
-CLIENTS = 4
-Work = Callable[[httpx.Client, random.Random], None]
-
-
-def _storm(data: Path, kills: int, work: Work, seconds: tuple[float, float] = (0.1, 1.5)) -> None:
-    """Lets clients work on the server, over and over, and kills it each time meanwhile."""
-    chance = random.Random(kills)
-
-    def client(server: RunningServer, seed: int) -> None:
-        own = random.Random(seed)
-        with connect(server) as http, suppress(httpx.TransportError):
-            while True:
-                work(http, own)
-
-    for kill in range(kills):
-        with serve(data) as server, ThreadPoolExecutor(CLIENTS) as pool:
-            clients = [pool.submit(client, server, kill * CLIENTS + n) for n in range(CLIENTS)]
-            threading.Event().wait(chance.uniform(*seconds))
-            server.process.kill()
-            for done in clients:
-                done.result(30)
 
 
 def _collected(data: Path) -> set[str]:
@@ -55,7 +30,7 @@ def _collected(data: Path) -> set[str]:
     for path in _blobs(data):
         os.utime(path, (long_ago, long_ago))
     with serve(data) as server, connect(server) as http:
-        named = _named(data)
+        named = named_blobs(data)
         deadline = time.monotonic() + 60
         while {path.name for path in _blobs(data)} - named:
             assert time.monotonic() < deadline, "the collector left blobs that nothing names"
@@ -73,36 +48,14 @@ def _blobs(data: Path) -> list[Path]:
     return list((data / "blobs").glob("[0-9a-f][0-9a-f]/*"))
 
 
-def _rows(data: Path, query: str) -> list[tuple[Any, ...]]:
-    with closing(sqlite3.connect(f"file:{data / 'carrel.db'}?mode=ro", uri=True)) as database:
-        return database.execute(query).fetchall()
-
-
-def _named(data: Path) -> set[str]:
-    query = "SELECT blob FROM files UNION SELECT blob FROM documents UNION SELECT ocr_blob"
-    return {hash for (hash,) in _rows(data, f"{query} FROM documents") if hash}
-
-
 def test_kill_during_uploads(tmp_path: Path) -> None:
-    data, answered = tmp_path / "data", dict[str, str]()
-
-    def upload(http: httpx.Client, chance: random.Random) -> None:
-        content = chance.randbytes(chance.choice((0, 10, 300_000, 3_000_000)))
-        answer = http.post("/v1/files", files={"file": ("a.bin", content)})
-        assert answer.status_code == 200, answer.text
-        answered[answer.json()["id"]] = hashlib.sha256(content).hexdigest()
-
-    _storm(data, rounds(3, 32), upload)
-    assert answered
+    data, uploads = tmp_path / "data", Uploads(0, 10, 300_000, 3_000_000)
+    storm(data, rounds(3, 32), uploads.upload)
+    assert uploads.answered
     with serve(data) as server, connect(server) as http:
-        for id, hash in answered.items():
-            content = http.get(f"/v1/files/{id}/content").content
-            assert hashlib.sha256(content).hexdigest() == hash
-        total = http.get("/v1/files").json()["total"]
-        assert len(answered) <= total
-    named = _collected(data)
-    assert set(answered.values()) <= named
-    print(f"\nuploads: {len(answered)} answered, {total} there")
+        total = uploads.check(http)
+    assert set(uploads.answered.values()) <= _collected(data)
+    print(f"\nuploads: {len(uploads.answered)} answered, {total} there")
 
 
 def test_kill_during_patches(tmp_path: Path) -> None:
@@ -119,16 +72,16 @@ def test_kill_during_patches(tmp_path: Path) -> None:
         assert answer.json()["instructions"] == words
         assert answered.setdefault(answer.json()["version"], words) == words
 
-    _storm(data, rounds(3, 32), patch)
+    storm(data, rounds(3, 32), patch)
     with serve(data) as server, connect(server) as http:
         now = http.get(path).json()
     versions = dict(
-        _rows(data, "SELECT number, json_extract(settings, '$.instructions') FROM agent_versions")
+        rows(data, "SELECT number, json_extract(settings, '$.instructions') FROM agent_versions")
     )
     assert sorted(versions) == list(range(len(versions)))
     assert {number: versions[number] for number in answered} == answered
     assert set(versions.values()) - {None} <= sent
-    assert _rows(data, "SELECT active_version FROM agents") == [(now["version"],)]
+    assert rows(data, "SELECT active_version FROM agents") == [(now["version"],)]
     assert now["version"] == max(versions)
     assert now["instructions"] == versions[now["version"]]
     print(f"\npatches: {len(answered)} answered, {len(versions) - 1} kept, of {len(sent)} sent")
@@ -186,7 +139,7 @@ def test_kill_during_deletes(tmp_path: Path) -> None:
     def work(http: httpx.Client, chance: random.Random) -> None:
         _make_and_delete(things, http, chance)
 
-    _storm(data, rounds(3, 32), work, seconds=(0.5, 2.5))
+    storm(data, rounds(3, 32), work, seconds=(0, 2))
     assert things.known
     assert things.deleted
     with serve(data) as server, connect(server) as http:
@@ -211,26 +164,26 @@ def _wait_until_idle(data: Path) -> None:
     """Waits until every job has ended, also those of documents that nobody knows the id of."""
     deadline = time.monotonic() + 120
     unfinished = "SELECT 1 FROM workflow_status WHERE status IN ('ENQUEUED', 'DELAYED', 'PENDING')"
-    while _rows(data, unfinished):
+    while rows(data, unfinished):
         assert time.monotonic() < deadline
         time.sleep(0.1)
 
 
 def _assert_no_orphans(data: Path) -> None:
     """Every row's parents are there, and each index holds its rows and no others."""
-    assert _rows(data, "PRAGMA integrity_check") == [("ok",)]
-    assert _rows(data, "PRAGMA foreign_key_check") == []
+    assert rows(data, "PRAGMA integrity_check") == [("ok",)]
+    assert rows(data, "PRAGMA foreign_key_check") == []
     tables = "SELECT name, sql FROM sqlite_master WHERE type = 'table'"
     with closing(sqlite3.connect(data / "carrel.db")) as database:
-        for table, made in _rows(data, tables):
+        for table, made in rows(data, tables):
             if "USING fts5" in made:
                 check = f"INSERT INTO {table}({table}, rank) VALUES ('integrity-check', 1)"
                 database.execute(check)
-            columns = {row[1] for row in _rows(data, f"PRAGMA table_info({table})")}
+            columns = {row[1] for row in rows(data, f"PRAGMA table_info({table})")}
             for parent in ("document", "library", "agent"):
                 if f"{parent}_id" in columns:
                     parents = "libraries" if parent == "library" else f"{parent}s"
                     lost = f"{parent}_id NOT IN (SELECT id FROM {parents})"
-                    assert _rows(data, f"SELECT * FROM {table} WHERE {lost}") == [], table
+                    assert rows(data, f"SELECT * FROM {table} WHERE {lost}") == [], table
     unfinished = "process_status NOT IN ('done', 'error')"
-    assert _rows(data, f"SELECT id FROM documents WHERE {unfinished}") == []
+    assert rows(data, f"SELECT id FROM documents WHERE {unfinished}") == []

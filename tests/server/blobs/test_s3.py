@@ -15,9 +15,11 @@ from carrel.server.blobs.s3 import S3Blobs
 from carrel.server.blobs.store import BlobsUnavailable, Download, put
 from server.blobs.conftest import StoreUnderTest
 from support.command import carrel
+from support.crashes import Uploads, named_blobs, storm
 from support.documents import scanned_pdf
 from support.libraries import connect, new_library
 from support.process import serve
+from support.rounds import rounds
 from support.s3 import SECRET_KEY, S3Server, free_ports, s3_server, stored
 
 pytestmark = pytest.mark.xdist_group("s3")
@@ -43,6 +45,14 @@ async def test_a_signed_address_is_the_stores_own_and_for_get(s3_store: StoreUnd
         assert (await http.put(url, content=b"other")).status_code == 403
 
 
+def _unfinished(bucket: Bucket) -> list[str | None]:
+    """The keys of uploads in pieces that were begun and not ended."""
+    query = {"uploads": "", "prefix": bucket.prefix}
+    found = httpx.get(bucket.sign("GET", "", 60, query))
+    tree = ElementTree.fromstring(found.content)
+    return [upload.findtext("{*}Key") for upload in tree.iterfind("{*}Upload")]
+
+
 async def test_an_upload_that_broke_off_in_the_store_is_ended_by_the_collector(
     s3_store: StoreUnderTest,
 ) -> None:
@@ -51,22 +61,15 @@ async def test_an_upload_that_broke_off_in_the_store_is_ended_by_the_collector(
     key = f"{bucket.prefix}ab/{'ab' * 32}"
 
     async with httpx.AsyncClient() as http:
-
-        async def unfinished() -> list[str | None]:
-            query = {"uploads": "", "prefix": bucket.prefix}
-            found = await http.get(bucket.sign("GET", "", 60, query))
-            tree = ElementTree.fromstring(found.content)
-            return [upload.findtext("{*}Key") for upload in tree.iterfind("{*}Upload")]
-
         begun = await http.post(bucket.sign("POST", key, 60, {"uploads": ""}))
         id = ElementTree.fromstring(begun.content).findtext("{*}UploadId", "")
         part = {"partNumber": "1", "uploadId": id}
         assert (await http.put(bucket.sign("PUT", key, 60, part), content=b"half")).is_success
         await s3_store.blobs.collect(set(), 60)
-        assert await unfinished() == [key]
+        assert _unfinished(bucket) == [key]
         await asyncio.sleep(1.1)
         await s3_store.blobs.collect(set(), 1)
-        assert await unfinished() == []
+        assert _unfinished(bucket) == []
 
 
 async def test_objects_of_others_below_the_prefix_are_left_alone(s3_store: StoreUnderTest) -> None:
@@ -205,6 +208,22 @@ def test_while_the_store_is_down_what_needs_it_is_a_503_and_the_rest_works(
                 assert http.get("/readyz").status_code == 200
                 assert http.get(f"/v1/files/{file['id']}/content").content == b"kept"
                 assert http.get("/v1/files").json()["total"] == 1
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(3600)
+def test_kill_during_uploads_to_the_store(there: Bucket, tmp_path: Path) -> None:
+    data, uploads = tmp_path / "data", Uploads(0, 10, 300_000, 9_000_000, 30_000_000)
+    storm(data, rounds(1, 32), uploads.upload, "--blobs", _url(there), seconds=(0, 2))
+    begun = len(_unfinished(there))
+    (data / "settings.toml").write_text("[limits]\ndeleted_seconds = 1\n")
+    with serve(data, "--blobs", _url(there)) as server, connect(server) as http:
+        deadline = time.monotonic() + 60
+        while stored(there) != named_blobs(data) or _unfinished(there):
+            assert time.monotonic() < deadline
+            time.sleep(0.2)
+        total = uploads.check(http)
+    print(f"\nuploads to S3: {len(uploads.answered)} answered, {total} there, {begun} half ones")
 
 
 @pytest.mark.parametrize(

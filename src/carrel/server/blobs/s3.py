@@ -37,7 +37,8 @@ log = logging.getLogger(__name__)
 
 _DISPOSITION = "response-content-disposition"
 _ATTACHMENT = "attachment; filename*=utf-8''"
-_PARALLEL_PIECES = 3
+_PART_BYTES = 8 * 1024 * 1024
+_PARALLEL_PARTS = 2
 _KEY = re.compile(r"[0-9a-f]{2}/[0-9a-f]{64}")
 _REQUEST_SECONDS = 60
 _RETRY_SECONDS = 10
@@ -139,8 +140,8 @@ class S3Blobs:
                     self._store,
                     _key(hash),
                     part,
-                    chunk_size=PIECE_BYTES,
-                    max_concurrency=_PARALLEL_PIECES,
+                    chunk_size=_PART_BYTES,
+                    max_concurrency=_PARALLEL_PARTS,
                 )
         finally:
             self._publishing -= Counter((hash,))
