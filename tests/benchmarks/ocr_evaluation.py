@@ -1,0 +1,176 @@
+"""Scanned pages read beside tesseract, word by word, against the text layer they were made from.
+
+40 pages of A4 (4 fonts, 8 to 12 points, one and two columns, five languages, tables and lists)
+become pictures of 150 and 200 dpi: clean, skewed by 2°, noisy, and turned by a quarter, a half or
+three quarters. Both sides read the same files in turn. Ours goes the whole way of a document, by
+parser and OCR process, and is not told the language; tesseract is, and finds the turn itself.
+"""
+
+import asyncio
+import os
+import shutil
+import statistics
+import tempfile
+import time
+from collections.abc import Coroutine, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from benchmarks.ocr.score import order, word_f1, words
+from benchmarks.ocr.sheets import RESOLUTIONS, SCANNERS, Sheet, missing_fonts, sheets
+from benchmarks.report import Figure
+from carrel.server.reading.options import ReadOptions
+from carrel.server.reading.reader import Reader
+
+INSTALL = (
+    "apt-get install tesseract-ocr tesseract-ocr-fra tesseract-ocr-deu tesseract-ocr-spa"
+    " tesseract-ocr-ces fonts-dejavu-core fonts-liberation"
+)
+MEAN_F1 = {"clean": 0.99, "skewed": 0.98, "noisy": 0.98, "turned": 0.97}
+_OPTIONS = ReadOptions(extract_header=True, extract_footer=True)
+_TOGETHER = 16
+"""Pages that are read two at a time, for the throughput."""
+
+
+@dataclass
+class Scores:
+    """What one engine made of the pages of one scanner."""
+
+    f1: list[float] = field(default_factory=list)
+    order: list[float] = field(default_factory=list)
+    seconds: list[float] = field(default_factory=list)
+
+    def add(self, text: str, sheet: Sheet, seconds: float) -> None:
+        read, lines = words(text), [found for line in sheet.lines if (found := words(line))]
+        self.f1.append(word_f1(read, [word for line in lines for word in line]))
+        self.order.append(order(read, lines))
+        self.seconds.append(seconds)
+
+
+def measure() -> Iterable[Figure]:
+    """Figures of accuracy by scanner, then of speed.
+
+    Raises:
+        SystemExit: tesseract or a font is not installed; the message has the command.
+    """
+    if missing_fonts() or shutil.which("tesseract") is None:
+        raise SystemExit(f"Tesseract, its languages or fonts are not installed: {INSTALL}")
+    with tempfile.TemporaryDirectory() as folder, asyncio.Runner() as runner:
+        yield from evaluate(list(sheets(Path(folder))), Path(folder), runner)
+
+
+def evaluate(pages: list[Sheet], folder: Path, runner: asyncio.Runner) -> Iterator[Figure]:
+    """The figures of these pages; pictures are kept in `folder` while they are read."""
+    reader = Reader()
+    try:
+        for scanner in SCANNERS:
+            yield from runner.run(_compare(scanner, pages, folder, reader))
+        yield from runner.run(_together(pages, folder, reader))
+    finally:
+        runner.run(reader.stop())
+
+
+async def _compare(scanner: str, pages: list[Sheet], folder: Path, reader: Reader) -> list[Figure]:
+    """Both engines on every page of one scanner, in turn."""
+    ours, theirs, threaded = Scores(), Scores(), Scores()
+    await _ours(reader, _picture(pages[0], 0, scanner, RESOLUTIONS[0], folder))  # loads the models
+    for dpi in RESOLUTIONS:
+        for number, sheet in enumerate(pages):
+            path = _picture(sheet, number, scanner, dpi, folder)
+            ours.add(*await _timed(_ours(reader, path), sheet))
+            theirs.add(*await _timed(_tesseract(path, sheet.language, 1), sheet))
+            if scanner == "clean":
+                threaded.add(*await _timed(_tesseract(path, sheet.language, 2), sheet))
+    mean, other = statistics.fmean(ours.f1), statistics.fmean(theirs.f1)
+    figures = [
+        Figure(f"{scanner}: mean word F1", mean, MEAN_F1[scanner], detail=f"tesseract {other:.4f}"),
+        Figure(f"{scanner}: F1 behind tesseract", other - mean, 0.002, "lower"),
+        Figure(f"{scanner}: least F1 of a page", min(ours.f1), 0.95, detail=_least(theirs)),
+        Figure(
+            f"{scanner}: neighbouring lines in order",
+            statistics.fmean(ours.order),
+            0.98,
+            detail=f"tesseract {statistics.fmean(theirs.order):.4f}",
+        ),
+    ]
+    if scanner == "clean":
+        figures.append(_pace(ours, theirs, threaded))
+    return figures
+
+
+def _least(scores: Scores) -> str:
+    return f"tesseract {min(scores.f1):.4f}"
+
+
+def _pace(ours: Scores, *theirs: Scores) -> Figure:
+    own = statistics.median(ours.seconds)
+    peers = [statistics.median(scores.seconds) for scores in theirs]
+    listed = " and ".join(f"{seconds:.2f}" for seconds in peers)
+    return Figure(
+        "clean: median time of a page, beside tesseract",
+        own / min(peers),
+        1,
+        "lower",
+        f"{own:.2f} s; tesseract on one and two threads {listed} s",
+    )
+
+
+async def _together(pages: list[Sheet], folder: Path, reader: Reader) -> list[Figure]:
+    """Pages a minute when both cores have work."""
+    chosen = [
+        (_picture(sheet, number, "clean", 200, folder), sheet.language)
+        for number, sheet in enumerate(pages)
+    ][:_TOGETHER]
+    ours = await _rate([_ours(reader, path) for path, _ in chosen])
+    theirs = await _rate([_tesseract(path, language, 1) for path, language in chosen])
+    return [
+        Figure(
+            "throughput on two cores, beside tesseract",
+            ours / theirs,
+            detail=f"{ours:.1f} and {theirs:.1f} pages a minute",
+        )
+    ]
+
+
+async def _rate(readings: list[Coroutine[None, None, str]]) -> float:
+    """Readings a minute, two at a time."""
+    places = asyncio.Semaphore(2)
+
+    async def one(reading: Coroutine[None, None, str]) -> None:
+        async with places:
+            await reading
+
+    started = time.monotonic()
+    await asyncio.gather(*map(one, readings))
+    return 60 * len(readings) / (time.monotonic() - started)
+
+
+def _picture(sheet: Sheet, number: int, scanner: str, dpi: int, folder: Path) -> Path:
+    path = folder / f"{sheet.path.stem}-{scanner}-{dpi}.png"
+    if not path.exists():
+        SCANNERS[scanner](sheet.picture(dpi), number).save(path, dpi=(dpi, dpi))
+    return path
+
+
+async def _timed(reading: Coroutine[None, None, str], sheet: Sheet) -> tuple[str, Sheet, float]:
+    started = time.monotonic()
+    text = await reading
+    return text, sheet, time.monotonic() - started
+
+
+async def _ours(reader: Reader, path: Path) -> str:
+    (page,) = (await reader.read(path, mimetype=None, options=_OPTIONS)).pages
+    return "\n".join(filter(None, (page.header, page.markdown, page.footer)))
+
+
+async def _tesseract(path: Path, language: str, threads: int) -> str:
+    process = await asyncio.create_subprocess_exec(
+        "tesseract", str(path), "-", "-l", language, "--psm", "1",
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+        env={**os.environ, "OMP_THREAD_LIMIT": str(threads)},
+    )  # fmt: skip
+    text, _ = await process.communicate()
+    if process.returncode:
+        raise SystemExit(f"tesseract does not read {language}: {INSTALL}")
+    return text.decode()
