@@ -1,7 +1,8 @@
 """An OpenAI-compatible address: what it can do, and asking it."""
 
+import asyncio
 import json
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,6 +13,7 @@ from httpx_sse import EventSource, SSEError
 from carrel.server.errors import ApiError
 
 _CONNECT_SECONDS = 10
+_END_SECONDS = 0.1
 _BYTES_PER_TOKEN = 4
 # What an address answers that has no embeddings, or a model without.
 _NOT_OFFERED = (404, 405, 501)
@@ -130,6 +132,7 @@ class ModelClient:
                 async with aclosing(EventSource(response).aiter_sse()) as events:
                     async for event in events:
                         if event.data == "[DONE]":
+                            await _end(events)
                             return
                         yield _chunk(event.data)
         except (httpx.HTTPError, SSEError):
@@ -172,6 +175,14 @@ def _answer(response: httpx.Response) -> dict[str, Any]:
 
 def _whole_number(value: object) -> int | None:
     return value if isinstance(value, int) else None
+
+
+async def _end(events: AsyncIterator[object]) -> None:
+    """Reads an answer to its very end: only such a connection can be used again."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_END_SECONDS):
+            async for _ in events:
+                pass
 
 
 def _chunk(data: str) -> dict[str, Any]:

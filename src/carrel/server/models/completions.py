@@ -4,7 +4,7 @@ import asyncio
 import logging
 import time
 import uuid
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import AsyncExitStack, aclosing
 from dataclasses import dataclass, field
 
@@ -59,8 +59,9 @@ class Completions:
         answers = [_Collected() for _ in range(request.n or 1)]
         run = _Run(responder)
         async with aclosing(self._events(run, request, caller, read_document)) as events:
-            async for index, event in events:
-                answers[index].add(event)
+            async for batch in events:
+                for index, event in batch:
+                    answers[index].add(event)
         for answer in answers:
             if answer.problem is not None:
                 raise answer.problem
@@ -79,41 +80,29 @@ class Completions:
         request: CompletionOptions,
         caller: Caller,
         read_document: ReadDocument,
-    ) -> AsyncGenerator[CompletionChunk]:
-        """The answer in chunks; closing it frees the model at once.
+    ) -> AsyncGenerator[list[CompletionChunk]]:
+        """The answer in chunks, those together that came together; closing it frees the model.
 
         What goes wrong after the first chunk ends the answer with the finish reason `error`.
 
         Raises:
             ApiError: as `complete`, before the first chunk.
         """
-        open_choices = set(range(request.n or 1))
-        begun: set[int] = set()
         run = _Run(responder)
+        chunks = _Chunks(run, request.n or 1)
         try:
             async with aclosing(self._events(run, request, caller, read_document)) as events:
-                async for index, event in events:
-                    if index not in begun:
-                        begun.add(index)
-                        yield run.chunk(index, Delta(role="assistant", content=""))
-                    if isinstance(event, End):
-                        open_choices.discard(index)
-                        yield run.last_chunk(index, event.reason, with_usage=not open_choices)
-                    elif isinstance(event, Calls):
-                        yield run.chunk(index, Delta(tool_calls=event.calls))
-                    elif event.text:
-                        yield run.chunk(index, Delta(content=event.text))
+                async for batch in events:
+                    yield [chunk for index, event in batch for chunk in chunks.of(index, event)]
         except ApiError as error:
-            if not begun:
+            if not chunks.begun:
                 raise
             log.warning("completion %s broke off: %s", run.id, error.message)
-            for index in sorted(open_choices):
-                open_choices.discard(index)
-                yield run.last_chunk(index, "error", with_usage=not open_choices)
+            yield chunks.broken_off()
 
     async def _events(
         self, run: "_Run", request: CompletionOptions, caller: Caller, read_document: ReadDocument
-    ) -> AsyncGenerator[tuple[int, Event]]:
+    ) -> AsyncGenerator[list[tuple[int, Event]]]:
         """The events of every choice, counted and within the time that is allowed."""
 
         async def search(ids: list[str], query: str, limit: int) -> list[Found]:
@@ -136,11 +125,12 @@ class Completions:
                     while True:
                         async with asyncio.timeout_at(deadline):
                             try:
-                                index, event = await anext(events)
+                                batch = await anext(events)
                             except StopAsyncIteration:
                                 return
-                        run.count(event)
-                        yield index, event
+                        for _, event in batch:
+                            run.count(event)
+                        yield batch
         except TimeoutError:
             raise ApiError(
                 504,
@@ -196,6 +186,40 @@ class _Run:
     def last_chunk(self, index: int, reason: FinishReason, *, with_usage: bool) -> CompletionChunk:
         delta = Delta(content="", sources=self.sources)
         return self.chunk(index, delta, reason, self.usage if with_usage else None)
+
+
+class _Chunks:
+    """The chunks that the events of a streamed completion become."""
+
+    def __init__(self, run: _Run, n: int) -> None:
+        self._run = run
+        self._open = set(range(n))
+        self._begun: set[int] = set()
+
+    @property
+    def begun(self) -> bool:
+        """Whether there was a chunk."""
+        return bool(self._begun)
+
+    def of(self, index: int, event: Event) -> Iterator[CompletionChunk]:
+        """The chunks of one event; a choice's first says who speaks."""
+        if index not in self._begun:
+            self._begun.add(index)
+            yield self._run.chunk(index, Delta(role="assistant", content=""))
+        if isinstance(event, End):
+            yield self._last(index, event.reason)
+        elif isinstance(event, Calls):
+            yield self._run.chunk(index, Delta(tool_calls=event.calls))
+        elif event.text:
+            yield self._run.chunk(index, Delta(content=event.text))
+
+    def broken_off(self) -> list[CompletionChunk]:
+        """The last chunks of the choices that have none yet."""
+        return [self._last(index, "error") for index in sorted(self._open)]
+
+    def _last(self, index: int, reason: FinishReason) -> CompletionChunk:
+        self._open.discard(index)
+        return self._run.last_chunk(index, reason, with_usage=not self._open)
 
 
 @dataclass

@@ -43,13 +43,17 @@ class Session:
     client: ModelClient
     abilities: Abilities
     sampling: dict[str, Any]
-    """How plain text is sampled unless the request says otherwise."""
+    """How answers are sampled unless the request says otherwise."""
     _budget: TokenBudget | None
 
     @property
     def default_max_tokens(self) -> int | None:
         """How long an answer may get when nobody says; None leaves it to the address."""
         return None if self._budget is None else _DEFAULT_MAX_TOKENS
+
+    async def count_prompt(self, body: dict[str, Any]) -> int | None:
+        """The tokens of a conversation as the model will read it; only llama.cpp can tell."""
+        return await self.client.count_prompt(body) if self.abilities.llama else None
 
     async def stream(self, body: dict[str, Any], tokens: int) -> AsyncGenerator[dict[str, Any]]:
         """The chunks of one completion that needs at most `tokens` of context.

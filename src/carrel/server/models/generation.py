@@ -18,6 +18,7 @@ T = TypeVar("T")
 
 _REASONS: dict[str, FinishReason] = {"length": "length", "tool_calls": "tool_calls"}
 _SEEDS = 2**32
+_WAITING = 64
 
 
 @dataclass(frozen=True)
@@ -165,37 +166,37 @@ class _Answer:
         return ApiError(503, f"The model did not write the {wanted} that was asked for. Try again.")
 
 
-async def interleave(sources: Sequence[AsyncGenerator[T]]) -> AsyncGenerator[tuple[int, T]]:
+async def interleave(sources: Sequence[AsyncGenerator[T]]) -> AsyncGenerator[list[tuple[int, T]]]:
     """The items of several generators as they come, each with the number of its generator.
 
-    At most one item waits to be taken. Closing closes all of them.
+    What came at the same time is in one list. Few items wait to be taken. Closing closes all
+    generators.
     """
-    items: asyncio.Queue[tuple[int, T] | Exception | None] = asyncio.Queue()
-    room = asyncio.Semaphore(1)
+    items: asyncio.Queue[tuple[int, T] | Exception | None] = asyncio.Queue(_WAITING)
 
     async def pump(index: int, source: AsyncGenerator[T]) -> None:
         try:
             async with aclosing(source):
                 async for item in source:
-                    await room.acquire()
-                    items.put_nowait((index, item))
+                    await items.put((index, item))
         except Exception as error:
-            items.put_nowait(error)
+            await items.put(error)
         else:
-            items.put_nowait(None)
+            await items.put(None)
 
     tasks = [asyncio.create_task(pump(index, source)) for index, source in enumerate(sources)]
     try:
         running = len(tasks)
         while running:
-            item = await items.get()
-            if isinstance(item, Exception):
-                raise item
-            if item is None:
-                running -= 1
-            else:
-                room.release()
-                yield item
+            arrived = [await items.get()]
+            while not items.empty():
+                arrived.append(items.get_nowait())
+            if batch := [item for item in arrived if isinstance(item, tuple)]:
+                yield batch
+            for item in arrived:
+                if isinstance(item, Exception):
+                    raise item
+                running -= item is None
     finally:
         for task in tasks:
             task.cancel()

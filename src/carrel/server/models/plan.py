@@ -126,7 +126,7 @@ async def make_plan(
             "model": model,
             "messages": messages,
             "temperature": _first(responder.temperature, temperature),
-            **_sampling(request, responder, session, plain=held_to is None),
+            **_sampling(request, responder, session),
             **({} if max_tokens is None else {"max_tokens": max_tokens}),
             **native,
             **_format(held_to, session),
@@ -159,7 +159,7 @@ class _Length:
         Raises:
             ApiError: 400, with the numbers.
         """
-        prompt = await self._session.client.count_prompt({"messages": messages, **self._tools})
+        prompt = await self._session.count_prompt({"messages": messages, **self._tools})
         if prompt is None or self._context is None:
             return prompt
         if prompt + (self._max_tokens or 1) > self._context:
@@ -210,9 +210,7 @@ def _with_system(messages: list[ChatMessage], *texts: str) -> list[ChatMessage]:
     return [{"role": "system", "content": system}, *rest] if system else rest
 
 
-def _sampling(
-    request: CompletionOptions, responder: Responder, session: Session, *, plain: bool
-) -> dict[str, Any]:
+def _sampling(request: CompletionOptions, responder: Responder, session: Session) -> dict[str, Any]:
     arguments = responder.arguments
     stop = _first(request.stop, arguments.stop) or []
     repetition = "repeat_penalty" if session.abilities.llama else "repetition_penalty"
@@ -224,7 +222,7 @@ def _sampling(
         repetition: request.repetition_penalty,
         "stop": [text for text in ([stop] if isinstance(stop, str) else stop) if text] or None,
     }
-    usual = session.sampling if plain and request.repetition_penalty is None else {}
+    usual = session.sampling if request.repetition_penalty is None else {}
     return {**usual, **{name: value for name, value in chosen.items() if value is not None}}
 
 

@@ -12,7 +12,7 @@ from starlette.types import Receive, Scope, Send
 from carrel.server.access import Caller
 from carrel.server.disconnect import LEFT, unless_disconnected
 from carrel.server.models.responder import Responder
-from carrel.server.openapi import Described
+from carrel.server.openapi import streamed
 from carrel.server.parts import Server
 from carrel.server.records import agents
 from carrel.server.routes.dependencies import CurrentCaller, CurrentServer
@@ -29,7 +29,10 @@ from carrel.wire.ocr import OCRRequest
 
 router = APIRouter(prefix="/v1")
 
-_STREAMED: Described = {200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}}
+_Batch = list[CompletionChunk]
+"""Chunks that came together."""
+
+_STREAMED = streamed(CompletionChunk)
 
 
 @router.post("/agents/completions", response_model=Completion, responses=_STREAMED)
@@ -61,11 +64,11 @@ async def _answer(
     arguments = (responder, asked, caller, read_document)
     try:
         if asked.stream:
-            chunks = server.completions.stream(*arguments)
+            batches = server.completions.stream(*arguments)
             # With the first chunk it is known that the model answers, so that what was wrong
             # before it still is an error with a status of its own.
-            first = await unless_disconnected(request, anext(chunks))
-            return _EventStream(request, first, chunks)
+            first = await unless_disconnected(request, anext(batches))
+            return _EventStream(request, first, batches)
         completion = await unless_disconnected(request, server.completions.complete(*arguments))
     except ClientDisconnect:
         return Response(status_code=LEFT)
@@ -74,20 +77,22 @@ async def _answer(
 
 
 async def _events(
-    request: Request, first: CompletionChunk, chunks: AsyncGenerator[CompletionChunk]
+    request: Request, first: _Batch, batches: AsyncGenerator[_Batch]
 ) -> AsyncGenerator[str]:
-    yield _event(first)
+    yield _text(first)
     sent = 0
-    async for chunk in chunks:
-        sent += 1
+    async for batch in batches:
+        sent += len(batch)
         # Who leaves before the end has had about a token with every chunk.
-        request.state.tokens = chunk.usage.total_tokens if chunk.usage else sent
-        yield _event(chunk)
+        usage = batch[-1].usage
+        request.state.tokens = usage.total_tokens if usage else sent
+        yield _text(batch)
     yield "data: [DONE]\n\n"
 
 
-def _event(chunk: CompletionChunk) -> str:
-    return f"data: {chunk.model_dump_json()}\n\n"
+def _text(batch: _Batch) -> str:
+    """The events of chunks, which travel together."""
+    return "".join(f"data: {chunk.model_dump_json()}\n\n" for chunk in batch)
 
 
 class _EventStream(StreamingResponse):
@@ -95,12 +100,10 @@ class _EventStream(StreamingResponse):
 
     media_type = "text/event-stream"
 
-    def __init__(
-        self, request: Request, first: CompletionChunk, chunks: AsyncGenerator[CompletionChunk]
-    ) -> None:
-        super().__init__(_events(request, first, chunks), headers={"cache-control": "no-store"})
-        self._chunks = chunks
+    def __init__(self, request: Request, first: _Batch, batches: AsyncGenerator[_Batch]) -> None:
+        super().__init__(_events(request, first, batches), headers={"cache-control": "no-store"})
+        self._batches = batches
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        async with aclosing(self._chunks):
+        async with aclosing(self._batches):
             await super().__call__(scope, receive, send)

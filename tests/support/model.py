@@ -1,0 +1,77 @@
+"""A language model that says at once what it was told to, for what passes its words on."""
+
+import asyncio
+import json
+import socket
+from typing import Any
+
+WORD = " word"
+_MODELS = {"data": [{"id": "scripted", "max_model_len": 32768}]}
+
+
+def serve_model(listener: socket.socket, words: int, delay: float = 0) -> None:
+    """Answers every chat with so many words, each written by itself, the first after `delay`."""
+    asyncio.run(_serve(listener, words, delay))
+
+
+async def _serve(listener: socket.socket, words: int, delay: float) -> None:
+    async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            while True:
+                target, stays = await _request(reader)
+                if target == "/v1/chat/completions":
+                    await _stream(writer, words, delay)
+                else:
+                    writer.write(_reply(_MODELS if target == "/v1/models" else None))
+                if not stays:
+                    break
+        except (asyncio.IncompleteReadError, ConnectionError):
+            pass
+        writer.close()
+
+    server = await asyncio.start_server(connected, sock=listener)
+    await server.serve_forever()
+
+
+async def _request(reader: asyncio.StreamReader) -> tuple[str, bool]:
+    """Reads one request; gives its target, and whether another may follow."""
+    first, *lines = (await reader.readuntil(b"\r\n\r\n")).decode().lower().splitlines()
+    fields = dict(line.split(": ", 1) for line in lines if line)
+    await reader.readexactly(int(fields.get("content-length", 0)))
+    return first.split()[1], fields.get("connection") != "close"
+
+
+async def _stream(writer: asyncio.StreamWriter, words: int, delay: float) -> None:
+    head = (
+        "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
+    )
+    writer.write(head.encode())
+    writer.write(_event({"role": "assistant", "content": ""}))
+    await asyncio.sleep(delay)
+    word = _event({"content": WORD})
+    for _ in range(words):
+        writer.write(word)
+        await writer.drain()
+        # Between two words of one answer come those of all others.
+        await asyncio.sleep(0)
+    writer.write(_event({}, "stop", {"prompt_tokens": 10, "completion_tokens": words}))
+    writer.write(_piece("data: [DONE]\n\n") + b"0\r\n\r\n")
+
+
+def _event(
+    delta: dict[str, str], reason: str | None = None, usage: dict[str, int] | None = None
+) -> bytes:
+    choice = {"index": 0, "delta": delta, "finish_reason": reason}
+    chunk: dict[str, Any] = {"id": "chatcmpl-1", "object": "chat.completion.chunk"}
+    chunk |= {"created": 1, "model": "scripted", "choices": [choice], "usage": usage}
+    return _piece(f"data: {json.dumps(chunk)}\n\n")
+
+
+def _piece(text: str) -> bytes:
+    return f"{len(text):x}\r\n{text}\r\n".encode()
+
+
+def _reply(content: Any) -> bytes:
+    status = "404 Not Found" if content is None else "200 OK"
+    body = json.dumps(content)
+    return f"HTTP/1.1 {status}\r\ncontent-length: {len(body)}\r\n\r\n{body}".encode()
