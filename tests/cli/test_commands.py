@@ -165,6 +165,46 @@ async def test_agents(run: Run) -> None:
     assert (await run("agents", "list", "--search", agent_id, "--json")).json == []
 
 
+async def test_an_alias_names_a_version_until_it_is_moved_or_taken_away(run: Run) -> None:
+    agent_id = (await run("agents", "create", "named", "--model", "smollm2")).out.strip()
+    await run("agents", "edit", "named", "--name", "renamed")
+    assert (await run("agents", "alias", agent_id, "prod", "v0")).err == "prod is v0 now.\n"
+    shown = await run("agents", "show", agent_id, "--version", "prod", "--json")
+    assert shown.json["name"] == "named"
+    moved = (await run("agents", "alias", "renamed", "prod", "1", "--json")).json
+    assert (moved["alias"], moved["version"]) == ("prod", 1)
+    [heading, row] = (await run("agents", "aliases", "renamed")).out.splitlines()
+    assert heading.split() == ["NAME", "VERSION", "CHANGED"]
+    assert row.split()[:2] == ["prod", "v1"]
+    assert "alias" in (await run("agents", "alias", "renamed", "Not So", "1", code=2)).err
+    await run("agents", "alias", "renamed", "prod", "7", code=1)
+    await run("agents", "unalias", "renamed", "prod")
+    assert (await run("agents", "aliases", "renamed", "--json")).json == []
+    await run("agents", "delete", "renamed")
+
+
+async def test_a_library_is_shared_and_taken_back(run: Run, server: RunningServer) -> None:
+    await run("libraries", "create", "ours")
+    await carrel("keys", "add", "berta", "--data", server.data)
+    keys = (await carrel("keys", "list", "--data", server.data, "--json")).json
+    berta = next(key["user_id"] for key in keys if key["name"] == "berta")
+    assert (
+        await run("libraries", "share", "ours", berta)
+    ).err == f"Shared ours: {berta} is Viewer.\n"
+    await run("libraries", "share", "ours", berta, "--level", "Editor")
+    shares = (await run("libraries", "shares", "ours", "--json")).json
+    assert [(share["role"], share["share_with_uuid"] == berta) for share in shares] == [
+        ("Owner", False),
+        ("Editor", True),
+    ]
+    assert "Editor" in (await run("libraries", "shares", "ours")).out
+    await run("libraries", "unshare", "ours", berta)
+    assert len((await run("libraries", "shares", "ours", "--json")).json) == 1
+    await run("libraries", "unshare", "ours", berta, code=1)
+    await run("libraries", "share", "ours", "somebody else", code=1)
+    await run("libraries", "delete", "ours")
+
+
 async def test_a_list_of_many_pages_is_whole() -> None:
     def agent(number: int) -> dict[str, object]:
         return {

@@ -4,22 +4,27 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from carrel.cli import output
+from carrel.cli import aliases, output
 from carrel.cli.errors import Code, CommandError
-from carrel.cli.find import everything, find_agent, find_library
-from carrel.cli.options import JSONOption, ProfileOption, commands
+from carrel.cli.find import find_agent, find_library
+from carrel.cli.lists import every_agent, every_version
+from carrel.cli.options import (
+    AgentArgument,
+    JSONOption,
+    ProfileOption,
+    VersionArgument,
+    commands,
+    version_number,
+)
 from carrel.cli.session import run
 from carrel.config import load_profile
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from carrel.client import Client
     from carrel.wire.agents import Agent
 
 app = commands("Make agents, change them, and keep their versions.")
 
-AgentArgument = Annotated[str, typer.Argument(metavar="AGENT", help="An agent's id or name.")]
 DescriptionOption = Annotated[
     str | None, typer.Option(metavar="TEXT", help="What it is for, for people.")
 ]
@@ -48,10 +53,7 @@ def list_agents(
     """List agents."""
 
     async def work(client: "Client") -> "list[Agent]":
-        async def page(number: int) -> "Sequence[Agent]":
-            return await client.agents.list(page=number, page_size=100, search=search)
-
-        return [agent async for agent in everything(page)]
+        return [agent async for agent in every_agent(client, search)]
 
     agents = run(profile, work)
     if json:
@@ -179,14 +181,8 @@ def versions(agent: AgentArgument, profile: ProfileOption = None, json: JSONOpti
 
     async def work(client: "Client") -> "tuple[Agent, list[Agent]]":
         found = await find_agent(client, agent)
-        listed: dict[int, Agent] = {}
-        page = 0
-        while fresh := await client.agents.versions(found.id, page=page, page_size=100):
-            if listed.keys() >= {version.version for version in fresh}:
-                break
-            listed |= {version.version: version for version in fresh}
-            page += 1
-        return found, [listed[number] for number in sorted(listed, reverse=True)]
+        listed = [version async for version in every_version(client, found.id)]
+        return found, sorted(listed, key=lambda version: version.version, reverse=True)
 
     active, found = run(profile, work)
     if json:
@@ -211,17 +207,15 @@ def versions(agent: AgentArgument, profile: ProfileOption = None, json: JSONOpti
 @app.command("switch")
 def switch(
     agent: AgentArgument,
-    version: Annotated[str, typer.Argument(metavar="VERSION", help="Its number: 3 or v3.")],
+    version: VersionArgument,
     profile: ProfileOption = None,
     json: JSONOption = False,
 ) -> None:
     """Make an existing version the active one."""
-    number = version.removeprefix("v")
-    if not (number.isascii() and number.isdigit()):
-        raise CommandError(f"“{version}” is not a version. Versions are v0, v1, …", Code.USAGE)
+    number = version_number(version)
 
     async def work(client: "Client") -> "Agent":
-        return await client.agents.switch((await find_agent(client, agent)).id, int(number))
+        return await client.agents.switch((await find_agent(client, agent)).id, number)
 
     _report_change(run(profile, work, changes=True), json)
 
@@ -239,6 +233,10 @@ def delete(agent: AgentArgument, profile: ProfileOption = None, json: JSONOption
     output.note(f"Deleted {output.one_line(deleted.name)}.")
     if json:
         output.as_json({"id": deleted.id, "deleted": True})
+
+
+for command in (aliases.aliases, aliases.alias, aliases.unalias):
+    app.command()(command)
 
 
 async def _own_model(client: "Client", profile: str | None) -> str:

@@ -9,12 +9,13 @@ import typer
 from carrel.cli import output
 from carrel.cli.errors import CommandError
 from carrel.cli.find import find_file
+from carrel.cli.lists import every_file
 from carrel.cli.options import JSONOption, ProfileOption, commands
 from carrel.cli.session import run
 
 if TYPE_CHECKING:
     from carrel.client import Client
-    from carrel.wire.files import DeletedFile, File, FileList, SignedURL
+    from carrel.wire.files import DeletedFile, File, SignedURL
 
 app = commands("Upload, list, download and delete files.")
 
@@ -54,15 +55,13 @@ def list_files(
     search: Annotated[
         str | None, typer.Option(metavar="TEXT", help="Only those whose name has this.")
     ] = None,
-    page: Annotated[int, typer.Option(metavar="N", min=1, help="Which page, from 1.")] = 1,
-    page_size: Annotated[int, typer.Option(metavar="N", min=1, max=1000)] = 100,
     profile: ProfileOption = None,
     json: JSONOption = False,
 ) -> None:
     """List files."""
 
-    async def work(client: "Client") -> "FileList":
-        return await client.files.list(page=page - 1, page_size=page_size, search=search)
+    async def work(client: "Client") -> "list[File]":
+        return [file async for file in every_file(client, search)]
 
     files = run(profile, work)
     if json:
@@ -78,11 +77,9 @@ def list_files(
                 output.size(file.bytes),
                 output.when(file.created_at),
             )
-            for file in files.data
+            for file in files
         ],
     )
-    if files.total is not None:
-        output.note(f"{len(files.data)} of {files.total} files.")
 
 
 @app.command("get")

@@ -1,10 +1,12 @@
 """Things by their id or their name, as a person gives them."""
 
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import partial
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from carrel.cli.errors import CommandError
+from carrel.cli.lists import every_agent, every_document, every_file, every_library
 
 if TYPE_CHECKING:
     from carrel.client import Client
@@ -28,69 +30,39 @@ class _HasId(Protocol):
 
 T = TypeVar("T", bound=_HasId)
 
-_PAGE = 100
 _ID = re.compile(r"(ag_)?[0-9a-f]{32}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
 
 async def find_file(client: "Client", wanted: str) -> "File":
     """The file with this id, or the only one with this name."""
-
-    async def page(number: int) -> "Sequence[File]":
-        return (await client.files.list(page=number, page_size=_PAGE, search=wanted)).data
-
-    return await _find("file", wanted, client.files.get, page, lambda file: file.filename)
+    listed = every_file(client, wanted)
+    return await _find("file", wanted, client.files.get, listed, lambda file: file.filename)
 
 
 async def find_agent(client: "Client", wanted: str) -> "Agent":
     """The agent with this id, or the only one with this name."""
-
-    async def page(number: int) -> "Sequence[Agent]":
-        return await client.agents.list(page=number, page_size=_PAGE, search=wanted)
-
-    return await _find("agent", wanted, client.agents.get, page, lambda agent: agent.name)
+    listed = every_agent(client, wanted)
+    return await _find("agent", wanted, client.agents.get, listed, lambda agent: agent.name)
 
 
 async def find_library(client: "Client", wanted: str) -> "Library":
     """The library with this id, or the only one with this name."""
-
-    async def page(number: int) -> "Sequence[Library]":
-        return (await client.libraries.list(page=number, page_size=_PAGE, search=wanted)).data
-
-    return await _find("library", wanted, client.libraries.get, page, lambda library: library.name)
+    listed = every_library(client, wanted)
+    return await _find("library", wanted, client.libraries.get, listed, lambda it: it.name)
 
 
 async def find_document(client: "Client", library_id: str, wanted: str) -> "Document":
     """The document of a library with this id, or the only one with this name."""
-
-    async def page(number: int) -> "Sequence[Document]":
-        found = await client.documents.list(library_id, page=number, page_size=_PAGE, search=wanted)
-        return found.data
-
-    async def get(document_id: str) -> "Document":
-        return await client.documents.get(library_id, document_id)
-
-    return await _find("document", wanted, get, page, lambda document: document.name)
-
-
-async def everything(page: Callable[[int], Awaitable[Sequence[T]]]) -> AsyncIterator[T]:
-    """The items of all pages of a list, each once."""
-    seen: set[str] = set()
-    number = 0
-    # A service that knows no pages answers the same list again, which ends this too.
-    while fresh := [item for item in await page(number) if item.id not in seen]:
-        for item in fresh:
-            seen.add(item.id)
-            yield item
-        if len(fresh) < _PAGE:
-            return
-        number += 1
+    get = partial(client.documents.get, library_id)
+    listed = every_document(client, library_id, wanted)
+    return await _find("document", wanted, get, listed, lambda document: document.name)
 
 
 async def _find(
     kind: str,
     wanted: str,
     get: Callable[[str], Awaitable[T]],
-    page: Callable[[int], Awaitable[Sequence[T]]],
+    listed: AsyncIterator[T],
     name: Callable[[T], str],
 ) -> T:
     from carrel.client.errors import NotFound
@@ -100,7 +72,7 @@ async def _find(
             return await get(wanted)
         except NotFound:
             pass
-    found = [item async for item in everything(page) if wanted in (item.id, name(item))]
+    found = [item async for item in listed if wanted in (item.id, name(item))]
     if len(found) == 1:
         return found[0]
     if not found:

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from carrel.cli import output
+from carrel.cli import output, shares
 from carrel.cli.errors import CommandError
-from carrel.cli.find import everything, find_document, find_library
-from carrel.cli.options import JSONOption, ProfileOption, commands
+from carrel.cli.find import find_document, find_library
+from carrel.cli.lists import every_document, every_library
+from carrel.cli.options import JSONOption, LibraryArgument, ProfileOption, commands
 from carrel.cli.session import run
 
 if TYPE_CHECKING:
@@ -22,9 +23,8 @@ if TYPE_CHECKING:
     from carrel.wire.documents import Document
     from carrel.wire.libraries import Library, SearchHit, SearchResult
 
-app = commands("Make libraries, fill them, and search them.")
+app = commands("Make libraries, fill them, search them, and share them.")
 
-LibraryArgument = Annotated[str, typer.Argument(metavar="LIBRARY", help="A library's id or name.")]
 DocumentArgument = Annotated[
     str, typer.Argument(metavar="DOCUMENT", help="A document's id or name.")
 ]
@@ -37,10 +37,7 @@ def list_libraries(profile: ProfileOption = None, json: JSONOption = False) -> N
     """List libraries."""
 
     async def work(client: "Client") -> "list[Library]":
-        async def page(number: int) -> "Sequence[Library]":
-            return (await client.libraries.list(page=number, page_size=100)).data
-
-        return [library async for library in everything(page)]
+        return [library async for library in every_library(client)]
 
     libraries = run(profile, work)
     if json:
@@ -202,14 +199,7 @@ def documents(
 
     async def work(client: "Client") -> "list[Document]":
         found = await find_library(client, library)
-
-        async def page(number: int) -> "Sequence[Document]":
-            listed = await client.documents.list(
-                found.id, page=number, page_size=100, search=search
-            )
-            return listed.data
-
-        return [document async for document in everything(page)]
+        return [document async for document in every_document(client, found.id, search)]
 
     listed = run(profile, work)
     if json:
@@ -333,6 +323,10 @@ def status(document: "Document") -> str:
     from carrel.store.selectors.libraries import document_status
 
     return document_status(document).text
+
+
+for command in (shares.shares, shares.share, shares.unshare):
+    app.command()(command)
 
 
 def _hit(number: int, hit: "SearchHit") -> str:

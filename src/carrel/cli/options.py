@@ -4,6 +4,8 @@ from typing import Annotated
 
 import typer
 
+from carrel.cli.errors import Code, CommandError
+
 
 def _or_global(context: typer.Context, value: str | None) -> str | None:
     name: str | None = value or context.find_root().params.get("profile")
@@ -24,6 +26,18 @@ ProfileOption = Annotated[
 JSONOption = Annotated[
     bool, typer.Option("--json", help="Print JSON, with the fields of the interface.")
 ]
+
+AgentArgument = Annotated[str, typer.Argument(metavar="AGENT", help="An agent's id or name.")]
+LibraryArgument = Annotated[str, typer.Argument(metavar="LIBRARY", help="A library's id or name.")]
+VersionArgument = Annotated[str, typer.Argument(metavar="VERSION", help="Its number: 3 or v3.")]
+
+
+def version_number(text: str) -> int:
+    """The number of a version as a person writes it."""
+    number = text.removeprefix("v")
+    if not (number.isascii() and number.isdigit()):
+        raise CommandError(f"“{text}” is not a version. Versions are v0, v1, …", Code.USAGE)
+    return int(number)
 
 
 def commands(help: str) -> typer.Typer:
