@@ -73,6 +73,25 @@ def test_extensions_are_named_as_such(server: RunningServer) -> None:
     assert "extension" in document["properties"]["queue_position"]["description"]
 
 
+def test_a_completion_is_described_whole_and_as_a_stream(server: RunningServer) -> None:
+    described = httpx.get(f"{server.url}/openapi.json").json()
+    schemas = described["components"]["schemas"]
+    for path in ("/v1/agents/completions", "/v1/chat/completions"):
+        content = described["paths"][path]["post"]["responses"]["200"]["content"]
+        assert content["application/json"]["schema"] == {"$ref": "#/components/schemas/Completion"}
+        event = content["text/event-stream"]["schema"]["contentSchema"]
+        assert event == {"$ref": "#/components/schemas/CompletionChunk"}
+    choice = schemas["CompletionChunk"]["properties"]["choices"]["items"]["$ref"]
+    assert "finish_reason" in schemas[choice.rpartition("/")[2]]["properties"]
+    for name, field in {
+        "Completion": "agent_version",
+        "CompletionChunk": "agent_version",
+        "CompletionMessage": "sources",
+        "Delta": "sources",
+    }.items():
+        assert "extension" in schemas[name]["properties"][field]["description"]
+
+
 @pytest.fixture(scope="module")
 def described(server: RunningServer) -> Any:
     """The description as the server gives it, without a key."""

@@ -8,6 +8,7 @@ from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute
 from pydantic import BaseModel
 
+from carrel.wire.completions import CompletionChunk
 from carrel.wire.errors import DetailBody, ErrorBody, ValidationErrorBody
 
 Described = dict[int | str, dict[str, Any]]
@@ -20,6 +21,8 @@ ERRORS: Described = {
     "5XX": {"model": ErrorBody, "description": "The server or its model failed"},
 }
 """The errors of every operation."""
+
+_COMPONENT = "#/components/schemas/{model}"
 
 KEYED_ERRORS: Described = {
     401: {"model": DetailBody, "description": "No key, or not a good one"},
@@ -34,6 +37,18 @@ def binary(*media_types: str) -> Described:
     content = {kind: {"schema": {"type": "string", "format": "binary"}} for kind in media_types}
     whole = {"description": "The bytes", "content": content}
     return {200: whole, 206: {**whole, "description": "The part asked for with `Range`"}}
+
+
+def streamed(event: type[BaseModel]) -> Described:
+    """Describes an answer that may come as server-sent events instead."""
+    schema = {
+        "type": "string",
+        "description": f"Server-sent events: the data of each is a {event.__name__}, but for the"
+        " last, which is `[DONE]`.",
+        "contentMediaType": "application/json",
+        "contentSchema": {"$ref": _COMPONENT.format(model=event.__name__)},
+    }
+    return {200: {"content": {"text/event-stream": {"schema": schema}}}}
 
 
 def multipart(fields: type[BaseModel] | None = None) -> dict[str, Any]:
@@ -59,6 +74,8 @@ def describe(
         " extension, only this server has.",
         routes=app.routes,
     )
+    # No body is one of these: they are the events of a stream.
+    schema["components"]["schemas"] |= _components(CompletionChunk)
     schemes = schema["components"].setdefault("securitySchemes", {})
     schemes["key"] = {"type": "http", "scheme": "bearer"}
     for route in (route for router in routers for route in router.routes):
@@ -71,6 +88,11 @@ def describe(
             for model in _query_models(route):
                 operation.setdefault("parameters", []).extend(_parameters(model))
     return schema
+
+
+def _components(model: type[BaseModel]) -> dict[str, Any]:
+    described = model.model_json_schema(mode="serialization", ref_template=_COMPONENT)
+    return {**described.pop("$defs", {}), model.__name__: described}
 
 
 def _query_models(route: APIRoute) -> list[type[BaseModel]]:

@@ -10,6 +10,9 @@ from carrel.wire.formats import ResponseFormat
 from carrel.wire.libraries import PageBox, Span
 from carrel.wire.tools import FunctionTool, NamedToolChoice, ToolCall, ToolChoice
 
+_SOURCES = "The passages of libraries that the model was given; an extension"
+_AGENT_VERSION = "The version that answers, where an agent does; an extension"
+
 FinishReason = Literal["stop", "length", "model_length", "error", "tool_calls"]
 
 
@@ -57,7 +60,12 @@ Penalty = Annotated[float, Field(ge=-2, le=2)]
 
 
 class CompletionOptions(Request):
-    """What may be asked of a completion, whoever answers."""
+    """What may be asked of a completion, whoever answers.
+
+    Of the bundled server: `prediction`, `prompt_mode`, `reasoning_effort`, `parallel_tool_calls`,
+    `metadata`, `prompt_cache_key` and `service_tier` are hints without effect. `min_tokens`,
+    `guardrails` and those with `logprobs` in their name it cannot do, and refuses.
+    """
 
     messages: Annotated[list[Message], Field(min_length=1)]
     max_tokens: Count | None = None
@@ -118,7 +126,7 @@ class CompletionMessage(Answer):
     content: str | list[dict[str, Any]] | None = ""
     tool_calls: list[ToolCall] | None = None
     prefix: bool | None = omitted_when_none()
-    sources: list[Passage] | None = omitted_when_none()
+    sources: list[Passage] | None = omitted_when_none(_SOURCES)
 
 
 class Choice(Answer):
@@ -152,7 +160,7 @@ class Completion(Answer):
     created: int
     usage: Usage
     choices: list[Choice]
-    agent_version: int | None = omitted_when_none()
+    agent_version: int | None = omitted_when_none(_AGENT_VERSION)
 
 
 class Delta(Answer):
@@ -161,7 +169,7 @@ class Delta(Answer):
     role: str | None = omitted_when_none()
     content: str | list[dict[str, Any]] | None = omitted_when_none()
     tool_calls: list[ToolCall] | None = omitted_when_none()
-    sources: list[Passage] | None = omitted_when_none()
+    sources: list[Passage] | None = omitted_when_none(_SOURCES)
 
 
 class ChunkChoice(Answer):
@@ -179,4 +187,4 @@ class CompletionChunk(Answer):
     model: str
     choices: list[ChunkChoice]
     usage: Usage | None = omitted_when_none()
-    agent_version: int | None = omitted_when_none()
+    agent_version: int | None = omitted_when_none(_AGENT_VERSION)

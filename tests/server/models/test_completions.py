@@ -310,6 +310,16 @@ def test_vendor_names_are_answered_to_and_echoed(http: httpx.Client) -> None:
     assert "mistral-small-latest" in model["aliases"]
 
 
+def test_one_model_is_found_by_its_name_and_by_the_vendor_s(http: httpx.Client) -> None:
+    [model, embedding] = http.get("/v1/models").json()["data"]
+    assert http.get("/v1/models/smollm2").json() == model
+    assert http.get("/v1/models/mistral-small-latest").json() == model
+    assert http.get("/v1/models/mistral-embed").json() == embedding
+    unknown = http.get("/v1/models/some/other")
+    assert unknown.status_code == 404
+    assert unknown.json()["type"] == "not_found_error"
+
+
 def test_an_unknown_agent_is_not_found(http: httpx.Client) -> None:
     body = {"agent_id": "ag_0", "messages": [{"role": "user", "content": "Hello"}]}
     assert http.post("/v1/agents/completions", json=body).status_code == 404

@@ -1,3 +1,5 @@
+from typing import Any
+
 import pytest
 
 from carrel.server.errors import ApiError
@@ -39,7 +41,26 @@ def test_open_ends_get_a_limit_and_nothing_else_changes() -> None:
             "sample": {"const": {"type": "string"}},
             "type": {"type": "integer"},
         },
+        "additionalProperties": False,
     }
+
+
+def test_objects_come_to_an_end() -> None:
+    described = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
+    assert bounded(described)["additionalProperties"] is False
+    open_ends: list[dict[str, Any]] = [{"required": ["b"]}, {"allOf": [{}]}, {"minProperties": 2}]
+    for open_end in open_ends:
+        assert "additionalProperties" not in bounded({**described, **open_end})
+    chosen = {"type": "object", "additionalProperties": {"type": "integer"}}
+    assert bounded(chosen) == chosen
+
+    free = bounded({"type": "object"})
+    nested = '{"a": {"b": [1, "x", null]}, "c": true}'
+    assert is_answer(nested, free)
+    assert not is_answer('{"a": "%s"}' % ("x" * 101), free)
+    assert not is_answer(str({f"{n}": n for n in range(9)}).replace("'", '"'), free)
+    many = {"type": "object", "required": [f"{n}" for n in range(20)]}
+    assert bounded(many)["maxProperties"] == 20
 
 
 def test_each_format_has_its_schema() -> None:

@@ -11,11 +11,18 @@ _MAX_ITEMS = 32
 _MAX_LENGTH = 1000
 _LITERAL = ("const", "enum", "default", "examples")
 
+# What an object may hold that no schema describes.
+_FREE_DEPTH = 2
+_FREE_ITEMS = 8
+_FREE_LENGTH = 100
+_SHAPING = {"properties", "additionalProperties", "patternProperties", "$ref", *("allOf", "anyOf")}
+
 
 def bounded(schema: Any) -> Any:
-    """The schema with a limit for every array and text that has none.
+    """The schema with a limit for every array and text that has none, and without open ends.
 
-    Without one a small model may write the same item until it is cut off.
+    Without one a small model may write the same item, or one field after another, until it is
+    cut off. What fits the answer fits the schema too.
     """
     if isinstance(schema, list):
         return [bounded(item) for item in schema]
@@ -28,7 +35,45 @@ def bounded(schema: Any) -> Any:
         schema
     ):
         limited.setdefault("maxLength", max(_MAX_LENGTH, _number(schema, "minLength")))
+    elif schema.get("type") == "object":
+        limited |= _closed(schema)
     return limited
+
+
+def _closed(schema: dict[str, Any]) -> dict[str, Any]:
+    """What an object's schema lacks, so that its fields come to an end."""
+    shaping = _SHAPING & set(schema)
+    if not shaping:
+        most = max(_FREE_ITEMS, _number(schema, "minProperties"), len(schema.get("required", ())))
+        return {**_free_object(_free(_FREE_DEPTH)), "maxProperties": most, **schema}
+    described = schema.get("properties")
+    if (
+        shaping == {"properties"}
+        and isinstance(described, dict)
+        and set(schema.get("required", ())) <= set(described)
+        and _number(schema, "minProperties") <= len(described)
+    ):
+        return {"additionalProperties": False}
+    return {}
+
+
+def _free(depth: int) -> dict[str, Any]:
+    """Any JSON value, of limited size."""
+    kinds: list[dict[str, Any]] = [
+        {"type": "string", "maxLength": _FREE_LENGTH},
+        {"type": ["number", "boolean", "null"]},
+    ]
+    if depth:
+        inner = _free(depth - 1)
+        kinds += [
+            {"type": "array", "items": inner, "maxItems": _FREE_ITEMS},
+            _free_object(inner),
+        ]
+    return {"anyOf": kinds}
+
+
+def _free_object(value: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "additionalProperties": value, "maxProperties": _FREE_ITEMS}
 
 
 def _number(schema: dict[str, Any], key: str) -> int:
