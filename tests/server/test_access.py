@@ -142,4 +142,4 @@ def test_the_scheme_may_be_written_in_any_case(server: RunningServer) -> None:
 def test_health_asks_for_no_key(server: RunningServer, path: str) -> None:
     answer = httpx.get(server.url + path)
     assert answer.status_code == 200
-    assert answer.json() == {"status": "ok"}
+    assert answer.json()["status"] == "ok"

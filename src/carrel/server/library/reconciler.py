@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import time
 from functools import partial
 
 import sqlalchemy as sa
@@ -23,6 +24,12 @@ class Reconciler:
     def __init__(self, database: Database, jobs: Jobs) -> None:
         self._database = database
         self._jobs = jobs
+        self._came_round = time.monotonic()
+
+    @property
+    def silent_seconds(self) -> float:
+        """How long ago it last came round, with the queue answering."""
+        return time.monotonic() - self._came_round
 
     async def run(self) -> None:
         """Reconciles now and then every minute, until it is cancelled."""
@@ -43,6 +50,7 @@ class Reconciler:
                 await self._database.write(partial(self._resume, job=job))
         await self._database.write(documents.delete_expired)
         await asyncio.to_thread(self._jobs.forget_finished)
+        self._came_round = time.monotonic()
 
     def _resume(self, connection: sa.Connection, job: Job) -> None:
         try:

@@ -2,12 +2,14 @@
 
 import asyncio
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 
 import sqlalchemy as sa
 
 from carrel.server.access import Caller
 from carrel.server.blobs.store import Blobs
+from carrel.server.errors import not_found
 from carrel.server.library.embeddings import Embedder
 from carrel.server.library.jobs import Jobs, RunStep
 from carrel.server.library.processing import CountTokens, Processing
@@ -21,6 +23,15 @@ from carrel.server.records.libraries import Role
 from carrel.server.records.processing import Job
 from carrel.wire.documents import Document
 from carrel.wire.libraries import SearchQuery
+
+
+@dataclass(frozen=True)
+class WorkerState:
+    """What processes documents: its last sign of life, and its work."""
+
+    silent_seconds: float
+    running: int
+    queued: int
 
 
 class LibraryService:
@@ -44,6 +55,15 @@ class LibraryService:
     def active(self) -> int:
         """How many documents are being processed right now."""
         return self._jobs.active
+
+    async def worker(self) -> WorkerState:
+        """What the worker that processes documents is doing."""
+        unfinished = await self._database.read(processing.unfinished)
+        return WorkerState(
+            silent_seconds=self._reconciler.silent_seconds,
+            running=self.active,
+            queued=max(0, len(unfinished) - self.active),
+        )
 
     async def start(self) -> None:
         """Takes up processing where the last run left it."""
@@ -116,7 +136,8 @@ class LibraryService:
         """
 
         def read(connection: sa.Connection) -> list[Passage]:
-            libraries.get(connection, caller, library_id)
+            if not libraries.accessible_ids(connection, caller, [library_id]):
+                raise not_found("library", library_id)
             restricted = documents.ids_of(
                 connection, library_id, query.document_ids, query.filters_attributes
             )

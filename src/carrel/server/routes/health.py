@@ -13,6 +13,9 @@ from carrel.server.routes.dependencies import CurrentServer
 
 log = logging.getLogger(__name__)
 
+SILENT_SECONDS = 300
+"""After so long without a sign of life the worker counts as failing."""
+
 router = APIRouter()
 
 
@@ -24,7 +27,11 @@ async def healthz() -> dict[str, str]:
 
 @router.get("/readyz", openapi_extra=EXTENSION, responses={503: {}})
 async def readyz(server: CurrentServer) -> Response:
-    """The server can write what it must; 503 names the parts that cannot."""
+    """The server can do its work; 503 names the parts that cannot.
+
+    `worker` is what processes documents: the seconds since its last sign of life, which comes
+    every minute, and how many documents it works on and how many wait.
+    """
     failing = []
     for name, check in _CHECKS.items():
         try:
@@ -34,7 +41,17 @@ async def readyz(server: CurrentServer) -> Response:
             failing.append(name)
     if failing:
         return JSONResponse({"status": "failing", "failing": failing}, 503)
-    return JSONResponse({"status": "ok"})
+    worker = await server.library.worker()
+    return JSONResponse(
+        {
+            "status": "ok",
+            "worker": {
+                "silent_seconds": round(worker.silent_seconds),
+                "running": worker.running,
+                "queued": worker.queued,
+            },
+        }
+    )
 
 
 async def _database(server: Server) -> None:
@@ -45,4 +62,14 @@ async def _blobs(server: Server) -> None:
     await server.blobs.check()
 
 
-_CHECKS: dict[str, Callable[[Server], Awaitable[None]]] = {"database": _database, "blobs": _blobs}
+async def _worker(server: Server) -> None:
+    silent = (await server.library.worker()).silent_seconds
+    if silent > SILENT_SECONDS:
+        raise RuntimeError(f"the worker gave no sign of life for {silent:.0f} s")
+
+
+_CHECKS: dict[str, Callable[[Server], Awaitable[None]]] = {
+    "database": _database,
+    "blobs": _blobs,
+    "worker": _worker,
+}
