@@ -21,6 +21,8 @@ _SIGNATURES: tuple[tuple[bytes, int, str, str], ...] = (
     (b"BM", 0, "image/bmp", "bmp"),
     (b"ftypavif", 4, "image/avif", "avif"),
     (b"ftypheic", 4, "image/heic", "heic"),
+    (b"ftypheix", 4, "image/heic", "heic"),
+    (b"ftypmif1", 4, "image/heif", "heif"),
     (b"{\\rtf", 0, "application/rtf", "rtf"),
     (b"\x1f\x8b", 0, "application/gzip", "gz"),
 )

@@ -5,7 +5,7 @@ import io
 from pathlib import Path
 
 import pytest
-from PIL import Image
+from PIL import ExifTags, Image
 from reportlab.pdfgen.canvas import Canvas
 
 from carrel.server.reading.options import NoSuchPage
@@ -90,6 +90,33 @@ async def test_every_kind_of_picture(tmp_path: Path, read: Read, suffix: str) ->
     with Image.open(path) as original:
         assert page.dimensions is not None
         assert (page.dimensions.width, page.dimensions.height) == original.size
+
+
+async def test_a_picture_of_a_telephone(read: Read) -> None:
+    # Kept as a file: what writes HEIC is not among the tools of this project.
+    (page,) = (await read(Path(__file__).with_name("whisper.heic"))).pages
+    assert page.markdown == "Whisper near the stairs."
+
+
+@pytest.mark.parametrize("orientation", [3, 6, 8])
+async def test_a_photograph_is_as_its_camera_was_held(
+    tmp_path: Path, read: Read, orientation: int
+) -> None:
+    turns = {3: 180, 6: 90, 8: 270}
+    exif = Image.Exif()
+    exif[ExifTags.Base.Orientation] = orientation
+    with Image.open(picture(tmp_path / "a.png")) as upright:
+        size = upright.size
+        sensed = upright.rotate(turns[orientation], expand=True)
+    sensed.save(tmp_path / "a.jpg", exif=exif, quality=95)
+    (page,) = (await read(tmp_path / "a.jpg", include_blocks=True)).pages
+    assert page.markdown == TEXT
+    assert page.dimensions is not None
+    assert (page.dimensions.width, page.dimensions.height) == size
+    assert page.blocks is not None
+    (block,) = page.blocks
+    assert (block.bottom_right_x or 0) <= size[0]
+    assert (block.top_left_y or 0) < size[1] / 2
 
 
 @pytest.mark.parametrize("mode", ["P", "L", "1", "RGBA", "LA"])

@@ -24,7 +24,7 @@ from carrel.server.reading.frames import Frame, read_frame, write_frame
 from carrel.server.reading.office.document import Office
 from carrel.server.reading.options import NoSuchPage, ReadOptions, UnreadableDocument
 from carrel.server.reading.pdf import PDF
-from carrel.server.reading.picture import Picture
+from carrel.server.reading.picture import HEIF_BRANDS, Picture
 
 # Elsewhere system libraries do not stand a copy without a fresh start.
 _CAN_COPY = sys.platform == "linux"
@@ -120,6 +120,8 @@ def _open(path: Path, mimetype: str | None) -> PDF | Picture | Office:
 def _is_picture(head: bytes) -> bool:
     if head[:4] == b"RIFF":
         return head[8:12] == b"WEBP"
+    if head[4:8] == b"ftyp":
+        return head[8:12] in HEIF_BRANDS
     beginnings = (b"\x89PNG", b"\xff\xd8\xff", b"II*\0", b"MM\0*", b"II+\0", b"MM\0+", b"GIF8")
     # "BM" alone also begins ordinary text.
     return head.startswith(beginnings) or (head[:2] == b"BM" and head[6:10] == bytes(4))

@@ -4,6 +4,7 @@ import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
+from pi_heif import register_heif_opener
 from PIL import Image, ImageOps, UnidentifiedImageError
 
 from carrel.server.reading.blocks import page_layout
@@ -15,7 +16,9 @@ from carrel.server.reading.pdf import parse
 from carrel.server.reading.recognition import Recognise, recognise_page
 from carrel.wire.ocr import Page
 
-FORMATS = ("PNG", "JPEG", "TIFF", "WEBP", "BMP", "GIF")
+FORMATS = ("PNG", "JPEG", "TIFF", "WEBP", "BMP", "GIF", "HEIF")
+HEIF_BRANDS = frozenset([b"heic", b"heix", b"mif1"])
+"""What files of the last format call themselves."""
 MAX_PIXELS = 100_000_000
 """A larger picture is refused: decoding it would need more memory than a parser has."""
 OCR_SIDE = 2200
@@ -25,6 +28,8 @@ _LONG_SIDE = 842.0
 """Points. A picture is laid out as a page as long as A4, whatever its resolution says."""
 _SECONDS_PER_PAGE = 30
 _DPI = 72
+
+register_heif_opener(thumbnails=False)
 
 
 class Picture:
