@@ -50,7 +50,7 @@ def _blobs(data: Path) -> list[Path]:
 
 def test_kill_during_uploads(tmp_path: Path) -> None:
     data, uploads = tmp_path / "data", Uploads(0, 10, 300_000, 3_000_000)
-    storm(data, rounds(3, 32), uploads.upload)
+    storm(data, rounds(2, 32), uploads.upload)
     assert uploads.answered
     with serve(data) as server, connect(server) as http:
         total = uploads.check(http)
@@ -72,7 +72,7 @@ def test_kill_during_patches(tmp_path: Path) -> None:
         assert answer.json()["instructions"] == words
         assert answered.setdefault(answer.json()["version"], words) == words
 
-    storm(data, rounds(3, 32), patch)
+    storm(data, rounds(2, 32), patch)
     with serve(data) as server, connect(server) as http:
         now = http.get(path).json()
     versions = dict(
@@ -139,7 +139,7 @@ def test_kill_during_deletes(tmp_path: Path) -> None:
     def work(http: httpx.Client, chance: random.Random) -> None:
         _make_and_delete(things, http, chance)
 
-    storm(data, rounds(3, 32), work, seconds=(0, 2))
+    storm(data, rounds(2, 32), work, seconds=(0, 2))
     assert things.known
     assert things.deleted
     with serve(data) as server, connect(server) as http:

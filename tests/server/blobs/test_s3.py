@@ -75,11 +75,14 @@ async def test_an_upload_that_broke_off_in_the_store_is_ended_by_the_collector(
 async def test_objects_of_others_below_the_prefix_are_left_alone(s3_store: StoreUnderTest) -> None:
     assert s3_store.s3 and s3_store.url
     bucket = s3_store.s3.bucket(s3_store.url)
+    key = f"{bucket.prefix}README"
     async with httpx.AsyncClient() as http:
-        await http.put(bucket.sign("PUT", f"{bucket.prefix}README", 60), content=b"mine")
+        await http.put(bucket.sign("PUT", key, 60), content=b"mine")
+        await http.post(bucket.sign("POST", key, 60, {"uploads": ""}))
     await asyncio.sleep(1.1)
     assert await s3_store.blobs.collect(set(), 1) == 0
     assert s3_store.stored() == {"README"}
+    assert _unfinished(bucket) == [key]
 
 
 @pytest.mark.parametrize("endpoint", ["down", "wrong key"])

@@ -168,9 +168,9 @@ class S3Blobs:
         async with httpx.AsyncClient(timeout=_REQUEST_SECONDS) as http:
             found = _good(await http.get(sign("GET", "", _ADDRESS_SECONDS, query)))
             for upload in ElementTree.fromstring(found.content).iterfind("{*}Upload"):
+                key = upload.findtext("{*}Key", "")
                 begun = datetime.fromisoformat(upload.findtext("{*}Initiated", ""))
-                if begun < before:
-                    key = upload.findtext("{*}Key", "")
+                if begun < before and _KEY.fullmatch(key.removeprefix(self._bucket.prefix)):
                     query = {"uploadId": upload.findtext("{*}UploadId", "")}
                     _good(await http.delete(sign("DELETE", key, _ADDRESS_SECONDS, query)))
 
