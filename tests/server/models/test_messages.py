@@ -7,7 +7,7 @@ from carrel.server.errors import ApiError
 from carrel.server.models.address import Abilities
 from carrel.server.models.messages import as_chat, check_order, last_question
 from carrel.wire.completions import Message
-from carrel.wire.content import DocumentURLChunk, FileChunk
+from carrel.wire.content import DocumentURLChunk, FileChunk, ImageURLChunk
 
 MESSAGES: TypeAdapter[list[Message]] = TypeAdapter(list[Message])
 PLAIN = Abilities(tools=False, images=False, llama=True)
@@ -32,7 +32,10 @@ def turns(roles: str) -> list[Message]:
     return messages(*(known[initial] for initial in roles))
 
 
-async def read_nothing(chunk: DocumentURLChunk | FileChunk) -> str:
+Brought = DocumentURLChunk | FileChunk | ImageURLChunk
+
+
+async def read_nothing(chunk: Brought) -> str:
     raise AssertionError(f"nobody brought a document: {chunk}")
 
 
@@ -91,7 +94,8 @@ async def test_chunks_of_text_become_one_text() -> None:
 
 
 async def test_documents_are_read() -> None:
-    async def read(chunk: DocumentURLChunk | FileChunk) -> str:
+    async def read(chunk: Brought) -> str:
+        assert not isinstance(chunk, ImageURLChunk)
         return f"text of {chunk.file_id if isinstance(chunk, FileChunk) else chunk.document_url}"
 
     chunks = [
@@ -107,10 +111,15 @@ async def test_images_go_only_where_they_are_seen() -> None:
     given = messages({"role": "user", "content": chunks})
     with pytest.raises(ApiError, match="cannot see images"):
         await as_chat(given, PLAIN, read_nothing)
-    chat = await as_chat(given, Abilities(images=True), read_nothing)
+
+    async def read(chunk: Brought) -> str:
+        assert isinstance(chunk, ImageURLChunk)
+        return f"{chunk.url},read"
+
+    chat = await as_chat(given, Abilities(images=True), read)
     assert chat[0]["content"] == [
         {"type": "text", "text": "What?"},
-        {"type": "image_url", "image_url": {"url": "data:x"}},
+        {"type": "image_url", "image_url": {"url": "data:x,read"}},
     ]
 
 

@@ -24,8 +24,8 @@ from carrel.wire.content import (
     TextChunk,
 )
 
-ReadDocument = Callable[[DocumentURLChunk | FileChunk], Awaitable[str]]
-"""The text of a document that a message brings along."""
+ReadDocument = Callable[[DocumentURLChunk | FileChunk | ImageURLChunk], Awaitable[str]]
+"""The text of a document that a message brings along, or the data URL of a picture."""
 
 ChatMessage = dict[str, Any]
 """A message in the form of the OpenAI interface."""
@@ -186,7 +186,9 @@ class _Reader:
                 raise ApiError(
                     400, "This model cannot see images. Send text, or choose another model."
                 )
-            return {"type": "image_url", "image_url": {"url": chunk.url}}
+            # Not its address: the model must not reach where this server would not.
+            url = await self._read_document(chunk)
+            return {"type": "image_url", "image_url": {"url": url}}
         if isinstance(chunk, InputAudioChunk):
             raise ApiError(400, "This model cannot hear audio. Send text instead.")
         return None

@@ -16,7 +16,7 @@ from carrel.server.openapi import streamed
 from carrel.server.parts import Server
 from carrel.server.records import agents
 from carrel.server.routes.dependencies import CurrentCaller, CurrentServer
-from carrel.server.routes.ocr import recognise
+from carrel.server.routes.ocr import picture, recognise
 from carrel.wire.chat import ChatRequest
 from carrel.wire.completions import (
     Completion,
@@ -24,7 +24,7 @@ from carrel.wire.completions import (
     CompletionOptions,
     CompletionRequest,
 )
-from carrel.wire.content import DocumentURLChunk, FileChunk
+from carrel.wire.content import DocumentURLChunk, FileChunk, ImageURLChunk
 from carrel.wire.ocr import OCRRequest
 
 router = APIRouter(prefix="/v1")
@@ -57,8 +57,11 @@ async def _answer(
     server: Server,
     caller: Caller,
 ) -> Response:
-    async def read_document(chunk: DocumentURLChunk | FileChunk) -> str:
-        result = await recognise(OCRRequest(model=None, document=chunk), server, caller)
+    async def read_document(chunk: DocumentURLChunk | FileChunk | ImageURLChunk) -> str:
+        named = OCRRequest(model=None, document=chunk)
+        if isinstance(chunk, ImageURLChunk):
+            return await picture(named, server, caller)
+        result = await recognise(named, server, caller)
         return "\n\n".join(page.markdown for page in result.pages)
 
     arguments = (responder, asked, caller, read_document)

@@ -1,6 +1,7 @@
 """OCR: a document by file, address or data URL in, its pages out."""
 
 import asyncio
+import base64
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -33,6 +34,7 @@ router = APIRouter(prefix="/v1/ocr")
 log = logging.getLogger(__name__)
 
 DEFAULT_MODEL = "carrel-ocr"
+_PICTURE_BYTES = 20 * 1024 * 1024
 
 
 class Source(NamedTuple):
@@ -80,6 +82,22 @@ async def recognise(body: OCRRequest, server: Server, caller: Caller) -> OCRResu
         usage_info=OCRUsage(pages_processed=len(reading.pages), doc_size_bytes=reading.size),
     )
     return await annotate(result, body, server.engine)
+
+
+async def picture(body: OCRRequest, server: Server, caller: Caller) -> str:
+    """The picture that a request names, as a data URL.
+
+    Raises:
+        ApiError: it cannot be found or fetched, is none, or is too large.
+    """
+    async with _source(body, server, caller) as source:
+        kind = await asyncio.to_thread(sniff, source.path, source.name)
+        if not kind.mimetype.startswith("image/"):
+            raise ApiError(400, "An image_url leads to something that is no picture.")
+        if source.path.stat().st_size > _PICTURE_BYTES:
+            raise ApiError(413, "A picture is larger than the 20 MiB that a model is shown.")
+        data = await asyncio.to_thread(source.path.read_bytes)
+    return f"data:{kind.mimetype};base64,{base64.b64encode(data).decode()}"
 
 
 @asynccontextmanager
