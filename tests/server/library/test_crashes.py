@@ -5,6 +5,7 @@ import random
 import signal
 import sqlite3
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -82,8 +83,8 @@ def test_kill_during_processing(tmp_path: Path) -> None:
     documents = _documents(tmp_path)
     with serve(tmp_path / "calm") as server, connect(server) as http:
         library = new_library(http, chunk_size=256)
-        for name, data in documents.items():
-            library.add(name, data)
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(library.add, documents.keys(), documents.values()))
         _wait_until_final(library)
         expected = _chunks(server)
 
@@ -93,15 +94,15 @@ def test_kill_during_processing(tmp_path: Path) -> None:
     chance = random.Random(20)
     with serve(tmp_path / "stormy") as server, connect(server) as http:
         library = new_library(http, chunk_size=256)
-        for name, data in documents.items():
-            library.add(name, data)
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(library.add, documents.keys(), documents.values()))
         server.process.kill()
     for killed in range(KILLS):
         with serve(tmp_path / "stormy") as server, connect(server) as http:
             library = LibraryUnderTest(http, library.id)
             done = list(_statuses(library).values()).count("done")
             # So many are done at most until the kill that something is left for the last one.
-            share = (killed + 1) * len(documents) // (KILLS + 1)
+            share = done + max(1, (len(documents) - done) // (KILLS - killed + 1))
             deadline = time.monotonic() + chance.uniform(0.1, 2.5)
             while time.monotonic() < deadline and done < share:
                 time.sleep(0.02)

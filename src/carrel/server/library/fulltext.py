@@ -8,6 +8,7 @@ stand in too many chunks only narrow down what rarer ones find.
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 
 import sqlalchemy as sa
@@ -86,7 +87,7 @@ class _Area:
         self._first = first
         self._last = last
 
-    @property
+    @cached_property
     def size(self) -> int:
         """About how many chunks there are: ids of deleted documents leave gaps."""
         newest = sa.select(sa.func.max(chunks.c.id)).where(

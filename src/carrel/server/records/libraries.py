@@ -86,7 +86,8 @@ def page(connection: sa.Connection, caller: Caller, query: LibraryQuery) -> Libr
 def accessible_ids(connection: sa.Connection, caller: Caller, ids: list[str]) -> list[str]:
     """Those of the libraries that the caller may see."""
     query = _accessible(caller).where(libraries.c.id.in_(ids))
-    return [row.id for row in connection.execute(query)]
+    # Without the figures of each library, which take long to add up.
+    return list(connection.scalars(query.with_only_columns(libraries.c.id)))
 
 
 def create(connection: sa.Connection, caller: Caller, new: LibraryCreate) -> Library:
