@@ -1,7 +1,6 @@
 """An OpenAI-compatible address: what it can do, and asking it."""
 
 import asyncio
-import json
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
@@ -9,6 +8,7 @@ from typing import Any
 
 import httpx
 from httpx_sse import EventSource, SSEError
+from pydantic_core import from_json
 
 from carrel.server.errors import ApiError
 
@@ -187,7 +187,7 @@ async def _end(events: AsyncIterator[object]) -> None:
 
 def _chunk(data: str) -> dict[str, Any]:
     try:
-        chunk = json.loads(data)
+        chunk = from_json(data)
     except ValueError:
         raise unreachable() from None
     if not isinstance(chunk, dict):
