@@ -96,7 +96,8 @@ async def test_wrong_usage(library: StrictLibrary, folder: Path) -> None:
 
 
 async def test_a_read_only_profile(library: StrictLibrary, folder: Path, home: Path) -> None:
-    await carrel("profiles", "add", "work", "--url", library.service.url, "--read-only")
+    add = ("profiles", "add", "work", "--url", library.service.url, "--read-only")
+    await carrel(*add, CARREL_API_KEY="sk-1")
     ended = await carrel("sync", folder, "--library", "contracts", "--profile", "work")
     assert (ended.code, "read-only" in ended.err) == (1, True)
     assert library.requests == []

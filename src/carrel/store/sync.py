@@ -25,7 +25,8 @@ from carrel.store.session import SessionService
 if TYPE_CHECKING:
     from carrel.client import Client
     from carrel.sync.ledger import Ledger, Settings, SyncedFolder
-    from carrel.sync.progress import Preview, Progress, Report, Summary
+    from carrel.sync.progress import Preview as Preview
+    from carrel.sync.progress import Progress, Report, Summary
     from carrel.sync.runner import Runner
 
 ARRIVING = 1.0

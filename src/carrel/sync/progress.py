@@ -50,9 +50,13 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What a sync would do. `sizes` are those of the files to upload, by path, in bytes."""
+    """What a sync would do. `sizes` are those of the files to upload, by path, in bytes.
+
+    `present` are paths whose content the library has already, though not from this folder.
+    """
 
     plan: Plan
+    present: tuple[str, ...]
     sizes: dict[str, int]
     failures: tuple[Failure, ...]
     files: int
@@ -65,9 +69,13 @@ class Preview:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What a sync did. `kept` documents are still there though their files were deleted."""
+    """What a sync did. `kept` documents are still there though their files were deleted.
+
+    `found` files were in the library already, though not known to be from this folder.
+    """
 
     files: int = 0
+    found: int = 0
     uploaded: int = 0
     updated: int = 0
     renamed: int = 0
@@ -89,7 +97,7 @@ class Tally:
     """Counts what one sync does, and reports it a few times a second."""
 
     def __init__(self, plan: Plan, sizes: dict[str, int], report: Report) -> None:
-        self.uploaded = self.updated = self.renamed = self.deleted = 0
+        self.found = self.uploaded = self.updated = self.renamed = self.deleted = 0
         self.failures: list[Failure] = []
         self.bytes = 0
         self._done = 0

@@ -65,8 +65,11 @@ class Runner:
             SyncError, ClientError: it cannot be said.
         """
         look = await self._look()
+        present = tuple(each.path for each in look.plan.uploads if each.hash in look.by_hash)
+        new = tuple(each for each in look.plan.uploads if each.hash not in look.by_hash)
+        look.plan = replace(look.plan, uploads=new)
         files = len(look.contents.files)
-        return Preview(look.plan, look.sizes, _failures(look.contents), files)
+        return Preview(look.plan, present, look.sizes, _failures(look.contents), files)
 
     async def run(self) -> Summary:
         """Does what is to be done. A file that fails does not stop the others.
@@ -90,6 +93,7 @@ class Runner:
                 self._ledger.set_count(self.folder, len(look.present))
         return Summary(
             files=len(look.contents.files),
+            found=tally.found,
             uploaded=tally.uploaded,
             updated=tally.updated,
             renamed=tally.renamed,
@@ -186,15 +190,20 @@ class Runner:
         named = None
         if document_id is None:
             document_id, named = await self._send(upload, look, tally)
-            own = own or document_id not in look.present
-            look.present.add(document_id)
+        found = document_id in look.present
+        own = own or not found
+        look.present.add(document_id)
         # Not yet by its path, so that an interruption before the renaming leaves that to be done.
         known = Known(document_id, upload.path if named == name or not own else "", own)
         self._know(look, upload.hash, known)
         if not known.name and await self._remote.rename(document_id, name):
             self._know(look, upload.hash, replace(known, name=upload.path))
-        tally.updated += upload.updates
-        tally.uploaded += not upload.updates
+        if found:
+            tally.found += 1
+        elif upload.updates:
+            tally.updated += 1
+        else:
+            tally.uploaded += 1
 
     async def _send(self, upload: Upload, look: _Look, tally: Tally) -> tuple[str, str]:
         """The id and the name of the document that a file becomes."""

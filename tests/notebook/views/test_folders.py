@@ -9,7 +9,7 @@ from support.views import EVIL, kernel, library_state, mount, sent
 
 pytestmark = pytest.mark.xdist_group("browser")
 
-PREVIEW = {
+PREVIEW: dict[str, Any] = {
     "words": "~/contracts: 1 to upload (3 B), 1 to delete.",
     "rows": [
         {"action": "Upload", "path": EVIL, "note": "3 B"},

@@ -79,17 +79,18 @@ def change_rows(preview: Preview) -> tuple[ChangeRow, ...]:
 
 
 def preview_words(preview: Preview) -> str:
-    """`12 to upload (3.4 MB), 1 to rename` or `Nothing to do: 12 files are in sync`."""
+    """`12 to upload (3.4 MB), 2 there already` or `Nothing to do: 12 files in sync`."""
     plan = preview.plan
     updates = sum(upload.updates for upload in plan.uploads)
-    total = f" ({size(preview.bytes)})" if plan.uploads else ""
+    total = f" ({size(preview.bytes)})"
     parts = [
-        _counted(len(plan.uploads) - updates, "to upload") + ("" if updates else total),
-        _counted(updates, "to update") + total if updates else "",
+        _counted(len(plan.uploads) - updates, "to upload" + ("" if updates else total)),
+        _counted(updates, "to update" + total),
         _counted(len(plan.renames), "to rename"),
         _counted(len(plan.deletions), "to delete"),
+        _counted(len(preview.present), "there already"),
     ]
-    words = ", ".join(part for part in parts if part[:1].isdigit())
+    words = ", ".join(part for part in parts if part)
     words = words or f"Nothing to do: {files(preview.files)} in sync"
     if plan.kept:
         words += f"; {files(len(plan.kept))} deleted here {_stay(len(plan.kept))} in the library"
@@ -125,6 +126,7 @@ def summary_words(summary: Summary) -> str:
         _counted(summary.updated, "updated"),
         _counted(summary.renamed, "renamed"),
         _counted(summary.deleted, "deleted"),
+        _counted(summary.found, "there already"),
     ]
     words = ", ".join(part for part in parts if part)
     if not words and not summary.failures:

@@ -27,7 +27,7 @@ from carrel.tui.widgets.choices import Choices
 from carrel.tui.widgets.fields import Field
 
 if TYPE_CHECKING:
-    from carrel.sync.progress import Preview
+    from carrel.store.sync import Preview
 
 SHOWN = 200
 """Changes that the preview lists."""
