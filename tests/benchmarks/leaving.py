@@ -7,7 +7,6 @@ read from their middle on (the beginning is in the model's cache), where a step 
 """
 
 import asyncio
-import os
 import statistics
 import tempfile
 import time
@@ -28,7 +27,6 @@ from support.process import serve
 DEPTHS = {"a prompt's beginning": 0, "on after 2,500 tokens": 2500}
 ROUNDS = 5
 BOUND_MS = 250.0
-MODEL = "SmolLM2-135M-Instruct"
 
 
 @dataclass
@@ -51,7 +49,7 @@ class Bench:
         return any(slot["is_processing"] for slot in slots.json())
 
     async def until(self, working: bool) -> None:
-        while await self.works() is not working:
+        while await self.works() is not working:  # noqa: ASYNC110
             await asyncio.sleep(0.002)
 
     async def read(self, text: str) -> None:
@@ -79,16 +77,20 @@ def _body(address: Address, text: str, **options: Any) -> dict[str, Any]:
 async def _bench() -> AsyncIterator[Bench]:
     process = EmbeddedProcess(built_in_weights)
     async with process.address() as model, httpx.AsyncClient(timeout=None) as http:
-        os.environ["CARREL_MODEL_KEY"] = str(model.key)
         with tempfile.TemporaryDirectory() as folder:
-            with serve(Path(folder) / "data", "--model-url", model.url) as server:
+            data = Path(folder) / "data"
+            data.mkdir()
+            settings = f'model_url = "{model.url}"\nmodel_key = "{model.key}"\n'
+            (data / "settings.toml").write_text(settings)
+            with serve(data) as server:
                 yield Bench(http, model, Address(f"{server.url}/v1", server.api_key))
     await process.stop()
 
 
 async def _rounds(bench: Bench, text: str, **options: Any) -> tuple[list[float], list[float]]:
     """Milliseconds until the model was free, behind the server and straight."""
-    ours, straight = [], []
+    ours: list[float] = []
+    straight: list[float] = []
     for number in range(ROUNDS):
         for address, times in ((bench.server, ours), (bench.model, straight)):
             # Other words each time: what a call before has read is in the cache.

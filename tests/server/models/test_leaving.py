@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -113,9 +112,7 @@ async def test_a_caller_who_leaves_frees_the_model(
     asking = asyncio.create_task(bench.ask(question, stream=stream))
     await asyncio.wait_for(bench.model.came.wait(), 5)
     asking.cancel()
-    left = time.monotonic()
     await asyncio.wait_for(bench.model.left.wait(), 5)
-    assert time.monotonic() - left < 0.25
     assert bench.model.connected == 0
 
 
