@@ -3,6 +3,8 @@
 import asyncio
 import json
 import socket
+from contextlib import suppress
+from functools import partial
 from typing import Any
 
 WORD = " word"
@@ -15,22 +17,24 @@ def serve_model(listener: socket.socket, words: int, delay: float = 0) -> None:
 
 
 async def _serve(listener: socket.socket, words: int, delay: float) -> None:
-    async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            while True:
-                target, stays = await _request(reader)
-                if target == "/v1/chat/completions":
-                    await _stream(writer, words, delay)
-                else:
-                    writer.write(_reply(_MODELS if target == "/v1/models" else None))
-                if not stays:
-                    break
-        except (asyncio.IncompleteReadError, ConnectionError):
-            pass
-        writer.close()
-
+    connected = partial(converse, words=words, delay=delay)
     server = await asyncio.start_server(connected, sock=listener)
     await server.serve_forever()
+
+
+async def converse(
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, words: int, delay: float = 0
+) -> None:
+    """Answers one request after the other on a connection."""
+    with suppress(asyncio.IncompleteReadError, ConnectionError):
+        stays = True
+        while stays:
+            target, stays = await _request(reader)
+            if target == "/v1/chat/completions":
+                await _stream(writer, words, delay)
+            else:
+                writer.write(_reply(_MODELS if target == "/v1/models" else None))
+    writer.close()
 
 
 async def _request(reader: asyncio.StreamReader) -> tuple[str, bool]:

@@ -1,5 +1,6 @@
 """A model at an address: what it says, and everything that can go wrong with it."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -9,7 +10,8 @@ import pytest
 
 from carrel.server.errors import ApiError
 from carrel.server.models.engine import Engine
-from support.service import Answer, Request, Service, reply, service
+from support.model import converse
+from support.service import Answer, Request, Service, listen, reply, service
 
 MODELS = reply({"data": [{"id": "big", "max_model_len": 32000}, {"id": "small"}]})
 BODY = {"messages": [{"role": "user", "content": "Hello"}]}
@@ -142,3 +144,21 @@ async def test_nobody_there_is_an_error_without_the_address() -> None:
         await chunks_of(engine)
     assert url not in caught.value.message
     await engine.stop()
+
+
+async def test_the_next_completion_uses_the_same_connection() -> None:
+    connections = 0
+
+    async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal connections
+        connections += 1
+        await converse(reader, writer, words=2)
+
+    async with listen(connected) as url:
+        engine = Engine(model_url=f"{url}/v1")
+        try:
+            for _ in range(3):
+                assert len(await chunks_of(engine)) == 4
+        finally:
+            await engine.stop()
+    assert connections == 1
