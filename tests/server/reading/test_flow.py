@@ -79,6 +79,17 @@ def test_columns_again_below_a_wide_part() -> None:
     assert _order([*chain(*upper, wide, *lower)]) == _names(*upper, wide, *lower)
 
 
+def test_a_caption_beside_the_end_of_a_column_is_not_in_its_lines() -> None:
+    text, caption = _column("t", 250, 550, 100, 20), [Part("c", Box(50, 301, 200, 309))]
+    below = _column("w", 50, 550, 340, 3)
+    assert _order(text + caption + below) == _names(caption, text, below)
+
+
+def test_a_date_at_the_end_of_a_line_stays_on_it() -> None:
+    text, date = _column("t", 50, 300, 100, 8), [Part("d", Box(450, 160, 550, 170))]
+    assert _order(text + date) == [*(f"t{n}" for n in range(6)), "d", "t6", "t7"]
+
+
 def test_a_label_and_its_value_are_a_row() -> None:
     labels, values = _column("l", 50, 120, 100, 2), _column("v", 300, 380, 100, 2)
     assert _order(labels + values) == ["l0", "v0", "l1", "v1"]

@@ -28,6 +28,10 @@ _COLUMN_LINES = 3
 """Fewer parts than this side by side are a row, not a column."""
 _BESIDE = 5
 """A caption or note may be shorter if so many lines stand beside it."""
+_LEVEL = 0.15
+"""Parts whose middles differ by less than this part of their height stand on one line."""
+_LOOK_AHEAD = 24
+"""A caption or note may begin so many lines below the text that it stands beside."""
 _COLUMN_WIDTH = 0.12
 """The least width of a column, as a part of the text's width."""
 
@@ -81,7 +85,7 @@ def _shared_gutter(strips: list[list[T]], start: int, gutter: float) -> int:
     sides: list[_Side[T]] = []
     while end < len(strips):
         sides = _sides(strips[end], gutter, sides)
-        if len(sides) < 2 and not _one_sided(sides[0], strips[end + 1 : end + 2]):
+        if len(sides) < 2 and not _one_sided(sides[0], strips, end + 1, gutter):
             break
         end += 1
         if _are_columns(sides):
@@ -89,13 +93,17 @@ def _shared_gutter(strips: list[list[T]], start: int, gutter: float) -> int:
     return _without_tail(strips, start, best, gutter)
 
 
-def _one_sided(side: "_Side[T]", following: list[list[T]]) -> bool:
-    """Whether one side may still become columns: the next strip stands (partly) beside it."""
-    return any(
-        part.box.left >= side.right or part.box.right <= side.left
-        for strip in following
-        for part in strip
-    )
+def _one_sided(side: "_Side[T]", strips: list[list[T]], following: int, gutter: float) -> bool:
+    """Whether one side may still become columns: a strip below stands (partly) beside it."""
+    left, right = side.left, side.right
+    for strip in strips[following : following + _LOOK_AHEAD]:
+        for part in strip:
+            box = part.box
+            if box.left >= right or box.right <= left:
+                return True
+            if box.right > right + gutter:
+                return False
+    return False
 
 
 def _ends_above(strips: list[list[T]], start: int, gutter: float) -> bool:
@@ -158,7 +166,19 @@ def _are_columns(sides: list[_Side[T]]) -> bool:
         return False
     counts = [len(side.parts) for side in sides]
     least, most = min(counts), max(counts)
-    return least >= _COLUMN_LINES or (most >= _BESIDE and least * 3 <= most)
+    if least >= _COLUMN_LINES:
+        return True
+    return most >= _BESIDE and least * 3 <= most and not _share_lines(sides)
+
+
+def _share_lines(sides: list[_Side[T]]) -> bool:
+    """Whether the parts of the shortest side each stand on a line with another part."""
+    short = min(sides, key=lambda side: len(side.parts))
+    others = [part.box for side in sides if side is not short for part in side.parts]
+    return all(
+        any(abs(part.box.centre[1] - box.centre[1]) < _LEVEL * box.height for box in others)
+        for part in short.parts
+    )
 
 
 def rows(parts: Sequence[T]) -> list[list[T]]:
