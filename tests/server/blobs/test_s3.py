@@ -135,10 +135,12 @@ def _url(bucket: Bucket) -> str:
     return f"s3://{bucket.name}/{bucket.prefix}"
 
 
+@pytest.mark.timeout(400)
 def test_a_whole_life(there: Bucket, tmp_path: Path) -> None:
     scan = scanned_pdf(tmp_path / "scan.pdf").read_bytes()
     data = tmp_path / "data"
     with serve(data, "--blobs", _url(there)) as server, connect(server) as http:
+        http.timeout = 120  # OCR begins with loading its models
         file = http.post("/v1/files", files={"file": ("scan.pdf", scan)}).json()
         url = http.get(f"/v1/files/{file['id']}/url", params={"expiry": 168}).json()["url"]
         assert httpx.get(url).content == scan
