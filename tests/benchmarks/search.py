@@ -34,7 +34,7 @@ CHUNKS = (100_000, 20_000)
 CHUNKS_PER_DOCUMENT = 20
 WORDS_PER_CHUNK = 140
 VOCABULARY = 40_000
-ROUNDS = 5
+ROUNDS = 3
 
 QUERIES: dict[str, tuple[tuple[int, ...], ...]] = {
     "rare": (

@@ -100,7 +100,7 @@ async def test_a_search_finds_the_passage_and_ends_with_an_empty_query(
     await libraries.libraries.search("notice period")
     state = libraries.libraries.slice.value
     assert state.hits[0].document_name == "lease.pdf"
-    assert "«" in state.hits[0].snippet
+    assert state.hits[0].matches
     await libraries.libraries.search("")
     assert (libraries.libraries.slice.value.query, libraries.libraries.slice.value.hits) == ("", ())
 

@@ -35,6 +35,8 @@ _GRACE_SECONDS = 5
 
 def run(settings: Settings) -> int:
     """Serves until SIGTERM or SIGINT; returns the exit code of the process."""
+    # Before numpy is loaded: a search is one small product, and threads of it wait by spinning.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     os.umask(0o077)
     try:
         with DataFolder(settings.data) as folder:
