@@ -72,11 +72,11 @@ def missing_fonts() -> list[Path]:
 
 def sheets(folder: Path) -> Iterator[Sheet]:
     """A page for every font, size and number of columns, in turn in every language."""
-    for name, (regular, bold) in _FONTS.items():
-        registerFont(TTFont(name, regular))
-        registerFont(TTFont(f"{name} Bold", bold))
     kinds = itertools.product(_FONTS, SIZES, COLUMNS)
     for number, (font, size, columns) in enumerate(kinds):
+        regular, bold = _FONTS[font]
+        registerFont(TTFont(font, regular))
+        registerFont(TTFont(f"{font} Bold", bold))
         # Every second page is English. Vera has no Czech letters.
         language = LANGUAGES[0 if number % 2 else 1 + number // 2 % 4]
         if (font, language) == ("Vera", "ces"):
