@@ -1,0 +1,90 @@
+"""What the Library panel asks for a folder, over a service with the documented endpoints alone."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from carrel.config import Profile
+from carrel.notebook import folders
+from carrel.notebook.library import LibraryPanel
+from carrel.store.loop import OwnerLoop
+from carrel.store.store import Store
+from support.folders import write
+from support.panels import Wire
+from support.strict import StrictLibrary, strict_library
+
+
+@pytest.fixture
+async def library() -> AsyncIterator[StrictLibrary]:
+    async with strict_library() as library:
+        yield library
+
+
+@pytest.fixture
+async def wire(library: StrictLibrary) -> AsyncIterator[Wire]:
+    """The browser's end of a panel, whose store is connected and has the library selected."""
+    store = Store(Profile("test", library.service.url), OwnerLoop.in_thread())
+    await store.loop.run(store.start())
+    await store.libraries.load()
+    with LibraryPanel(store) as panel:
+        yield Wire(panel)
+    await store.loop.run(store.close())
+    await asyncio.to_thread(store.loop.close)
+
+
+async def ask(wire: Wire, name: str, **arguments: object) -> dict[str, Any]:
+    return await asyncio.to_thread(wire.ask, name, **arguments)
+
+
+WISH = {"delete": False, "include": "*.txt", "exclude": ""}
+
+
+async def test_a_typed_path_is_previewed_and_synced(
+    wire: Wire, library: StrictLibrary, tmp_path: Path
+) -> None:
+    write(tmp_path / "folder" / "d" / "a.txt", "one")
+    write(tmp_path / "folder" / "b.log", "two")
+    path = f' "{tmp_path / "folder"}" '
+    answer = (await ask(wire, "look", path=path, **WISH))["result"]
+    assert answer["words"].endswith("/folder: 1 to upload (3 B).")
+    assert answer["rows"] == [{"action": "Upload", "path": "d/a.txt", "note": "3 B"}]
+    await ask(wire, "sync", path=path, watch=False, **WISH)
+    state = await asyncio.to_thread(
+        wire.wait_state,
+        lambda state: [each["status"]["text"] for each in state["folders"]] == ["● In sync"],
+    )
+    assert library.held == {"d/a.txt": b"one"}
+    [folder] = state["folders"]
+    assert (folder["path"], folder["include"]) == (str(tmp_path / "folder"), "*.txt")
+    write(tmp_path / "folder" / "c.txt", "three")
+    await ask(wire, "sync_again", folder=folder["id"])
+    await asyncio.to_thread(wire.wait_state, lambda state: len(state["rows"]) == 2)
+
+
+async def test_a_path_that_is_none_is_refused(wire: Wire, tmp_path: Path) -> None:
+    refused = await ask(wire, "look", path="  ", **WISH)
+    assert refused["problem"]["title"] == "No folder named"
+    refused = await ask(wire, "look", path=str(tmp_path / "gone"), **WISH)
+    assert "cannot be read" in refused["problem"]["detail"]
+
+
+async def test_a_dropped_folder_comes_without_what_no_sync_would_take(
+    wire: Wire, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def offer(name: str, size: int = 3) -> dict[str, object]:
+        return {"view": "v", "key": name, "name": name, "size": size}
+
+    names = [offer("d/a.txt"), offer(".git/config"), offer("b~"), offer("empty.txt", 0)]
+    await ask(wire, "upload", files=names)
+    state = await asyncio.to_thread(wire.wait_state, lambda state: state["progress"])
+    assert [row["name"] for row in state["progress"]] == ["d/a.txt"]
+    monkeypatch.setattr(folders, "DROPPED", 2)
+    refused = await ask(wire, "upload", files=[offer(f"{number}.txt") for number in range(3)])
+    assert refused["problem"]["title"] == "Too many files to drop"
+    await ask(wire, "cancel", id="more")
+    await asyncio.to_thread(
+        wire.wait_state, lambda state: state == wire.states[-1] and not state["progress"]
+    )
