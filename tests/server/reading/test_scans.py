@@ -179,6 +179,25 @@ async def test_a_picture_on_a_page_has_a_box_and_its_pixels_on_request(
         assert "img-0" not in page.markdown
 
 
+@pytest.mark.parametrize("turn", [0, 90])
+async def test_a_figure_on_a_scanned_page_has_a_box_and_a_place_in_the_text(
+    tmp_path: Path, read: Read, turn: int
+) -> None:
+    (page,) = page_pictures(digital_pdf(tmp_path / "a.pdf", pages=1))
+    red = (200, 900, 900, 1400)
+    page.paste((200, 30, 30), red)
+    page.rotate(-turn, expand=True).save(tmp_path / "b.png")
+    (scan,) = (await read(tmp_path / "b.png")).pages
+    assert TEXT in scan.markdown
+    assert scan.markdown.endswith("![img-0.jpeg](img-0.jpeg)")
+    (image,) = scan.images
+    found = (image.top_left_x, image.top_left_y, image.bottom_right_x, image.bottom_right_y)
+    left, top, right, bottom = red
+    height = page.height
+    expected = red if turn == 0 else (height - bottom, left, height - top, right)
+    assert all(abs((at or 0) - edge) <= 10 for at, edge in zip(found, expected, strict=True))
+
+
 async def test_a_blank_page_is_an_empty_page(tmp_path: Path, read: Read) -> None:
     canvas = Canvas(str(tmp_path / "a.pdf"), pagesize=(595, 842))
     canvas.showPage()

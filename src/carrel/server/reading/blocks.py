@@ -46,17 +46,21 @@ class _Part:
 
 
 def page_layout(
-    parsed: Any, frame: Frame, further: Sequence[Line] = (), rules: Sequence[Rule] = ()
+    parsed: Any,
+    frame: Frame,
+    further: Sequence[Line] = (),
+    rules: Sequence[Rule] = (),
+    pictured: Sequence[Box] = (),
 ) -> PageLayout:
     """The regions of a page that liteparse parsed with blocks, words, graphics and annotations.
 
     `further` are lines that were found in another way: by OCR, if it was needed. `rules` are
-    straight lines in its picture, which may frame tables.
+    straight lines in its picture, which may frame tables, `pictured` the figures in it.
     """
     links = list(_links(parsed.annotations or []))
     flowing, turned = _lines(parsed.text_items, further, links)
     blocks = parsed.blocks or []
-    solids = [*_tables(parsed, further, rules), *_figures(blocks, frame, flowing)]
+    solids = [*_tables(parsed, further, rules), *_figures(blocks, pictured, frame, flowing)]
     loose, solids = _taken(flowing, solids)
     ordered = _in_order(loose, solids, frame.upright_size[0])
     ordered = _running_heads(ordered, *frame.upright_size)
@@ -101,19 +105,20 @@ def _tables(parsed: Any, further: Sequence[Line], pictured: Sequence[Rule]) -> l
     return find_tables(chunks, rules)
 
 
-def _figures(blocks: Iterable[Any], frame: Frame, lines: Sequence[Line]) -> list[Region]:
+def _figures(
+    blocks: Iterable[Any], pictured: Iterable[Box], frame: Frame, lines: Sequence[Line]
+) -> list[Region]:
     """Pictures on the page; one that is all page, or that text stands on, is its background."""
     page = frame.width * frame.height
-    figures = []
-    for block in blocks:
-        if block.kind != "figure" or block.bbox is None:
-            continue
-        box = _box(block.bbox)
-        if min(box.width, box.height) < _LEAST_FIGURE or box.width * box.height > 0.9 * page:
-            continue
-        if sum(box.holds(*line.box.centre) for line in lines) <= _FIGURE_LINES:
-            figures.append(Region("figure", box))
-    return figures
+    boxes = [_box(block.bbox) for block in blocks if block.kind == "figure" and block.bbox]
+    boxes = [box for box in boxes if box.width * box.height <= 0.9 * page]
+    boxes += [box for box in pictured if not any(known.holds(*box.centre) for known in boxes)]
+    return [
+        Region("figure", box)
+        for box in boxes
+        if min(box.width, box.height) >= _LEAST_FIGURE
+        and sum(box.holds(*line.box.centre) for line in lines) <= _FIGURE_LINES
+    ]
 
 
 def _taken(lines: list[Line], solids: list[Region]) -> tuple[list[Line], list[Region]]:

@@ -15,7 +15,7 @@ from pypdfium2.raw import FPDF_PAGEOBJ_IMAGE
 
 from carrel.server.reading.blocks import page_layout
 from carrel.server.reading.children import allow_cpu
-from carrel.server.reading.layout import Frame, Line, PageLayout
+from carrel.server.reading.layout import Box, Frame, Line, PageLayout
 from carrel.server.reading.lines import text_turn
 from carrel.server.reading.markdown import Raster, compose
 from carrel.server.reading.ocr_address import OCRAddress
@@ -98,9 +98,10 @@ class PDF:
         frame = Frame(width, height)
         lines: list[Line] = []
         rules: list[Rule] = []
+        figures: list[Box] = []
         if parsed is not None and _needs_ocr(parsed.complexity):
             scan = recognise_page(self._render(index, self._ocr_dpi(index, size)), size, ask)
-            frame, lines, rules = scan.frame, scan.lines, scan.rules
+            frame, lines, rules, figures = scan.frame, scan.lines, scan.rules, scan.figures
             address.hand_over(lines, frame.upright_size)
             read = self._parse(
                 [index],
@@ -124,7 +125,7 @@ class PDF:
         raster = self._raster(index, size)
         if parsed is None:
             return compose(index, PageLayout(frame, []), raster, options)
-        return compose(index, page_layout(parsed, frame, lines, rules), raster, options)
+        return compose(index, page_layout(parsed, frame, lines, rules, figures), raster, options)
 
     def _complete(self, index: int, parsed: Any, turn: int) -> list[Line]:
         """Mends the text that liteparse found; returns the lines that it did not find."""

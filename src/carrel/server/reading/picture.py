@@ -74,7 +74,7 @@ class Picture:
             preserve_very_small_text=True,
         )
         raster = Raster(dpi, picture.width, picture.height, points, picture.crop)
-        layout = page_layout(parsed[0], scan.frame, scan.lines, scan.rules)
+        layout = page_layout(parsed[0], scan.frame, scan.lines, scan.rules, scan.figures)
         return compose(index, layout, raster, options)
 
     def _decode(self, index: int) -> tuple[Image.Image, int]:

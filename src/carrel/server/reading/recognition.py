@@ -8,6 +8,7 @@ from typing import Any
 
 from PIL import Image
 
+from carrel.server.reading.figures import pictured_figures
 from carrel.server.reading.layout import Box, Frame, Line, Word
 from carrel.server.reading.tables.pictured import pictured_rules
 from carrel.server.reading.tables.rules import Rule
@@ -22,11 +23,12 @@ _LEAST_SKEW, _MOST_SKEW = 0.15, 20.0
 
 @dataclass(frozen=True)
 class Scan:
-    """The lines of a page and its rules, straightened, in points of the upright page."""
+    """The lines, rules and figures of a page, straightened, in points of the upright page."""
 
     frame: Frame
     lines: list[Line]
     rules: list[Rule]
+    figures: list[Box]
 
 
 def recognise_page(picture: Image.Image, size: tuple[float, float], ask: Recognise) -> Scan:
@@ -38,7 +40,8 @@ def recognise_page(picture: Image.Image, size: tuple[float, float], ask: Recogni
     width = picture.height if turn in (90, 270) else picture.width
     scale = frame.upright_size[0] / width
     lines = _evened([_line(line, frame, scale) for line in found])
-    return Scan(frame, lines, pictured_rules(picture, frame))
+    figures = pictured_figures(picture, frame, lines)
+    return Scan(frame, lines, pictured_rules(picture, frame), figures)
 
 
 def _skew(lines: list[dict[str, Any]]) -> float:
