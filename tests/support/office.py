@@ -25,8 +25,7 @@ def zipped(path: Path, parts: Mapping[str, str | bytes]) -> Path:
     """An archive of these files, in this order."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in parts.items():
-            text = isinstance(content, str) and name.endswith((".xml", ".rels"))
-            archive.writestr(name, f"{_XML}{content}" if text else content)
+            archive.writestr(name, content if isinstance(content, bytes) else f"{_XML}{content}")
     return path
 
 

@@ -1,18 +1,32 @@
 """Broken and hostile documents: each costs one parser and gets a reason, and the next is read."""
 
 import asyncio
+import base64
 import os
 import signal
 import zipfile
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 
+import httpx
 import pytest
 
 from carrel.server.reading.options import ReadOptions, UnreadableDocument
 from carrel.server.reading.reader import Reader
 from server.reading.conftest import Read
 from support.documents import TEXT, digital_pdf, docx, picture, raw_pdf
+from support.office import (
+    book_file,
+    open_document,
+    sheet_file,
+    sheet_rows,
+    slide_picture,
+    slide_text,
+    slides_file,
+    stored_first,
+)
+from support.process import RunningServer
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -48,14 +62,13 @@ def _flate_bomb(path: Path, *, doubled: bool) -> Path:
     return path
 
 
-def _zip_bomb(path: Path) -> Path:
-    """A Word document with 1 GB of XML."""
-    docx(path)
+def _zip_bomb(path: Path, megabytes: int = 64) -> Path:
+    """Adds much of nothing to an archive."""
     with (
         zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as archive,
         archive.open("word/bomb.xml", "w", force_zip64=True) as entry,
     ):
-        for _ in range(1024):
+        for _ in range(megabytes):
             entry.write(bytes(2**20))
     return path
 
@@ -82,10 +95,182 @@ async def test_a_flate_bomb_ends_one_parser(tmp_path: Path, read: Read, doubled:
     await _still_reads(tmp_path, read)
 
 
-async def test_a_zip_bomb_is_refused_before_it_is_unpacked(tmp_path: Path, read: Read) -> None:
+BOMBS: dict[str, Callable[[Path], object]] = {
+    "docx": lambda path: docx(path),
+    "xlsx": lambda path: sheet_file(path, {"A": sheet_rows([["a"]])}),
+    "pptx": lambda path: slides_file(path, [slide_text(2, "a")]),
+    "epub": lambda path: book_file(path, {"a.xhtml": "<p>a</p>"}),
+    "odt": lambda path: open_document(path, "text", "<text:p>a</text:p>"),
+}
+
+
+@pytest.mark.parametrize("kind", BOMBS)
+async def test_a_zip_bomb_is_refused_before_it_is_unpacked(
+    tmp_path: Path, read: Read, kind: str
+) -> None:
+    path = tmp_path / f"a.{kind}"
+    BOMBS[kind](path)
     with pytest.raises(UnreadableDocument, match="far larger than a document"):
-        await read(_zip_bomb(tmp_path / "a.docx"))
+        await read(_zip_bomb(path))
     await _still_reads(tmp_path, read)
+
+
+async def test_an_archive_of_too_many_files_is_refused(tmp_path: Path, read: Read) -> None:
+    path = docx(tmp_path / "a.docx")
+    with zipfile.ZipFile(path, "a") as archive:
+        for number in range(10_001):
+            archive.writestr(f"word/{number}", b"")
+    with pytest.raises(UnreadableDocument, match="far larger than a document"):
+        await read(path)
+
+
+async def test_an_archive_that_lies_about_its_sizes_is_refused(tmp_path: Path, read: Read) -> None:
+    path = tmp_path / "a.docx"
+    _zip_bomb(docx(path))
+    # Sizes stand in the directory at the end, and before the bomb itself.
+    honest, lie = (2**26).to_bytes(4, "little"), (100).to_bytes(4, "little")
+    path.write_bytes(path.read_bytes().replace(honest, lie))
+    with pytest.raises(UnreadableDocument, match=r"damaged|far larger"):
+        await read(path)
+    await _still_reads(tmp_path, read)
+
+
+async def test_names_that_leave_the_archive_reach_nothing(tmp_path: Path, read: Read) -> None:
+    secret = tmp_path / "secret.xhtml"
+    secret.write_text("<p>secret</p>")
+    outside = "../" * 20 + str(secret).lstrip("/")
+    chapters = {"a.xhtml": f'<p>a</p><img src="{outside}"/><img src="file://{secret}"/>'}
+    path = book_file(tmp_path / "a.epub", chapters)
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("../../escaped", b"x")
+    (page,) = (await read(path)).pages
+    assert (page.markdown, page.images) == ("a", [])
+    assert not (tmp_path.parent / "escaped").exists()
+
+
+ENTITIES = (
+    "<!DOCTYPE x ["
+    + '<!ENTITY e0 "bombbombbomb">'
+    + "".join(f'<!ENTITY e{n} "{f"&e{n - 1};" * 20}">' for n in range(1, 9))
+    + '<!ENTITY secret SYSTEM "file:///etc/passwd">]>'
+)
+"""Nine levels of twenty: 12 bytes that would become 300 GB; and a file of the server's."""
+
+
+@pytest.mark.parametrize("kind", ["docx", "pptx", "xlsx", "odt", "epub", "html", "svg"])
+async def test_entities_are_not_expanded(tmp_path: Path, read: Read, kind: str) -> None:
+    path = tmp_path / f"a.{kind}"
+    if kind in ("html", "svg"):
+        path.write_text(f"{ENTITIES}<{kind}><p>a &e8; &secret;</p></{kind}>")
+    else:
+        BOMBS[kind](path)
+        _with_entities(path)
+    try:
+        reading = await read(path)
+    except UnreadableDocument as error:
+        assert error.message.startswith("This ")
+    else:
+        text = "".join(page.markdown for page in reading.pages)
+        assert "root:" not in text
+        assert text.count("bomb") < 1000
+    await _still_reads(tmp_path, read)
+
+
+def _with_entities(path: Path) -> None:
+    """Puts the entities into every part of an office file, and uses them in its texts."""
+    with zipfile.ZipFile(path) as archive:
+        parts = {name: archive.read(name).decode() for name in archive.namelist()}
+    declared = {}
+    for name, text in parts.items():
+        if text.lstrip().startswith("<"):
+            _, _, body = text.rpartition("?>")
+            text = ENTITIES + body.replace(">a<", ">a &e8; &secret;<")
+        declared[name] = text
+    stored_first(path, declared)
+
+
+HOSTILE_TEXTS: dict[str, bytes] = {
+    "spans.html": b"<table>" + b"<tr><td colspan=99999 rowspan=99999>a<td>b" * 300 + b"</table>",
+    "deep.html": b"<div>" * 100_000 + b"a",
+    "lists.html": b"<ul><li>" * 20_000 + b"a",
+    "tables.html": b"<table><tr><td>" * 5_000 + b"a",
+    "links.html": b"<a href=x><b>" * 20_000 + b"a",
+    "quotes.md": b">" * 50_000 + b" a",
+    "brackets.md": b"[" * 50_000 + b"a",
+    "stars.md": b"*a " * 10_000,
+    "wide.csv": b"," * 2_000_000,
+    "long.csv": b"a,b\n" * 1_000_000,
+    "field.csv": b'"' + b"a" * 20_000_000,
+    "parts.eml": b"Subject: x\nContent-Type: multipart/mixed; boundary=x\n\n"
+    + b"--x\nContent-Type: multipart/mixed; boundary=x\n\n" * 1_000,
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE_TEXTS)
+async def test_hostile_texts_end_with_a_reason_or_their_words(
+    tmp_path: Path, read: Read, name: str
+) -> None:
+    (tmp_path / name).write_bytes(HOSTILE_TEXTS[name])
+    try:
+        reading = await read(tmp_path / name)
+    except UnreadableDocument as error:
+        assert error.message.startswith("This ")
+        assert error.message.endswith(".")
+    else:
+        assert reading.page_count == 1
+    await _still_reads(tmp_path, read)
+
+
+async def test_a_sheet_with_a_cell_far_away_is_refused(tmp_path: Path, read: Read) -> None:
+    far = '<row r="1048576"><c r="XFD1048576"><v>1</v></c></row></sheetData>'
+    sheet = sheet_rows([["a"]]).replace("</sheetData>", far)
+    with pytest.raises(UnreadableDocument, match=r"cells|memory"):
+        await read(sheet_file(tmp_path / "a.xlsx", {"A": sheet}))
+    await _still_reads(tmp_path, read)
+
+
+async def test_a_protected_office_file_says_so(tmp_path: Path, read: Read) -> None:
+    content = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(512)
+    (tmp_path / "a.docx").write_bytes(content + "EncryptedPackage".encode("utf-16-le"))
+    with pytest.raises(UnreadableDocument, match="protected by a password"):
+        await read(tmp_path / "a.docx")
+
+
+async def test_a_huge_picture_inside_a_document_is_left_out(tmp_path: Path, read: Read) -> None:
+    picture = _huge_png(tmp_path / "a.png").read_bytes()
+    path = slides_file(
+        tmp_path / "a.pptx", [slide_text(2, "a") + slide_picture(3)], picture=picture
+    )
+    (page,) = (await read(path, include_image_base64=True)).pages
+    assert (page.markdown, page.images) == ("a", [])
+
+
+async def test_the_server_answers_while_it_refuses_bombs(
+    tmp_path: Path, server: RunningServer
+) -> None:
+    paths = [
+        _huge_png(tmp_path / "a.png"),
+        _flate_bomb(tmp_path / "a.pdf", doubled=True),
+        _zip_bomb(docx(tmp_path / "a.docx"), megabytes=1024),
+    ]
+    async with httpx.AsyncClient(
+        base_url=server.url, headers={"authorization": f"Bearer {server.api_key}"}, timeout=120
+    ) as http:
+
+        async def ocr(path: Path) -> httpx.Response:
+            data = base64.b64encode(path.read_bytes()).decode()  # noqa: ASYNC240
+            document = {"document_url": f"data:application/octet-stream;base64,{data}"}
+            return await http.post("/v1/ocr", json={"model": "m", "document": document})
+
+        requests = [asyncio.ensure_future(ocr(path)) for path in paths]
+        while not all(request.done() for request in requests):
+            assert (await http.get("/healthz", timeout=5)).status_code == 200
+            await asyncio.sleep(0.1)
+        answers = [request.result() for request in requests]
+        assert [answer.status_code for answer in answers][::2] == [400, 400]
+        assert answers[1].status_code in (200, 400)
+        answer = await ocr(digital_pdf(tmp_path / "good.pdf", pages=1))
+    assert TEXT in answer.json()["pages"][0]["markdown"]
 
 
 async def test_a_huge_page_is_rendered_small(tmp_path: Path, read: Read) -> None:

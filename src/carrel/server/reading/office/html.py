@@ -90,8 +90,10 @@ _HEADING = re.compile(r"h([1-6])")
 _NOTE = re.compile(r"#?(?:foot|end)note-(\w{1,20})")
 _DIGITS = re.compile(r"\d{1,4}")
 _DATA = re.compile(r"data:image/[\w.+-]+;base64,", re.IGNORECASE)
-_MAX_SPAN = 200
-"""Columns that one cell may cover; a page may claim any number."""
+_MAX_SPAN = 100
+"""Columns or rows that one cell may cover."""
+_MOST_EMPTY = 50
+"""A table with more places than this for each of its cells is none."""
 _MAX_DEPTH = 200
 
 
@@ -391,25 +393,34 @@ def _table_of(row: Any) -> Any:
 
 
 def _table(rows: list[Any]) -> Table | None:
-    cells: list[Cell] = []
-    taken: set[tuple[int, int]] = set()
+    cells = _placed(rows, _MAX_SPAN)
     heads = 0
+    for row in rows:
+        if any(_name(cell) == "td" for cell in row):
+            break
+        heads += 1
+    return Table.of(cells, header_rows=max(1, heads)) if cells else None
+
+
+def _placed(rows: list[Any], most: int) -> list[Cell]:
+    """The cells of a table on its grid, none of which covers more than `most` columns or rows."""
+    cells: list[Cell] = []
+    limit = _MOST_EMPTY * sum(map(len, rows))
+    taken: set[tuple[int, int]] = set()
     for number, row in enumerate(rows):
-        column, fields = 0, [cell for cell in row if _name(cell) in ("td", "th")]
-        if number == heads and fields and all(_name(cell) == "th" for cell in fields):
-            heads += 1
-        for field in fields:
+        column = 0
+        for field in (cell for cell in row if _name(cell) in ("td", "th")):
             while (number, column) in taken:
                 column += 1
-            down = min(_span(field, "rowspan"), len(rows) - number)
-            across = min(_span(field, "colspan"), _MAX_SPAN)
+            down = min(_span(field, "rowspan"), len(rows) - number, most)
+            across = min(_span(field, "colspan"), most)
             cells.append(Cell(_cell_text(field), number, column, down, across))
-            if down > 1:
-                taken.update(
-                    (number + r, column + c) for r in range(1, down) for c in range(across)
-                )
+            taken.update((number + r, column + c) for r in range(1, down) for c in range(across))
             column += across
-    return Table.of(cells, header_rows=max(1, heads)) if cells else None
+            if most > 1 and max(len(taken), column * len(rows)) > limit + _MAX_SPAN**2:
+                # Nothing but spans: a page may claim any number.
+                return _placed(rows, 1)
+    return cells
 
 
 def _cell_text(cell: Any) -> str:
