@@ -1,6 +1,7 @@
 """The tables of a page, from its rules and from the white space between its words."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from carrel.server.reading.layout import Region
 from carrel.server.reading.tables.chunks import Chunk, cell_text, rows
@@ -11,6 +12,8 @@ from carrel.server.reading.tables.unruled import unruled_tables
 
 _LETTERS = 200
 """A frame with longer texts in its fields on average is the layout of a page."""
+_OVER = 0.6
+"""How much of its height a line may share with the one above it."""
 _FILLED = 0.2
 """The least part of a grid's fields with text in them; a chart's are empty."""
 
@@ -46,13 +49,24 @@ def _ruled(grid: Grid, chunks: Sequence[Chunk]) -> Table | None:
     if len(filled) < 2 or len(filled) < _FILLED * len(grid.fields) or len(grid.ys) < 3:
         return None
     letters = sum(len(chunk.text) for chunks in filled for chunk in chunks)
-    if letters > _LETTERS * len(filled):
+    if letters > _LETTERS * len(filled) or any(map(_overlap, filled)):
         return None
     cells = [
         Cell(cell_text(chunks), field.row, field.column, field.rows, field.columns)
         for field, chunks in zip(grid.fields, held, strict=True)
     ]
     return Table.of(cells, _header_rows(cells))
+
+
+def _overlap(chunks: Sequence[Chunk]) -> bool:
+    """Whether text lies on other text: the slanted labels of a chart."""
+    ordered = sorted((chunk.box for chunk in chunks), key=lambda box: box.top)
+    for above, below in pairwise(ordered):
+        across = min(above.right, below.right) - max(above.left, below.left)
+        down = above.bottom - below.top
+        if across > 0 and down > _OVER * min(above.height, below.height):
+            return True
+    return False
 
 
 def _header_rows(cells: Sequence[Cell]) -> int:
