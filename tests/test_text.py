@@ -2,10 +2,11 @@
 
 import json
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from carrel.text import clean_json, clean_text
+from carrel.text import clean_json, clean_text, redact
 
 HOSTILE = "invoice [/final] \x1b]0;x\x07.pdf"
 
@@ -33,3 +34,18 @@ def test_nothing_left_can_begin_an_escape_sequence(text: str) -> None:
 def test_json_is_cleaned_all_the_way_down() -> None:
     parsed = json.loads(r'{"na\u001bme": ["\u0007x", {"y": "\u009b1", "n": 1.5, "no": null}]}')
     assert clean_json(parsed) == {"name": ["x", {"y": "1", "n": 1.5, "no": None}]}
+
+
+@pytest.mark.parametrize(
+    ("text", "clean"),
+    [
+        ("api_key='abc'", "api_key='…'"),
+        ("Authorization: Bearer abc.def", "Authorization: Bearer …"),
+        ("http://h/signed/abc.def done", "http://h/signed/… done"),
+        ("https://h/p?X-Sig=abc&y=1 done", "https://h/p?… done"),
+        ("https://ada:pw@h/p", "https://…@h/p"),
+        ("the key of the house", "the key of the house"),
+    ],
+)
+def test_what_is_logged_holds_no_secret(text: str, clean: str) -> None:
+    assert redact(text) == clean

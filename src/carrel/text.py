@@ -1,4 +1,4 @@
-"""Cleaning of remote text: what a service answers must not steer the terminal."""
+"""Cleaning of text: what a service answers must not steer the terminal, and no log holds secrets."""
 
 import re
 from typing import Any
@@ -25,3 +25,18 @@ def clean_json(value: Any) -> Any:
     if isinstance(value, dict):
         return {clean_text(key): clean_json(item) for key, item in value.items()}
     return value
+
+
+_SECRETS = (
+    (re.compile(r"(?i)(bearer\s+|api[_-]?key\W{1,4})[^\s\"',;)]+"), r"\1…"),
+    (re.compile(r"(/signed/)[^\s\"'?]+"), r"\1…"),
+    (re.compile(r"(https?://[^\s\"'?]+\?)[^\s\"']+"), r"\1…"),
+    (re.compile(r"(https?://)[^/\s\"'@]+@"), r"\1…@"),
+)
+
+
+def redact(text: str) -> str:
+    """The text without keys, signed addresses and the queries of addresses."""
+    for pattern, replacement in _SECRETS:
+        text = pattern.sub(replacement, text)
+    return text

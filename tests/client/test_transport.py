@@ -1,6 +1,8 @@
 """Requests and answers: what goes out, and what odd answers become."""
 
 import asyncio
+import contextlib
+import dataclasses
 import gzip
 import json
 import socket
@@ -20,6 +22,7 @@ from carrel.client import (
     UnexpectedAnswer,
     Unreachable,
 )
+from carrel.wire.ocr import OCRRequest
 from support.service import Request, listen, reply, service
 
 KEY = "sk-very-secret"
@@ -224,7 +227,7 @@ async def test_a_proxy_of_the_environment_does_not_see_this_machine(
     assert (len(odd.requests), proxy.requests) == (1, [])
 
 
-async def test_every_call_is_told_without_its_query() -> None:
+async def test_every_call_is_told() -> None:
     calls: list[Call] = []
     async with (
         service(reply({"data": []}), reply({"message": "x"}, 500)) as odd,
@@ -238,7 +241,56 @@ async def test_every_call_is_told_without_its_query() -> None:
         ("GET", "/v1/agents/a", 500),
     ]
     assert calls[0].bytes == len(b'{"data": []}')
+    assert (calls[0].query, calls[0].received) == (
+        "query=a+secret+question&limit=10",
+        '{"data": []}',
+    )
+    assert calls[1].received == '{"message": "x"}'
     assert 0 <= calls[0].seconds < 5
+
+
+async def test_what_is_told_of_a_call_holds_neither_the_key_nor_a_signed_address() -> None:
+    calls: list[Call] = []
+    signed = "https://store.example.com/signed/token-of-it?sig=abc"
+    answers = [
+        reply({"url": signed}),
+        reply({"message": f"the key {KEY} at {signed}"}, 400),
+        reply({"pages": [], "model": "m", "usage_info": {"pages_processed": 0}}),
+    ]
+    async with service(*answers) as odd, Client(odd.url, KEY, on_call=calls.append) as client:
+        await client.files.url("f")
+        with pytest.raises(ServiceError):
+            await client.files.get("f")
+        document: Any = {
+            "type": "document_url",
+            "document_url": "https://store.example.com/token-of-it",
+        }
+        with contextlib.suppress(UnexpectedAnswer):
+            await client.ocr.process(
+                OCRRequest.model_validate({"model": "m", "document": document})
+            )
+    assert [call.status for call in calls] == [200, 400, 200]
+    assert "store.example.com" in calls[1].received
+    for call in calls:
+        told = str(dataclasses.asdict(call))
+        assert KEY not in told and "token-of-it" not in told and "sig=abc" not in told
+
+
+async def test_a_long_text_in_a_request_is_told_cut_and_a_stream_from_its_beginning() -> None:
+    calls: list[Call] = []
+    data = "data:application/pdf;base64," + "A" * 100_000
+    body: Any = {"type": "document_url", "document_url": data}
+    async with (
+        service(reply({}), reply(b"x" * 50_000, content_type="text/plain")) as odd,
+        Client(odd.url, KEY, on_call=calls.append) as client,
+    ):
+        with contextlib.suppress(UnexpectedAnswer):
+            await client.ocr.process(OCRRequest(model="m", document=body))
+        async with client.files.content("f") as pieces:
+            async for _ in pieces:
+                pass
+    assert len(calls[0].sent) < 3000 and "100,028 characters" in calls[0].sent
+    assert (calls[1].bytes, len(calls[1].received)) == (50_000, 16_384)
 
 
 async def test_a_call_that_never_was_answered_is_told_too() -> None:

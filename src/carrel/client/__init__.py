@@ -1,5 +1,6 @@
 """The API client: httpx, async, a module an area."""
 
+from carrel.client.calls import Call
 from carrel.client.client import Client
 from carrel.client.errors import (
     ClientError,
@@ -11,7 +12,6 @@ from carrel.client.errors import (
     Unreachable,
     UnreadableFile,
 )
-from carrel.client.transport import Call
 from carrel.client.uploads import Progress, UploadSource
 
 __all__ = [

@@ -8,6 +8,7 @@ from typing import Self
 import httpx
 
 from carrel.client.agents import Agents
+from carrel.client.calls import Call
 from carrel.client.completions import Completions
 from carrel.client.documents import Documents
 from carrel.client.errors import ServiceError, Unauthorized, UnexpectedAnswer, Unreachable
@@ -15,7 +16,7 @@ from carrel.client.files import Files
 from carrel.client.libraries import Libraries
 from carrel.client.models import Models
 from carrel.client.ocr import OCR
-from carrel.client.transport import TIMEOUT, Call, Transport
+from carrel.client.transport import TIMEOUT, Transport
 
 
 class Client:

@@ -4,7 +4,6 @@ import json
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
 from typing import Any, TypedDict, TypeVar, Unpack, cast
@@ -13,6 +12,8 @@ from urllib.parse import quote
 import httpx
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
+from carrel.client import calls
+from carrel.client.calls import SIGNED, Call
 from carrel.client.errors import ClientError, UnexpectedAnswer, Unreachable
 from carrel.client.refusals import refusal, without_connection
 from carrel.client.uploads import MultipartBody
@@ -30,20 +31,6 @@ _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _ERROR_BYTES = 1 << 20
 
 _Pairs = list[tuple[str, str | int | float | bool | None]]
-
-
-@dataclass(frozen=True)
-class Call:
-    """One request that was made, for a log: its path alone, never its query."""
-
-    method: str
-    path: str
-    status: int | None
-    """None when no answer came."""
-    seconds: float
-    """Until the whole answer was read."""
-    bytes: int
-    """How many of the answer's body arrived."""
 
 
 class Options(TypedDict, total=False):
@@ -134,7 +121,8 @@ class Transport:
         )
         if options.get("unhurried"):
             request.extensions["timeout"]["read"] = None
-        async with self._send(request, path) as response:
+        body, name = options.get("body"), "" if upload is None else upload.name
+        async with self._send(request, path, body=body, upload=name) as response:
             yield response
 
     @asynccontextmanager
@@ -146,12 +134,18 @@ class Transport:
             request = None
         if request is None or request.url.scheme not in ("http", "https") or not request.url.host:
             raise UnexpectedAnswer(f"{self.host} gave an address that cannot be opened.")
-        async with self._send(request, "(signed address)", follow_redirects=True) as response:
+        async with self._send(request, SIGNED, follow_redirects=True) as response:
             yield response
 
     @asynccontextmanager
     async def _send(
-        self, request: httpx.Request, path: str, *, follow_redirects: bool = False
+        self,
+        request: httpx.Request,
+        path: str,
+        *,
+        follow_redirects: bool = False,
+        body: Any = None,
+        upload: str = "",
     ) -> AsyncIterator[httpx.Response]:
         start = time.monotonic()
         response: httpx.Response | None = None
@@ -160,6 +154,8 @@ class Transport:
                 response = await self._http.send(
                     request, stream=True, follow_redirects=follow_redirects
                 )
+                if self._on_call is not None:
+                    calls.keep(response)
                 if not response.is_success:
                     raise refusal(response, await _beginning(response), self._key)
                 yield response
@@ -167,10 +163,11 @@ class Transport:
             if response is not None:
                 await response.aclose()
             if self._on_call is not None:
-                status = None if response is None else response.status_code
-                received = 0 if response is None else response.num_bytes_downloaded
                 seconds = time.monotonic() - start
-                self._on_call(Call(request.method, path, status, seconds, received))
+                made = calls.call(
+                    request, response, seconds, path=path, key=self._key, body=body, upload=upload
+                )
+                self._on_call(made)
 
 
 def path_of(template: str, *parts: str | int) -> str:

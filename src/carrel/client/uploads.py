@@ -52,10 +52,10 @@ class MultipartBody:
             UnreadableFile: the path is not a file that can be read.
         """
         if isinstance(source, Path):
-            self._name, self._size = source.name, _size(source)
+            self.name, self._size = source.name, _size(source)
             self._content: AsyncIterable[bytes] = _read(source, self._size)
         else:
-            self._name, self._size, self._content = source
+            self.name, self._size, self._content = source
         self._meter = Meter(self._size, on_progress)
         boundary = secrets.token_hex(16)
         head = "".join(
@@ -63,10 +63,10 @@ class MultipartBody:
             f"\r\n\r\n{value}\r\n"
             for name, value in (fields or {}).items()
         )
-        kind = mimetypes.guess_type(self._name)[0] or "application/octet-stream"
+        kind = mimetypes.guess_type(self.name)[0] or "application/octet-stream"
         head += (
             f'--{boundary}\r\nContent-Disposition: form-data; name="file"; '
-            f'filename="{_quoted(self._name)}"\r\nContent-Type: {kind}\r\n\r\n'
+            f'filename="{_quoted(self.name)}"\r\nContent-Type: {kind}\r\n\r\n'
         )
         # A file name that is not UTF-8 on disk has no right form here; question marks do.
         self._head = head.encode("utf-8", "replace")
@@ -86,7 +86,7 @@ class MultipartBody:
             yield chunk
             self._meter.add(len(chunk))
         if sent != self._size:
-            raise UnreadableFile(f"{self._name} changed while it was sent. Try again.")
+            raise UnreadableFile(f"{self.name} changed while it was sent. Try again.")
         yield self._tail
 
 

@@ -4,30 +4,17 @@ from __future__ import annotations
 
 import logging
 import platform
-import re
 import traceback
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 
+from carrel.text import redact
+
 logger = logging.getLogger(__name__)
 
 KEPT = 20
 """How many reports stay."""
-
-_SECRETS = (
-    (re.compile(r"(?i)(bearer\s+|api[_-]?key\W{1,4})[^\s\"',;)]+"), r"\1…"),
-    (re.compile(r"(/signed/)[^\s\"'?]+"), r"\1…"),
-    (re.compile(r"(https?://[^\s\"'?]+\?)[^\s\"']+"), r"\1…"),
-    (re.compile(r"(https?://)[^/\s\"'@]+@"), r"\1…@"),
-)
-
-
-def redact(text: str) -> str:
-    """The text without keys, signed addresses and the queries of addresses."""
-    for pattern, replacement in _SECRETS:
-        text = pattern.sub(replacement, text)
-    return text
 
 
 def write_report(error: BaseException) -> Path | None:

@@ -7,7 +7,7 @@ from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
 from carrel.config import folders
-from carrel.store.crash import redact
+from carrel.text import redact
 
 MAX_BYTES, KEPT = 1_000_000, 3
 

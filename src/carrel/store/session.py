@@ -7,6 +7,7 @@ import contextlib
 import importlib
 import logging
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
@@ -16,7 +17,7 @@ from carrel.store.loop import OwnerLoop
 from carrel.store.problem import Problem, ProblemError
 
 if TYPE_CHECKING:
-    from carrel.client import Client
+    from carrel.client import Call, Client
     from carrel.config import Profile
     from carrel.local import Lease
     from carrel.wire.models import ModelCard
@@ -60,7 +61,10 @@ class SessionState:
 class SessionService(Service[SessionState]):
     """Connects in the background and stays connected; the other services get the client here."""
 
-    def __init__(self, loop: OwnerLoop, profile: Profile) -> None:
+    def __init__(
+        self, loop: OwnerLoop, profile: Profile, on_call: Callable[[Call], None] | None = None
+    ) -> None:
+        """`on_call` hears of every call that is made to the service."""
         super().__init__(
             loop,
             SessionState(
@@ -73,6 +77,7 @@ class SessionService(Service[SessionState]):
             ),
         )
         self._profile = profile
+        self._on_call = on_call
         self._client: Client | None = None
         self._address: tuple[str, str | None] = ("", None)
         self._lease: Lease | None = None
@@ -113,7 +118,7 @@ class SessionService(Service[SessionState]):
         from carrel.client import Client
 
         await self.client()
-        return Client(*self._address)
+        return Client(*self._address, on_call=self._on_call)
 
     def card(self, model: str) -> ModelCard | None:
         """What the service says about a model."""
@@ -191,7 +196,7 @@ class SessionService(Service[SessionState]):
     async def _use(self, url: str, api_key: str | None) -> None:
         from carrel.client import Client
 
-        old, self._client = self._client, Client(url, api_key)
+        old, self._client = self._client, Client(url, api_key, on_call=self._on_call)
         self._address = (url, api_key)
         self._cards = None
         self.slice.set(url=url)

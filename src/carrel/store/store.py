@@ -14,8 +14,10 @@ from carrel.store.files import FilesService
 from carrel.store.libraries import LibrariesService
 from carrel.store.loop import OwnerLoop
 from carrel.store.notifications import NotificationsService
+from carrel.store.requests import RequestsService
 from carrel.store.session import SessionService, SessionState
 from carrel.store.sync import SyncService
+from carrel.store.tools import Toolbox
 
 if TYPE_CHECKING:
     from carrel.config import Profile
@@ -30,7 +32,8 @@ class Store:
         self.renderer = Renderer()
         self.notifications = NotificationsService(loop)
         self.activity = ActivityService(loop)
-        self.session = SessionService(loop, profile)
+        self.requests = RequestsService(loop)
+        self.session = SessionService(loop, profile, self.requests.log)
         self.files = FilesService(loop, self.session, self.activity, self.notifications)
         self.libraries = LibrariesService(loop, self.session, self.activity, self.notifications)
         self.sync = SyncService(
@@ -38,7 +41,12 @@ class Store:
         )
         self.documents = DocumentsService(loop, self.session, self.activity, self.renderer)
         self.agents = AgentsService(loop, self.session, self.notifications)
-        self.chat = ChatService(loop, self.session)
+        self.tools = Toolbox()
+        self.chat = self.another_chat()
+
+    def another_chat(self) -> ChatService:
+        """A chat beside the others; whoever asks for it closes it."""
+        return ChatService(self.loop, self.session, self.files, self.tools)
 
     async def start(self) -> None:
         """Begins to connect; returns at once. To be awaited on the owner loop."""
