@@ -1,4 +1,4 @@
-"""Cleaning of text: what a service answers must not steer the terminal, and no log holds secrets."""
+"""Cleaning of text: remote text steers no terminal, and what is logged holds no secrets."""
 
 import re
 from typing import Any
