@@ -108,7 +108,8 @@ def serve(
       requests_per_minute = 600        what one organisation may ask
       tokens_per_minute = 100000       what models may read and write for one organisation
       deleted_seconds = 3600           how long the bytes of what was deleted are kept
-    Without a line, file_bytes, body_bytes, completion_seconds and deleted_seconds are as above,
+      remembered_bytes = 268435456     pages that were read, kept to be given again; 0 keeps none
+    Without a line, file_bytes, body_bytes, completion_seconds and the last two are as above,
     document_bytes and ocr_bytes as file_bytes, and there is no other bound.
 
     \b

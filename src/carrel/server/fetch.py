@@ -122,15 +122,19 @@ class Fetcher:
         """
         with tempfile.TemporaryDirectory(prefix="carrel-") as folder:
             path = Path(folder) / "document"
-            if url[:5].lower() == "data:":
-                await asyncio.to_thread(path.write_bytes, self._inline(url))
-            else:
-                try:
-                    async with asyncio.timeout(_SECONDS):
-                        await self._download(url, path)
-                except TimeoutError:
-                    raise _refusal("The address took too long to send the document.") from None
+            await self.save(url, path)
             yield path
+
+    async def save(self, url: str, path: Path) -> None:
+        """Saves the document at an address in a file. Raises what `document` raises."""
+        if url[:5].lower() == "data:":
+            await asyncio.to_thread(path.write_bytes, self._inline(url))
+            return
+        try:
+            async with asyncio.timeout(_SECONDS):
+                await self._download(url, path)
+        except TimeoutError:
+            raise _refusal("The address took too long to send the document.") from None
 
     def _inline(self, url: str) -> bytes:
         """The bytes of a data URL."""

@@ -65,6 +65,16 @@ class FolderLayout:
         return self.path / "blobs"
 
     @property
+    def pages_file(self) -> Path:
+        """Pages that were read, remembered; what is lost is read again."""
+        return self.path / "pages.db"
+
+    @property
+    def fetched_folder(self) -> Path:
+        """Documents from addresses, for a moment."""
+        return self.path / "fetched"
+
+    @property
     def log_folder(self) -> Path:
         return self.path / "log"
 

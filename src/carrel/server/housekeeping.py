@@ -9,6 +9,7 @@ from typing import Protocol
 
 from carrel.server.blobs.store import Blobs
 from carrel.server.leases import UNUSED_SECONDS, Leases
+from carrel.server.reading.results import Results
 from carrel.server.records import blobs as blob_records
 from carrel.server.records import files
 from carrel.server.records.database import Database
@@ -20,14 +21,18 @@ _INTERVAL_SECONDS = 600
 _WATCH_SECONDS = 2
 
 
-async def throw_away(database: Database, blobs: Blobs, limits: Callable[[], Limits]) -> None:
-    """Now and then removes expired files, and bytes that no record names; never returns."""
+async def throw_away(
+    database: Database, blobs: Blobs, results: Results, limits: Callable[[], Limits]
+) -> None:
+    """Now and then removes expired files, and bytes that no record names with what was read of
+    them; never returns."""
     while True:
         kept = limits().deleted_seconds
         try:
             expired = await database.write(files.delete_expired)
             live = await database.read(blob_records.live)
             removed = await blobs.collect(live, kept)
+            await results.collect(live, kept)
             if expired or removed:
                 log.info("removed %d expired files and %d blobs", expired, removed)
         except Exception:

@@ -12,6 +12,7 @@ from typing import Any, Self
 from carrel.server.access import Access
 from carrel.server.blobs.local import LocalBlobs
 from carrel.server.blobs.store import Blobs
+from carrel.server.fetched import FetchedDocuments
 from carrel.server.folder import DataFolder
 from carrel.server.housekeeping import stop_when_unused, throw_away, watch_settings
 from carrel.server.leases import Leases
@@ -20,6 +21,7 @@ from carrel.server.library.summaries import Summaries
 from carrel.server.models.completions import Completions
 from carrel.server.models.engine import Engine
 from carrel.server.reading.reader import Reader
+from carrel.server.reading.results import Results
 from carrel.server.records.database import Database
 from carrel.server.settings import FolderSettings, Settings, SettingsError
 from carrel.server.signing import Signer, SigningKeys
@@ -39,6 +41,8 @@ class Server:
     signer: Signer
     access: Access
     leases: Leases
+    fetched: FetchedDocuments
+    results: Results
     reader: Reader
     library: LibraryService
     engine: Engine
@@ -54,10 +58,11 @@ class Server:
         settings = given.with_folder(FolderSettings.load(folder.settings_file))
         database = Database(folder.database_url)
         blobs = _blobs(settings, folder)
-        reader = Reader()
+        results = Results(folder.pages_file, lambda: server.settings.limits.remembered_bytes)
+        reader = Reader(results)
         library = LibraryService(database, blobs, reader)
         engine = _engine(settings)
-        return cls(
+        server = cls(
             given=given,
             settings=settings,
             folder=folder,
@@ -66,17 +71,21 @@ class Server:
             signer=Signer(SigningKeys(folder.signing_file)),
             access=Access(database, folder.secret),
             leases=Leases(),
+            fetched=FetchedDocuments(folder.fetched_folder),
+            results=results,
             reader=reader,
             library=library,
             engine=engine,
             completions=Completions(engine, library, seconds=settings.limits.completion_seconds),
         )
+        return server
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """Runs the parts; at the end they are stopped in the opposite order, come what may."""
         async with AsyncExitStack() as stack:
             stack.callback(self.database.close)
+            stack.callback(self.results.close)
             await self.access.admit(self.folder.api_key)
             # The engine of the moment: changed settings bring another.
             self.library.count_tokens_with(lambda text: self.engine.count_tokens(text))
@@ -89,7 +98,7 @@ class Server:
             yield
 
     def _background(self) -> Iterator[Coroutine[Any, Any, None]]:
-        yield throw_away(self.database, self.blobs, lambda: self.settings.limits)
+        yield throw_away(self.database, self.blobs, self.results, lambda: self.settings.limits)
         yield watch_settings(self.folder.settings_file, self._apply)
         yield Summaries(self.database, lambda: self.engine, lambda: self.library.active > 0).run()
         if self.settings.until_unused:

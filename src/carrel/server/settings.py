@@ -63,6 +63,9 @@ class Limits(_Section):
     """Bytes that no file or document names: so long are they kept. They had better be kept for
     longer than it takes to give a large upload its record."""
 
+    remembered_bytes: int = Field(default=256 * MIB, ge=0)
+    """Pages that were read are remembered, up to so many bytes; 0 remembers none."""
+
     @property
     def bytes_of_document(self) -> int:
         """The largest document of a library."""

@@ -1,8 +1,8 @@
 """What a reader is asked, what it answers, and how it refuses."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from carrel.wire.ocr import Granularity, OCRRequest, Page, TableFormat, parse_pages
 
@@ -75,6 +75,13 @@ class ReadOptions:
         return cls(**{**values, "pages": ranges})
 
 
+class ReadPage(NamedTuple):
+    """A page that was read, and whether OCR was needed for it."""
+
+    page: Page
+    ocr_used: bool
+
+
 @dataclass(frozen=True)
 class Reading:
     """A document that was read: the pages asked for, of `page_count`, from `size` bytes."""
@@ -83,6 +90,16 @@ class Reading:
     page_count: int
     size: int
     ocr_used: bool
+
+    @classmethod
+    def of(cls, pages: Sequence[ReadPage], page_count: int, size: int) -> Self:
+        """The reading that these pages are."""
+        return cls(
+            pages=[read.page for read in pages],
+            page_count=page_count,
+            size=size,
+            ocr_used=any(read.ocr_used for read in pages),
+        )
 
 
 def select_pages(options: ReadOptions, page_count: int) -> list[int]:

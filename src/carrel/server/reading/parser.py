@@ -1,9 +1,10 @@
 """The parser process: reads documents, each in a process of its own within tight limits.
 
 Run as `python -m carrel.server.reading.parser`. It says `{"ready": true}`, is sent a request,
-`{"path", "mimetype", "options"}`, and answers `{"page"}` for every page, then `{"done", …}`, or
-`{"error", "code"}`. Between, it may ask `{"recognise": true, "width", "height"}` with RGB pixels,
-and is answered `{"turn", "lines"}`.
+`{"path", "mimetype", "options"}`, and answers `{"page_count"}`, then `{"page", "ocr"}` for every
+page, then `{"done"}`; or `{"error", "code"}`. Between, it may ask for text with
+`{"recognise", "width", "height"}` and RGB pixels, and is answered `{"turn", "lines"}`. After
+`{"done"}` the document stays open: `{"options"}` asks for more of it, `{"close"}` closes it.
 
 To start Python and load the libraries takes ten times longer than to read a small document.
 Where the system can copy a process, a copy reads the document and ends, and the next request is
@@ -72,24 +73,25 @@ class Parser:
             self._say({"error": "This document cannot be read.", "trace": traceback.format_exc()})
 
     def _read(self, request: dict[str, Any]) -> None:
-        path = Path(request["path"])
-        options = ReadOptions.from_json(request["options"])
-        with _open(path, request["mimetype"]) as document:
-            pages = (
-                document.pages(options)
-                if isinstance(document, Office)
-                else document.pages(options, self._recognise)
-            )
-            for page in pages:
-                self._say({"page": page.model_dump(mode="json")})
-            self._say(
-                {
-                    "done": True,
-                    "page_count": document.page_count,
-                    "size": path.stat().st_size,
-                    "ocr": self._ocr_used,
-                }
-            )
+        """Reads pages of a document, as often as is asked for some."""
+        with _open(Path(request["path"]), request["mimetype"]) as document:
+            while "options" in request:
+                self._read_pages(document, ReadOptions.from_json(request["options"]))
+                following = read_frame(self._requests)
+                request = following.header if following else {}
+
+    def _read_pages(self, document: PDF | Picture | Office, options: ReadOptions) -> None:
+        self._say({"page_count": document.page_count})
+        pages = (
+            document.pages(options)
+            if isinstance(document, Office)
+            else document.pages(options, self._recognise)
+        )
+        self._ocr_used = False
+        for page in pages:
+            self._say({"page": page.model_dump(mode="json"), "ocr": self._ocr_used})
+            self._ocr_used = False
+        self._say({"done": True})
 
     def _recognise(self, picture: Image.Image) -> dict[str, Any]:
         self._ocr_used = True

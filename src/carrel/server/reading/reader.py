@@ -1,10 +1,13 @@
-"""Reading documents: starts a parser for each, gives it OCR, and collects the pages."""
+"""Reading documents: gives each a parser, gives that OCR, and collects the pages."""
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import aclosing
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -16,30 +19,31 @@ from carrel.server.reading.options import (
     NoSuchPage,
     Reading,
     ReadOptions,
+    ReadPage,
     UnreadableDocument,
+    select_pages,
 )
+from carrel.server.reading.parsers import Document, Parsers
 from carrel.server.reading.recogniser import Recogniser
+from carrel.server.reading.results import Results, Task
 from carrel.wire.ocr import Page
 
 log = logging.getLogger(__name__)
 
-PARSERS = 2
-"""How many documents are read at the same time."""
 SILENCE_SECONDS = 90
 """A parser that says nothing for so long is ended. Time spent on OCR does not count."""
-
-
-class ParserUnavailable(Exception):
-    """Parsers do not start; the log says why."""
+_SAVE_SECONDS = 1.0
+"""Pages are remembered so often while a document is read: one that is given up loses few."""
 
 
 class Reader:
     """Reads documents of every supported kind. One for a server; start, then stop."""
 
-    def __init__(self) -> None:
+    def __init__(self, results: Results | None = None) -> None:
+        """`results` remembers what was read."""
         self._recogniser = Recogniser()
-        self._places = asyncio.Semaphore(PARSERS)
-        self._idle: list[Child] = []
+        self._parsers = Parsers()
+        self._results = results
 
     async def start(self) -> None:
         """Starts nothing yet: parsers and OCR come with the first document."""
@@ -47,18 +51,21 @@ class Reader:
     async def stop(self) -> None:
         """Ends every process that is not in use; documents in hand must have been cancelled."""
         await self._recogniser.stop()
-        while self._idle:
-            await self._idle.pop().end()
+        await self._parsers.stop()
 
     @property
     def ocr_loaded(self) -> bool:
         """Whether the OCR process runs now."""
         return self._recogniser.loaded
 
-    async def read(self, path: Path, *, mimetype: str | None, options: ReadOptions) -> Reading:
+    async def read(
+        self, path: Path, *, mimetype: str | None, options: ReadOptions, hash: str | None = None
+    ) -> Reading:
         """Reads the selected pages of a document. Cancelling ends the work at once.
 
-        The kind is found from the content; `mimetype` helps where that says too little.
+        The kind is found from the content; `mimetype` helps where that says too little. With the
+        `hash` of its bytes (SHA-256) a document stays open for a while when some of its pages
+        were asked for, and its pages are remembered.
 
         Raises:
             UnreadableDocument: it is damaged, protected, hostile or of an unknown kind.
@@ -66,11 +73,66 @@ class Reader:
             OCRUnavailable: a page needs OCR, and that does not work.
             ParserUnavailable: nothing can be read.
         """
-        async with self._places, self._parser() as child:
-            request = {"path": str(path), "mimetype": mimetype, "options": options.as_json()}
+        document = Document(path, mimetype, hash)
+        size = (await asyncio.to_thread(path.stat)).st_size
+        if hash is None or self._results is None:
+            page_count, pages = await self._read(document, options)
+            return Reading.of(pages, page_count, size)
+        return await self._recall(document, options, size, self._results)
+
+    async def _recall(
+        self, document: Document, options: ReadOptions, size: int, results: Results
+    ) -> Reading:
+        """Takes the pages that are remembered, and reads the others."""
+        task = Task.of(document, options)
+        page_count = await results.page_count(task)
+        if page_count is None:
+            page_count, pages = await self._read(document, options, task)
+            return Reading.of(pages, page_count, size)
+        selected = select_pages(options, page_count)
+        known = {read.page.index: read for read in await results.pages(task, selected)}
+        missing = [range(index, index + 1) for index in selected if index not in known]
+        if missing:
+            _, pages = await self._read(document, replace(options, pages=missing), task)
+            known |= {read.page.index: read for read in pages}
+        return Reading.of([known[index] for index in selected], page_count, size)
+
+    async def _read(
+        self, document: Document, options: ReadOptions, task: Task | None = None
+    ) -> tuple[int, list[ReadPage]]:
+        """The document's number of pages and the selected ones, remembered under `task`."""
+        page_count, pages = 0, list[ReadPage]()
+        saved, saved_at = 0, time.monotonic()
+        async with aclosing(self._answers(document, options)) as answers:
+            async for answer in answers:
+                if isinstance(answer, int):
+                    page_count = answer
+                    continue
+                pages.append(answer)
+                if task is not None and time.monotonic() - saved_at > _SAVE_SECONDS:
+                    await self._remember(task, page_count, pages[saved:])
+                    saved, saved_at = len(pages), time.monotonic()
+        if task is not None:
+            await self._remember(task, page_count, pages[saved:])
+        return page_count, pages
+
+    async def _remember(self, task: Task, page_count: int, pages: Sequence[ReadPage]) -> None:
+        if self._results is not None:
+            await self._results.put(task, page_count, pages)
+
+    async def _answers(
+        self, document: Document, options: ReadOptions
+    ) -> AsyncGenerator[int | ReadPage]:
+        """The number of pages of a document, then the selected ones."""
+        keep_open = options.pages is not None
+        async with self._parsers.parser(document, keep_open=keep_open) as (child, opened):
+            request: dict[str, Any] = {"options": options.as_json()}
+            if not opened:
+                request |= {"path": str(document.path), "mimetype": document.mimetype}
             try:
                 await child.send(Frame(request))
-                return await self._collect(child)
+                async for answer in self._converse(child):
+                    yield answer
             except (ConnectionError, BrokenFrame, ValidationError) as error:
                 log.warning("a parser broke off: %s", type(error).__name__)
                 raise _broke_off() from error
@@ -79,8 +141,7 @@ class Reader:
                     "This document takes too long to read. Ask for fewer pages, or simplify it."
                 ) from None
 
-    async def _collect(self, child: Child) -> Reading:
-        pages: list[Page] = []
+    async def _converse(self, child: Child) -> AsyncIterator[int | ReadPage]:
         while True:
             async with asyncio.timeout(SILENCE_SECONDS):
                 frame = await child.receive()
@@ -89,52 +150,16 @@ class Reader:
                 raise _broke_off()
             header = frame.header
             if "page" in header:
-                pages.append(Page.model_validate(header["page"]))
+                yield ReadPage(Page.model_validate(header["page"]), header["ocr"])
+            elif "page_count" in header:
+                yield header["page_count"]
             elif "recognise" in header:
                 text = await self._recogniser.read(header["width"], header["height"], frame.body)
                 await child.send(Frame(text))
             elif "done" in header:
-                return Reading(pages, header["page_count"], header["size"], header["ocr"])
+                return
             else:
                 raise _refusal(header)
-
-    @asynccontextmanager
-    async def _parser(self) -> AsyncIterator[Child]:
-        """A parser that is ready; it is used again unless something went wrong."""
-        child = await self._ready_parser()
-        try:
-            yield child
-        except BaseException:
-            # A cancelled caller must not leave the process behind.
-            await asyncio.shield(asyncio.ensure_future(child.end()))
-            raise
-        self._idle.append(child)
-
-    async def _ready_parser(self) -> Child:
-        while self._idle:
-            child = self._idle.pop()
-            try:
-                if await child.receive() is not None:
-                    return child
-            except BaseException:
-                await child.end()
-                raise
-            # It ended, as it does with some documents, and on some systems with each.
-            await child.end()
-        return await _start_parser()
-
-
-async def _start_parser() -> Child:
-    child = await Child.start("carrel.server.reading.parser")
-    try:
-        ready = await child.receive()
-    except BaseException:
-        await child.end()
-        raise
-    if ready is None:
-        await child.end()
-        raise ParserUnavailable(f"no document can be read: {child.ending}")
-    return child
 
 
 def _refusal(header: dict[str, object]) -> UnreadableDocument:

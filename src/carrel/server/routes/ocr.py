@@ -21,7 +21,7 @@ from carrel.server.mimetypes import sniff
 from carrel.server.parts import Server
 from carrel.server.reading.annotations import annotate, check_formats
 from carrel.server.reading.options import NoSuchPage, ReadOptions, UnreadableDocument
-from carrel.server.reading.reader import ParserUnavailable
+from carrel.server.reading.parsers import ParserUnavailable
 from carrel.server.reading.recogniser import OCRUnavailable
 from carrel.server.records import documents, files
 from carrel.server.routes.dependencies import CurrentCaller, CurrentServer
@@ -38,9 +38,10 @@ _PICTURE_BYTES = 20 * 1024 * 1024
 
 
 class Source(NamedTuple):
-    """A document to read: where its bytes are, and what its sender calls it."""
+    """A document to read: where its bytes are, their SHA-256, and what its sender calls it."""
 
     path: Path
+    hash: str
     name: str
 
 
@@ -66,7 +67,9 @@ async def recognise(body: OCRRequest, server: Server, caller: Caller) -> OCRResu
     async with _source(body, server, caller) as source:
         kind = await asyncio.to_thread(sniff, source.path, source.name)
         try:
-            reading = await server.reader.read(source.path, mimetype=kind.mimetype, options=options)
+            reading = await server.reader.read(
+                source.path, mimetype=kind.mimetype, options=options, hash=source.hash
+            )
         except NoSuchPage as error:
             raise ApiError(400, error.message, param="pages") from None
         except UnreadableDocument as error:
@@ -116,8 +119,9 @@ async def _source(body: OCRRequest, server: Server, caller: Caller) -> AsyncIter
             yield source
         return
     name = document.document_name if isinstance(document, DocumentURLChunk) else None
-    async with Fetcher(server.settings.limits.bytes_to_read).document(url) as path:
-        yield Source(path, name or _last_part(url))
+    fetcher = Fetcher(server.settings.limits.bytes_to_read)
+    async with server.fetched.document(url, fetcher) as fetched:
+        yield Source(fetched.path, fetched.hash, name or _last_part(url))
 
 
 async def _own(url: str, server: Server) -> tuple[str, str] | None:
@@ -155,7 +159,7 @@ async def _stored(server: Server, blob: str, name: str) -> AsyncIterator[Source]
             " Split it, or raise the limit in the server's settings.",
         )
     async with server.blobs.local(blob) as path:
-        yield Source(path, name)
+        yield Source(path, blob, name)
 
 
 def _last_part(url: str) -> str:

@@ -1,0 +1,66 @@
+"""Documents from addresses, kept for a moment: whoever asks page by page has each fetched once."""
+
+import asyncio
+import hashlib
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from carrel.server.blobs.copies import LocalCopies
+from carrel.server.fetch import Fetcher
+
+KEPT_SECONDS = 60
+"""How long after it was fetched a document is taken for what the address still leads to."""
+KEPT_BYTES = 256 * 2**20
+
+
+class Fetched(NamedTuple):
+    """A document's file, and the SHA-256 of its bytes."""
+
+    path: Path
+    hash: str
+
+
+class FetchedDocuments:
+    """Fetches a document once a minute at most, into a folder that is empty at first.
+
+    For one event loop.
+    """
+
+    def __init__(self, folder: Path, seconds: float = KEPT_SECONDS) -> None:
+        self._copies = LocalCopies(folder, KEPT_BYTES)
+        self._seconds = seconds
+        self._hashes: dict[str, str] = {}
+        """By what stands for address and minute; an address may be a secret."""
+
+    @asynccontextmanager
+    async def document(self, url: str, fetcher: Fetcher) -> AsyncIterator[Fetched]:
+        """The document at an address, which stays for as long as the context lasts.
+
+        Raises:
+            ApiError: it was not fetched.
+            InvalidRequest: this is no address.
+        """
+
+        loop = asyncio.get_running_loop()
+
+        async def fetch(key: str, path: Path) -> None:
+            await fetcher.save(url, path)
+            self._hashes[key] = await asyncio.to_thread(_hash, path)
+            loop.call_later(self._seconds, self._forget, key)
+
+        address = await asyncio.to_thread(lambda: hashlib.sha256(url.encode()).hexdigest())
+        key = f"{address}-{loop.time() // self._seconds:.0f}"
+        async with self._copies.read(key, fetch) as path:
+            yield Fetched(path, self._hashes[key])
+        self._copies.keep_only(self._hashes)
+
+    def _forget(self, key: str) -> None:
+        self._hashes.pop(key, None)
+        self._copies.keep_only(self._hashes)
+
+
+def _hash(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,219 @@
+"""Pages that were read, remembered: the same bytes are not read twice in the same way."""
+
+import asyncio
+import hashlib
+import json
+import logging
+import sqlite3
+import time
+import zlib
+from collections.abc import Callable, Collection, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import NamedTuple, Self, TypeVar
+
+from carrel.server.reading.options import ReadOptions, ReadPage
+from carrel.server.reading.parsers import Document
+from carrel.wire.ocr import Page
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+_LIBRARIES = (
+    "kreuzberg",
+    "liteparse",
+    "lxml",
+    "mammoth",
+    "openvino",
+    "pi-heif",
+    "pillow",
+    "pypdfium2",
+    "python-calamine",
+    "python-pptx",
+    "rapidocr",
+)
+"""What pages are read with."""
+
+_TABLES = """
+CREATE TABLE IF NOT EXISTS pages (
+    hash TEXT NOT NULL,
+    manner TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    page_count INTEGER NOT NULL,
+    ocr_used INTEGER NOT NULL,
+    used REAL NOT NULL,
+    size INTEGER NOT NULL,
+    content BLOB NOT NULL,
+    PRIMARY KEY (hash, manner, number)
+);
+CREATE INDEX IF NOT EXISTS pages_by_use ON pages (used, size);
+"""
+
+_TOO_MUCH = """
+DELETE FROM pages WHERE rowid IN (
+    SELECT rowid FROM (
+        SELECT rowid, SUM(size) OVER (ORDER BY used DESC, rowid DESC) AS kept FROM pages
+    ) WHERE kept > ?
+)
+"""
+
+
+class Task(NamedTuple):
+    """A document (the SHA-256 of its bytes) and the manner in which it is read."""
+
+    hash: str
+    manner: str
+
+    @classmethod
+    def of(cls, document: Document, options: ReadOptions) -> Self:
+        """The task of reading a document that has a hash; which of its pages plays no part."""
+        assert document.hash is not None
+        values = {**options.as_json(), "mimetype": document.mimetype, "reader": reader_version()}
+        del values["pages"], values["page_limit"]
+        manner = hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()
+        return cls(document.hash, manner)
+
+
+@cache
+def reader_version() -> str:
+    """Another one for every change of the code that reads, or of its libraries."""
+    digest = hashlib.sha256()
+    folder = Path(__file__).parent
+    wire = folder.parents[1] / "wire" / "ocr.py"
+    for path in [*sorted(folder.rglob("*.py")), wire]:
+        digest.update(path.read_bytes())
+    for library in _LIBRARIES:
+        digest.update(f"{library} {version(library)}\n".encode())
+    return digest.hexdigest()
+
+
+class Results:
+    """Pages in a SQLite file of their own, the least recently used of which make room.
+
+    The file may be deleted at any time when no server runs. Failing to remember fails nothing
+    else: it is logged.
+    """
+
+    def __init__(self, path: Path, limit: Callable[[], int]) -> None:
+        """`limit` is how many bytes of pages are kept at the most; 0 remembers none."""
+        self._path = path
+        self._limit = limit
+        self._connection: sqlite3.Connection | None = None
+        self._thread = ThreadPoolExecutor(1, "results")
+
+    def close(self) -> None:
+        """Waits for what is being written and closes the file."""
+        if self._connection is not None:
+            self._thread.submit(self._connection.close)
+        self._thread.shutdown()
+
+    async def page_count(self, task: Task) -> int | None:
+        """How many pages the document has, if one of them is remembered."""
+
+        def find(connection: sqlite3.Connection) -> int | None:
+            query = "SELECT page_count FROM pages WHERE hash = ? AND manner = ? LIMIT 1"
+            row = connection.execute(query, task).fetchone()
+            return row[0] if row else None
+
+        return await self._run(find, None) if self._limit() else None
+
+    async def pages(self, task: Task, numbers: Sequence[int]) -> list[ReadPage]:
+        """Those of the pages (from 0) that are remembered."""
+
+        def find(connection: sqlite3.Connection) -> list[ReadPage]:
+            page = "WHERE hash = ? AND manner = ? AND number = ?"
+            found, now = [], time.time()
+            for number in numbers:
+                key = (*task, number)
+                query = f"SELECT content, ocr_used FROM pages {page}"
+                if row := connection.execute(query, key).fetchone():
+                    connection.execute(f"UPDATE pages SET used = ? {page}", (now, *key))
+                    text = zlib.decompress(row[0])
+                    found.append(ReadPage(Page.model_validate_json(text), bool(row[1])))
+            return found
+
+        return await self._run(find, [])
+
+    async def put(self, task: Task, page_count: int, pages: Sequence[ReadPage]) -> None:
+        """Remembers pages."""
+        now = time.time()
+
+        def write(connection: sqlite3.Connection) -> None:
+            for page, ocr_used in pages:
+                content = zlib.compress(page.model_dump_json().encode(), 1)
+                row = (*task, page.index, page_count, ocr_used, now, len(content), content)
+                connection.execute("INSERT OR REPLACE INTO pages VALUES (?,?,?,?,?,?,?,?)", row)
+            self._make_room(connection)
+
+        if pages and self._limit():
+            await self._run(write, None)
+
+    async def collect(self, live: Collection[str], older_than: float) -> None:
+        """Forgets pages of documents that no record names and that were not used for so long.
+
+        `live` are the hashes of the documents that are named, `older_than` is in seconds.
+        """
+        latest = time.time() - older_than
+
+        def forget(connection: sqlite3.Connection) -> None:
+            query = "SELECT hash FROM pages GROUP BY hash HAVING MAX(used) <= ?"
+            unused = {hash for (hash,) in connection.execute(query, (latest,))}
+            for hash in unused.difference(live):
+                connection.execute("DELETE FROM pages WHERE hash = ?", (hash,))
+            self._make_room(connection)
+
+        await self._run(forget, None)
+
+    def _make_room(self, connection: sqlite3.Connection) -> None:
+        limit = self._limit()
+        (total,) = connection.execute("SELECT TOTAL(size) FROM pages").fetchone()
+        if total > limit:
+            connection.execute(_TOO_MUCH, (limit,))
+        connection.execute("PRAGMA incremental_vacuum").fetchall()
+
+    async def _run(self, work: Callable[[sqlite3.Connection], T], otherwise: T) -> T:
+        """What `work` returns, in a transaction; `otherwise` if the file fails."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._thread, self._attempt, work, otherwise)
+
+    def _attempt(self, work: Callable[[sqlite3.Connection], T], otherwise: T) -> T:
+        try:
+            if self._connection is None:
+                self._connection = _open(self._path)
+            with self._connection:
+                return work(self._connection)
+        except (sqlite3.Error, OSError, zlib.error, ValueError) as error:
+            log.warning("pages that were read are not remembered: %s", error)
+            return otherwise
+
+
+def _open(path: Path) -> sqlite3.Connection:
+    try:
+        return _connect(path)
+    except sqlite3.DatabaseError:
+        log.warning("%s is damaged: it begins anew", path.name)
+        for part in path.parent.glob(f"{path.name}*"):
+            part.unlink()
+        return _connect(path)
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    path.touch(0o600)
+    connection = sqlite3.connect(path, check_same_thread=False)
+    try:
+        # Deleted text is overwritten. A crash may lose the last pages: they are read again.
+        for pragma in (
+            "auto_vacuum = INCREMENTAL",
+            "journal_mode = WAL",
+            "synchronous = NORMAL",
+            "secure_delete = ON",
+        ):
+            connection.execute(f"PRAGMA {pragma}")
+        connection.executescript(_TABLES)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
