@@ -62,7 +62,7 @@ async def test_stopping_keeps_what_is_read_and_reading_goes_on_where_it_stopped(
     first = state.pages[0]
     await store.documents.open(source)
     state = store.documents.slice.value
-    assert state.read >= 1 and state.pages[0] is first, "what was read is still there"
+    assert state.read >= 1 and state.pages[0] == first, "what was read is still there"
     state = await until(store.documents.slice, lambda state: state.read == 30, 60)
 
 
@@ -163,7 +163,7 @@ async def test_copies_used_longest_ago_make_room(
     await store.documents.open(sources[0])
     first = store.documents.slice.value.picture_path
     assert first is not None
-    monkeypatch.setattr("carrel.store.documents.CACHE_BYTES", 2 * first.stat().st_size + 100)
+    monkeypatch.setattr("carrel.store.copies.COPIES_BYTES", 2 * first.stat().st_size + 100)
     for source in sources[1:]:
         await store.documents.open(source)
     names = {path.name for path in first.parent.iterdir()}

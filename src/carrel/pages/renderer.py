@@ -20,6 +20,8 @@ MAX_REPLY = 128 * 1024 * 1024
 REMEMBERED = 12
 """Pictures kept for coming back to a page."""
 
+Part = tuple[float, float, float, float]
+
 # The process that reads documents of strangers gets no keys from the environment.
 _ENVIRONMENT = ("PATH", "PYTHONPATH", "SYSTEMROOT", "TEMP", "TMP", "TMPDIR", "LANG", "LC_ALL")
 
@@ -30,7 +32,7 @@ class Renderer:
     def __init__(self) -> None:
         self._worker: asyncio.subprocess.Process | None = None
         self._turn = asyncio.Lock()
-        self._pictures: OrderedDict[tuple[Path, int, int], bytes] = OrderedDict()
+        self._pictures: OrderedDict[tuple[Path, int, int, Part | None], bytes] = OrderedDict()
 
     async def page_count(self, path: Path) -> int:
         """How many pages a document has; a picture has one, or its number of frames.
@@ -41,15 +43,19 @@ class Renderer:
         head, _ = await self._ask({"do": "count", "path": str(path)})
         return int(head["pages"])
 
-    async def render(self, path: Path, page: int, width: int) -> bytes:
+    async def render(self, path: Path, page: int, width: int, part: Part | None = None) -> bytes:
         """A page, counted from 0, as PNG `width` pixels wide (less for one that is very tall).
+
+        With `part` (left, top, width, height in parts of the page) that part alone, drawn anew
+        as large as asked for.
 
         Raises:
             NoPicture: the page cannot be drawn.
         """
-        key = (path, page, width)
+        key = (path, page, width, part)
         if key not in self._pictures:
-            request = {"do": "render", "path": str(path), "page": page, "width": width}
+            request = {"do": "render", "path": str(path), "page": page}
+            request |= {"width": width, "part": part}
             _, self._pictures[key] = await self._ask(request)
             if len(self._pictures) > REMEMBERED:
                 self._pictures.popitem(last=False)

@@ -21,13 +21,18 @@ MAX_SOURCE_PIXELS = 200_000_000
 """Of a picture before it is made smaller."""
 
 
+Part = tuple[float, float, float, float]
+"""Left, top, width and height of a part, in parts of the page's width and height."""
+WHOLE: Part = (0.0, 0.0, 1.0, 1.0)
+
+
 class Pages(Protocol):
     """An open document."""
 
     def __len__(self) -> int: ...
 
-    def draw(self, page: int, width: int) -> Image.Image:
-        """A page as a picture `width` pixels wide, or less where it would be too large."""
+    def draw(self, page: int, width: int, part: Part) -> Image.Image:
+        """A part of a page `width` pixels wide, or less where it would be too large."""
 
 
 class PDFPages:
@@ -46,11 +51,16 @@ class PDFPages:
     def __len__(self) -> int:
         return len(self._document)
 
-    def draw(self, page: int, width: int) -> Image.Image:
+    def draw(self, page: int, width: int, part: Part) -> Image.Image:
         sheet = self._document[page]
-        points_wide, points_high = (max(1.0, side) for side in sheet.get_size())
-        scale = min(width / points_wide, (MAX_PIXELS / (points_wide * points_high)) ** 0.5)
-        bitmap = sheet.render(scale=scale, may_draw_forms=True, rev_byteorder=True)
+        page_wide, page_high = (max(1.0, side) for side in sheet.get_size())
+        left, top = part[0] * page_wide, part[1] * page_high
+        wide, high = max(1.0, part[2] * page_wide), max(1.0, part[3] * page_high)
+        scale = min(width / wide, (MAX_PIXELS / (wide * high)) ** 0.5)
+        # What is cut off on the left, at the bottom, on the right and at the top.
+        crop = (left, page_high - top - high, page_wide - left - wide, top)
+        crop = tuple(max(0.0, edge) for edge in crop)
+        bitmap = sheet.render(scale=scale, crop=crop, may_draw_forms=True, rev_byteorder=True)
         picture: Image.Image = bitmap.to_pil().convert("RGB")
         return picture
 
@@ -70,12 +80,26 @@ class PicturePages:
         # Frames of an animation are not pages.
         return getattr(self._picture, "n_frames", 1) if self._picture.format == "TIFF" else 1
 
-    def draw(self, page: int, width: int) -> Image.Image:
+    def draw(self, page: int, width: int, part: Part) -> Image.Image:
         frame = ImageSequence.Iterator(self._picture)[page]
-        whole = _on_white(ImageOps.exif_transpose(frame))
+        whole = _on_white(_cut(ImageOps.exif_transpose(frame), part))
         scale = min(1.0, width / whole.width, (MAX_PIXELS / (whole.width * whole.height)) ** 0.5)
         size = (max(1, round(whole.width * scale)), max(1, round(whole.height * scale)))
         return whole.resize(size, Image.Resampling.LANCZOS)
+
+
+def _cut(picture: Image.Image, part: Part) -> Image.Image:
+    if part == WHOLE:
+        return picture
+    left, top = part[0] * picture.width, part[1] * picture.height
+    right, bottom = left + part[2] * picture.width, top + part[3] * picture.height
+    edges = (
+        int(left),
+        int(top),
+        max(round(right), int(left) + 1),
+        max(round(bottom), int(top) + 1),
+    )
+    return picture.crop(edges)
 
 
 def _on_white(picture: Image.Image) -> Image.Image:
@@ -100,6 +124,10 @@ def open_pages(path: Path) -> Pages:
     return PDFPages(path) if is_pdf else PicturePages(path)
 
 
+def _within(part: float) -> float:
+    return min(max(part, 0.0), 1.0)
+
+
 class Worker:
     """Answers requests; keeps the last document open."""
 
@@ -115,9 +143,12 @@ class Worker:
                 return {"pages": len(pages)}, b""
             if not 0 <= request["page"] < len(pages):
                 raise NoPicture("The document has no such page.")
+            left, top, width, height = request["part"] or WHOLE
+            part = (_within(left), _within(top), _within(width), _within(height))
             png = BytesIO()
+            drawn = pages.draw(request["page"], max(1, request["width"]), part)
             # Size matters little on this machine, time does.
-            pages.draw(request["page"], max(1, request["width"])).save(png, "PNG", compress_level=1)
+            drawn.save(png, "PNG", compress_level=1)
             return {"size": png.tell()}, png.getvalue()
         except NoPicture as error:
             return {"error": str(error)}, b""

@@ -2,77 +2,82 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
-from collections import OrderedDict
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from carrel.pages.errors import NoPicture
 from carrel.pages.renderer import Renderer
+from carrel.store import export
 from carrel.store.action import Policy, action
 from carrel.store.activity import ActivityService, Entry
 from carrel.store.area import Area
+from carrel.store.copies import Copies, Copy
+from carrel.store.copies import Source as Source
 from carrel.store.handle import Handle
 from carrel.store.loop import OwnerLoop
 from carrel.store.problem import Problem, ProblemError
+from carrel.store.reader import USUAL, Reader, ReadOptions
+from carrel.store.selectors.boxes import Rect, block_at, boxes, passages, rect_of
+from carrel.store.selectors.marks import Mark, marks
 from carrel.store.session import SessionService
 
 if TYPE_CHECKING:
-    from carrel.wire.ocr import OCRDocument, Page
-
-BATCH = 4
-"""The most pages asked for at a time, after the first."""
-BATCH_SECONDS = 2.0
-"""Pages that take longer than this together are asked for in smaller batches."""
-REMEMBERED = 16
-"""Documents whose pages are kept after another is opened."""
-CACHE_BYTES = 512 * 1024 * 1024
-"""How large the folder of copies may grow before the oldest go."""
-HOSTED_MODEL = "mistral-ocr-latest"
-"""The name hosted services have for reading; the bundled server needs none."""
+    from carrel.wire.libraries import PageBox
+    from carrel.wire.ocr import Page
 
 NOTHING_OPEN = Problem("Nothing is open", "", "Open a file or a document first.")
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """What is opened: a file, or a document of a library."""
-
-    kind: Literal["file", "document"]
-    id: str
-    name: str
-    library_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentState:
     """The open document. Pages count from 0; one that is not read yet is None.
 
-    `read` is the number of pages read, `started` when reading began (seconds since 1970) and
-    `read_before` how many were read then,
-    `picture_path` the copy that pictures are drawn from, `no_picture` why there are none.
+    `wanted` are the pages that the options ask for, `read` the number of those that are read,
+    `started` when reading began (seconds since 1970) and `read_before` how many were read then;
+    `before` the pages as they were before they were read anew.
+    `picture_path` is the copy that pictures are drawn from, `no_picture` why there are none.
+    `block` is the chosen block of the current page, `place` where a passage is that was asked
+    for, `mark` the chosen doubtful word or hit of `query`.
     """
 
     source: Source | None = None
     page_count: int | None = None
     pages: tuple[Page | None, ...] = ()
+    wanted: frozenset[int] = frozenset()
     current: int = 0
     reading: bool = False
     read: int = 0
     read_before: int = 0
     started: float | None = None
+    options: ReadOptions = USUAL
+    annotation: str | None = None
+    before: tuple[Page | None, ...] = ()
     picture_path: Path | None = None
     no_picture: str | None = None
+    block: int | None = None
+    place: Rect | None = None
+    query: str = ""
+    mark: Mark | None = None
     loading: bool = False
     error: Problem | None = None
 
     @property
+    def page(self) -> Page | None:
+        """The current page, once it is read."""
+        return self.pages[self.current] if self.current < len(self.pages) else None
+
+    @property
     def text(self) -> str | None:
         """The current page's Markdown, once it is read."""
-        page = self.pages[self.current] if self.current < len(self.pages) else None
-        return None if page is None else page.markdown
+        return None if self.page is None else self.page.markdown
+
+    @property
+    def complete(self) -> bool:
+        """Whether every page that is wanted is read."""
+        return self.page_count is not None and self.read == len(self.wanted)
 
 
 class DocumentsService(Area[DocumentState]):
@@ -86,18 +91,28 @@ class DocumentsService(Area[DocumentState]):
         super().__init__(loop, DocumentState(), session)
         self._activity = activity
         self._renderer = renderer
-        self._known: OrderedDict[Source, tuple[Page | None, ...]] = OrderedDict()
+        self._copies = Copies(session)
+        self._reader = Reader(session)
+        self._copy: Copy | None = None
+
+    # Opening and reading
 
     @action(Policy.LATEST)
-    async def open(self, source: Source, page: int = 0) -> None:
-        """Opens a document at a page: copies it here, counts its pages, begins to read it."""
+    async def open(self, source: Source, page: int = 0, box: PageBox | None = None) -> None:
+        """Opens a document at a page, and there at a box, and begins to read what is not kept."""
         self._lane("read").cancel()
-        self.slice.put(DocumentState(source=source, current=max(0, page)))
+        options = self.slice.value.options
+        # Which pages are wanted, and in what form they are answered, is meant for one document.
+        options = replace(options, pages="", schema="")
+        self.slice.put(
+            DocumentState(source=source, current=max(0, page), place=rect_of(box), options=options)
+        )
         with self._loading():
-            path = await self._copy(source)
-            self.slice.set(picture_path=path)
-            await self._count(source, path)
-        if self.slice.value.read < (self.slice.value.page_count or 1):
+            self._copy = await self._copies.fetch(source)
+            self.slice.set(picture_path=self._copy.path)
+            await self._count(self._copy.path)
+            await self._take_kept()
+        if not self.slice.value.complete:
             self.read()
 
     def read(self) -> Handle[None]:
@@ -106,62 +121,156 @@ class DocumentsService(Area[DocumentState]):
         if state.source is None:
             return self._nothing_to_read()
         entry = self._activity.begin(
-            "ocr", state.source.name, unit="pages", total=state.page_count, subject=state.source.id
+            "ocr",
+            state.source.name,
+            unit="pages",
+            total=len(state.wanted) or None,
+            subject=state.source.id,
         )
         return entry.follow(self._read(state.source, entry))
 
-    @action(Policy.QUEUE)
-    async def go(self, page: int) -> None:
-        """Shows a page; one beyond the end is the last."""
-        last = max(0, (self.slice.value.page_count or 1) - 1)
-        self.slice.set(current=min(max(0, page), last))
+    @action(Policy.LATEST, lane="read")
+    async def read_again(self, options: ReadOptions | None = None) -> None:
+        """Reads the document with other options, or once more with the same.
+
+        With other options, what is kept of them is not read again.
+        """
+        state = self.slice.value
+        if state.source is None or self._copy is None:
+            raise ProblemError(NOTHING_OPEN)
+        options = options or state.options
+        options.check()
+        wanted = options.wanted(state.page_count)
+        if options.key() == state.options.key() and (state.complete or options == state.options):
+            key = self._reader.key(self._copy, options)
+            # A page that was not read before only makes the document more complete.
+            new = {*(wanted or ())} - {n for n, page in enumerate(state.pages) if page}
+            if not new:
+                await self._reader.results.forget(key, wanted)
+        before = state.pages if any(state.pages) else state.before
+        # Only a renderer knows how many pages there are, whichever are read.
+        count = state.page_count if state.no_picture is None else None
+        self.slice.set(
+            options=options, pages=(None,) * (count or 0), page_count=count, read=0,
+            annotation=None, before=before, mark=None, error=None,
+        )  # fmt: skip
+        await self._take_kept()
+        if not self.slice.value.complete:
+            self.read()
 
     @action(Policy.QUEUE)
     async def stop(self) -> None:
         """Stops reading. Pages that are read stay."""
         self._lane("read").cancel()
 
-    def picture(self, page: int, width: int) -> Handle[bytes]:
-        """A page of the open document as PNG, `width` pixels wide."""
-        return self._loop.run(self._picture(page, width))
+    def picture(self, page: int, width: int, part: Rect | None = None) -> Handle[bytes]:
+        """A page of the open document as PNG, `width` pixels wide, or that part of it."""
+        return self._loop.run(self._picture(page, width, part))
 
-    async def _copy(self, source: Source) -> Path:
-        """The document's bytes on this machine, downloaded unless they are here already."""
-        from carrel.config import folders
+    # Moving about
 
-        key = f"{self._session.slice.value.profile}\0{source.id}"
-        folder = folders().cache / "documents"
-        path = folder / hashlib.sha256(key.encode()).hexdigest()[:32]
-        if path.exists():
-            path.touch()  # the oldest go first
-            return path
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        client = await self._session.client()
-        if source.kind == "file":
-            await client.files.download(source.id, path)
-        else:
-            await client.documents.download(source.library_id or "", source.id, path)
-        _make_room(folder, path)
-        return path
+    @action(Policy.QUEUE)
+    async def go(self, page: int) -> None:
+        """Shows a page; one beyond the end is the last."""
+        self._go(page)
 
-    async def _count(self, source: Source, path: Path) -> None:
-        known = self._known.get(source)
+    @action(Policy.QUEUE)
+    async def choose(self, block: int | None) -> None:
+        """Chooses a block of the current page; None chooses none."""
+        self.slice.set(block=block, place=None, mark=None)
+
+    @action(Policy.QUEUE)
+    async def step(self, by: int) -> None:
+        """Chooses the block after the chosen one, or before; beyond the last, the next page's."""
+        state = self.slice.value
+        here = _choosable(state.page)
+        first = 0 if by > 0 else len(here) - 1
+        at = here.index(state.block) + by if state.block in here else first
+        if 0 <= at < len(here):
+            self.slice.set(block=here[at], place=None, mark=None)
+            return
+        page = state.current + (1 if by > 0 else -1)
+        if 0 <= page < (state.page_count or 0):
+            self._go(page)
+            there = _choosable(self.slice.value.page)
+            if there:
+                self.slice.set(block=there[0 if by > 0 else -1])
+
+    @action(Policy.QUEUE)
+    async def find(self, query: str) -> None:
+        """Searches the pages that are read, from the current one on; "" ends the search."""
+        self.slice.set(query=query, mark=None)
+        if query.strip():
+            self._mark(1, at_first=True)
+
+    @action(Policy.QUEUE)
+    async def next_mark(self, by: int) -> None:
+        """Chooses the next hit of the search, or the next doubtful word; -1 for the one before."""
+        self._mark(by)
+
+    def _go(self, page: int) -> None:
+        state = self.slice.value
+        page = min(max(0, page), max(0, (state.page_count or 1) - 1))
+        if page != state.current:
+            self.slice.set(current=page, block=None, place=None, mark=None)
+
+    def _mark(self, by: int, *, at_first: bool = False) -> None:
+        state = self.slice.value
+        count = len(state.pages)
+        for turned in range(count + 1 if count else 0):
+            number = (state.current + by * turned) % count
+            page = state.pages[number]
+            found = [] if page is None else [*marks(page, state.query)]
+            if not turned and not at_first:
+                found = _beyond(found, state, by)
+            if found and page is not None:
+                mark = found[0 if by > 0 else -1]
+                block = next(
+                    (p.block for p in passages(page) if p.spans(mark.start, mark.end)), None
+                )
+                self.slice.set(current=number, mark=mark, block=block, place=None)
+                return
+
+    # Taking it along
+
+    @action(Policy.QUEUE)
+    async def save(self, format: export.Format, to: Path) -> tuple[Path, ...]:
+        """Writes the pages that are read to a folder, or a file of that name; gives the files."""
+        state = self.slice.value
+        if state.source is None or not any(state.pages):
+            raise ProblemError(Problem("Nothing is read yet", "", "Wait for the first page."))
+        pages = [page for page in state.pages if page is not None]
+        what = export.Document(state.source.name, pages, state.annotation)
+        return await export.save(what, format, to, self._picture)
+
+    # How it is read
+
+    async def _count(self, path: Path) -> None:
         try:
-            count: int | None = await self._renderer.page_count(path)
+            count = await self._renderer.page_count(path)
         except NoPicture as error:
             self.slice.set(no_picture=str(error))
-            count = None
-        if known is None and count is not None:
-            known = (None,) * count
-        if known is not None:
-            self._remember(source, known)
-            self.slice.set(current=min(self.slice.value.current, max(0, len(known) - 1)))
+        else:
+            last = max(0, count - 1)
+            self._put({}, count, self.slice.value.annotation)
+            self.slice.set(current=min(self.slice.value.current, last))
 
-    async def _picture(self, page: int, width: int) -> bytes:
+    async def _take_kept(self) -> None:
+        assert self._copy is not None
+        state = self.slice.value
+        kept = await self._reader.results.load(self._reader.key(self._copy, state.options))
+        count = state.page_count or kept.page_count
+        asked = state.options.wanted(None)
+        if count is None and asked and kept.pages.keys() >= {*asked}:
+            count = asked[-1] + 1
+        self._put(kept.pages, count, kept.annotation)
+
+    async def _picture(self, page: int, width: int, part: Rect | None = None) -> bytes:
         state = self.slice.value
         if state.picture_path is None or state.no_picture is not None:
             raise NoPicture(state.no_picture or "No document is open.")
-        return await self._renderer.render(state.picture_path, page, width)
+        region = None if part is None else (part.left, part.top, part.width, part.height)
+        return await self._renderer.render(state.picture_path, page, width, region)
 
     @action(Policy.LATEST, lane="read")
     async def _nothing_to_read(self) -> None:
@@ -169,82 +278,68 @@ class DocumentsService(Area[DocumentState]):
 
     @action(Policy.LATEST, lane="read")
     async def _read(self, source: Source, entry: Entry) -> None:
-        self.slice.set(
-            reading=True, started=time.time(), read_before=self.slice.value.read, error=None
-        )
+        state = self.slice.value
+        assert self._copy is not None
+        self.slice.set(reading=True, started=time.time(), read_before=state.read, error=None)
+        key, options = self._reader.key(self._copy, state.options), state.options
         try:
-            entry.progress(self.slice.value.read)
-            if self.slice.value.page_count is None:
-                self._remember(source, tuple(await self._ocr(source, None)))
-            size = 1
-            while batch := self._next_batch(size):
-                began = time.monotonic()
-                self._take_in(source, batch, await self._ocr(source, batch))
-                a_page = (time.monotonic() - began) / len(batch)
-                size = max(1, min(BATCH, int(BATCH_SECONDS / a_page)))
+            entry.progress(state.read)
+            if state.page_count is None:
+                answer = await self._reader.read_whole(source, key, options)
+                # The pages that were asked for may not be the first.
+                count = answer.page_count or max(answer.pages, default=-1) + 1
+                self._put(answer.pages, count, answer.annotation)
+            async for answer in self._reader.read(source, key, options, self._unread):
+                self._put(answer.pages, None, answer.annotation)
                 state = self.slice.value
-                entry.progress(state.read, state.page_count)
+                entry.progress(state.read, len(state.wanted))
         finally:
             self.slice.set(reading=False)
 
-    async def _document(self, source: Source) -> OCRDocument:
-        """The document as a request for reading names it."""
-        from carrel.wire.content import DocumentURLChunk, FileChunk
-
-        if source.kind == "file":
-            return FileChunk(file_id=source.id)
-        client = await self._session.client()
-        url = await client.documents.url(source.library_id or "", source.id)
-        return DocumentURLChunk(document_url=url, document_name=source.name)
-
-    def _next_batch(self, size: int) -> list[int]:
-        """The next unread pages in a row, from the current one on and round to the first."""
+    def _unread(self) -> list[int]:
+        """The pages to be read, from the current one on, then those before it."""
         state = self.slice.value
-        unread = [number for number, page in enumerate(state.pages) if page is None]
-        ahead = [number for number in unread if number >= state.current] or unread
-        return [number for place, number in enumerate(ahead[:size]) if number == ahead[0] + place]
+        unread = [n for n in sorted(state.wanted) if state.pages[n] is None]
+        return [n for n in unread if n >= state.current] or unread
 
-    async def _ocr(self, source: Source, pages: list[int] | None) -> list[Page]:
-        from carrel.wire.ocr import OCRRequest
-
-        client = await self._session.client()
-        hosted = self._session.slice.value.hosted
-        request = OCRRequest(
-            model=HOSTED_MODEL if hosted else None,
-            # Named anew each time: a signed address may expire before the last page is read.
-            document=await self._document(source),
-            pages=None if pages is None else [*pages],
-            include_blocks=True,
-            confidence_scores_granularity="word",
+    def _put(
+        self, found: Mapping[int, Page], page_count: int | None, annotation: str | None
+    ) -> None:
+        """Takes in pages that were read, and how many there are where that is known."""
+        state = self.slice.value
+        count = state.page_count if page_count is None else page_count
+        if count is None:
+            return
+        old = state.pages or (None,) * count
+        pages = tuple(found.get(number, page) for number, page in enumerate(old))
+        wanted = frozenset(state.options.wanted(count) or ())
+        state = self.slice.set(
+            pages=pages,
+            page_count=count,
+            wanted=wanted,
+            read=sum(pages[number] is not None for number in wanted),
+            annotation=annotation or state.annotation,
         )
-        return (await client.ocr.process(request)).pages
-
-    def _take_in(self, source: Source, asked: list[int], found: list[Page]) -> None:
-        pages = {page.index: page for page in found if page.index in asked}
-        if not pages:
-            raise ProblemError(
-                Problem("Not read", f"The service did not read page {asked[0] + 1}.")
-            )
-        old = self.slice.value.pages
-        self._remember(source, tuple(pages.get(number, page) for number, page in enumerate(old)))
-
-    def _remember(self, source: Source, pages: tuple[Page | None, ...]) -> None:
-        self._known[source] = pages
-        self._known.move_to_end(source)
-        while len(self._known) > REMEMBERED:
-            self._known.popitem(last=False)
-        read = sum(page is not None for page in pages)
-        self.slice.set(pages=pages, read=read, page_count=len(pages))
+        if state.place is not None and state.block is None and state.page is not None:
+            self.slice.set(block=block_at(state.page, state.place))
 
 
-def _make_room(folder: Path, newest: Path) -> None:
-    """Removes the copies used longest ago until the folder is small enough."""
-    copies = sorted(
-        ((entry.stat().st_mtime, entry.stat().st_size, entry) for entry in folder.iterdir()),
-        reverse=True,
-    )
-    total = 0
-    for _, size, copy in copies:
-        total += size
-        if total > CACHE_BYTES and copy != newest:
-            copy.unlink(missing_ok=True)
+def _choosable(page: Page | None) -> list[int | None]:
+    """The blocks of a page that can be seen on either side, in reading order."""
+    if page is None:
+        return []
+    seen = {box.block for box in boxes(page)} | {passage.block for passage in passages(page)}
+    return [*sorted(block for block in seen if block is not None)]
+
+
+def _beyond(found: list[Mark], state: DocumentState, by: int) -> list[Mark]:
+    """The marks of the current page that come after the chosen one, or before."""
+    if state.mark is not None:
+        at = state.mark.start
+    else:
+        starts = (
+            [p.start for p in passages(state.page) if p.block == state.block] if state.page else []
+        )
+        at = next((start for start in starts if start is not None and state.block is not None), 0)
+        at -= by > 0  # a mark right at the beginning counts
+    return [mark for mark in found if (mark.start > at if by > 0 else mark.start < at)]

@@ -8,6 +8,7 @@ from carrel.pages.renderer import Renderer
 from carrel.store import logs
 from carrel.store.activity import ActivityService
 from carrel.store.agents import AgentsService
+from carrel.store.batch import BatchService
 from carrel.store.chat import ChatService
 from carrel.store.documents import DocumentsService
 from carrel.store.files import FilesService
@@ -40,6 +41,9 @@ class Store:
             loop, profile, self.session, self.activity, self.notifications, self.libraries
         )
         self.documents = DocumentsService(loop, self.session, self.activity, self.renderer)
+        self.batch = BatchService(
+            loop, self.session, self.activity, self.renderer, self.notifications
+        )
         self.agents = AgentsService(loop, self.session, self.notifications)
         self.tools = Toolbox()
         self.chat = self.another_chat()
@@ -63,6 +67,7 @@ class Store:
             self.files,
             self.libraries,
             self.documents,
+            self.batch,
             self.agents,
             self.chat,
         ):
