@@ -3,7 +3,7 @@ import time
 import pytest
 
 from carrel.notebook.chat import ChatPanel
-from carrel.store.chats import Turn
+from carrel.store.conversation import Conversation, Turn
 from carrel.store.store import Store
 from carrel.wire.completions import Passage
 from support.panels import Wire
@@ -13,7 +13,10 @@ def put(store: Store, *turns: Turn, **fields: object) -> None:
     """Sets the open session's turns, on the loop that owns the state."""
 
     async def change() -> None:
-        store.chat.slice.set(session_id="s1", agent_name="support", turns=turns, **fields)
+        conversation = Conversation.of(*turns)
+        store.chat.slice.set(
+            session_id="s1", agent_name="support", conversation=conversation, **fields
+        )
 
     store.loop.run(change()).result(10)
 

@@ -1,12 +1,17 @@
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 
 from carrel.config import Profile
+from carrel.store.conversation import Attachment
 from carrel.store.loop import OwnerLoop
+from carrel.store.parameters import Parameters
 from carrel.store.store import Store
+from carrel.wire.agents import AgentCreate
 from support.scripted import ScriptedService, scripted_service
 from support.slices import until
 
@@ -241,3 +246,259 @@ async def test_without_an_agent_nothing_is_sent(service: ScriptedService) -> Non
     await handle
     assert handle.error is not None and handle.error.title == "No agent chosen"
     assert store.chat.slice.value.turns == ()
+
+
+async def ask(store: Store, service: ScriptedService, question: str, answer: str) -> None:
+    handle = store.chat.send(question)
+    service.say(answer)
+    service.finish()
+    await handle
+    assert handle.outcome == "done", handle.error
+
+
+def said(store: Store) -> list[str]:
+    return [turn.text for turn in store.chat.slice.value.turns]
+
+
+def sent(service: ScriptedService) -> list[str]:
+    return [message["content"] for message in service.requests[-1]["messages"]]
+
+
+async def test_a_retry_keeps_the_answer_before_and_only_the_chosen_one_is_sent_on(
+    store: Store, service: ScriptedService
+) -> None:
+    await ask(store, service, "One?", "1")
+    handle = store.chat.retry()
+    service.say("one")
+    service.finish()
+    await handle
+    conversation = store.chat.slice.value.conversation
+    assert said(store) == ["One?", "one"] and conversation.variant(1) == (2, 2)
+    await store.chat.choose_variant(1, 1)
+    assert said(store) == ["One?", "1"]
+    await ask(store, service, "Two?", "2")
+    assert sent(service) == ["One?", "1", "Two?"]
+    await store.chat.choose_variant(1, 2)
+    await store.chat.resume(store.chat.slice.value.session_id or "")
+    assert said(store) == ["One?", "one"]
+    await store.chat.choose_variant(1, 1)
+    assert said(store) == ["One?", "1", "Two?", "2"]
+
+
+async def test_an_edited_question_keeps_what_was_answered_before(
+    store: Store, service: ScriptedService
+) -> None:
+    await ask(store, service, "One?", "1")
+    await ask(store, service, "Two?", "2")
+    await store.chat.edit(0)
+    assert store.chat.slice.value.editing == 0
+    await ask(store, service, "Won?", "lost")
+    assert said(store) == ["Won?", "lost"] and sent(service) == ["Won?"]
+    assert store.chat.slice.value.editing is None
+    await store.chat.choose_variant(0, 1)
+    assert said(store) == ["One?", "1", "Two?", "2"]
+
+
+async def test_another_version_answers_as_a_trial_that_leaves_nothing_behind(
+    store: Store, service: ScriptedService
+) -> None:
+    library = {"type": "document_library", "library_ids": ["l"]}
+    service.agent |= {"tools": [library], "completion_args": {"temperature": 0.7, "stop": None}}
+    await store.chat.choose("agent", 3)
+    assert (store.chat.slice.value.version, store.chat.slice.value.pinned) == (3, 3)
+    await ask(store, service, "One?", "1")
+    (made,) = service.made
+    assert made["tools"] == [library] and made["completion_args"]["temperature"] == 0.7
+    assert made["metadata"] == {"carrel": "trial"}
+    assert service.requests[-1]["agent_id"] == "trial"
+    assert service.removed == ["trial"]
+    turn = store.chat.slice.value.turns[-1]
+    assert (turn.version, turn.searches) == (3, True)
+    await store.chat.choose("agent")
+    await ask(store, service, "Two?", "2")
+    assert (service.requests[-1]["agent_id"], len(service.made)) == ("agent", 1)
+    assert store.chat.slice.value.turns[-1].version == 4
+
+
+async def test_a_pinned_version_stays_itself_when_another_becomes_active(
+    store: Store, service: ScriptedService
+) -> None:
+    await store.chat.choose("agent", 4)
+    await ask(store, service, "One?", "1")
+    assert service.made == []
+    service.agent["version"] = 5
+    await ask(store, service, "Two?", "2")
+    assert len(service.made) == 1 and store.chat.slice.value.turns[-1].version == 4
+
+
+async def test_a_stopped_trial_is_removed(store: Store, service: ScriptedService) -> None:
+    await store.chat.choose("agent", 3)
+    handle = store.chat.send("One?")
+    service.say("1")
+    await until(store.chat.slice, lambda state: state.phase == "writing")
+    await store.chat.stop()
+    await handle
+    assert service.removed == ["trial"]
+    assert store.chat.slice.value.turns[-1].status == "stopped"
+
+
+async def test_a_draft_is_tried_without_being_saved(store: Store, service: ScriptedService) -> None:
+    draft = AgentCreate(model="large", name="support", instructions="Be short.")
+    await store.chat.try_draft(draft, "agent")
+    state = store.chat.slice.value
+    assert (state.draft, state.version, state.context_length) == (True, None, 8192)
+    await ask(store, service, "One?", "1")
+    assert service.made[0]["instructions"] == "Be short."
+    assert service.removed == ["trial"]
+    assert store.chat.slice.value.turns[-1].version is None
+
+
+async def test_a_read_only_profile_makes_no_trial(service: ScriptedService) -> None:
+    store = Store(Profile("test", service.url, "key", read_only=True), OwnerLoop.running())
+    await store.start()
+    try:
+        await store.chat.new("agent", 3)
+        handle = store.chat.send("One?")
+        await handle
+        assert handle.error is not None and handle.error.title == "Read-only profile"
+        assert service.made == []
+    finally:
+        await store.close()
+
+
+async def test_parameters_go_with_the_request_or_with_a_trial(
+    store: Store, service: ScriptedService
+) -> None:
+    await store.chat.set_parameters(Parameters(max_tokens=7, seed=1, stop=("END",)))
+    await ask(store, service, "One?", "1")
+    request = service.requests[-1]
+    assert (request["max_tokens"], request["random_seed"], request["stop"]) == (7, 1, ["END"])
+    assert service.made == []
+    await store.chat.set_parameters(Parameters(temperature=0.2))
+    await ask(store, service, "Two?", "2")
+    assert service.made[0]["completion_args"] == {"temperature": 0.2}
+    assert store.chat.slice.value.turns[-1].version == 4
+
+
+async def test_calls_are_answered_by_hand_and_the_agent_goes_on(
+    store: Store, service: ScriptedService
+) -> None:
+    handle = store.chat.send("Weather?")
+    service.call(("a23456789", "weather", '{"city": "Paris"}'), ("b23456789", "time", "{}"))
+    await handle
+    conversation = store.chat.slice.value.conversation
+    assert [call.name for call in conversation.open_calls()] == ["weather", "time"]
+    refused = store.chat.send("Well?")
+    await refused
+    assert refused.error is not None and refused.error.title == "The agent waits for a result"
+    await store.chat.answer_call("a23456789", "sunny")
+    handle = store.chat.answer_call("b23456789", "noon")
+    service.say("Sunny.")
+    service.finish()
+    await handle
+    assert said(store) == ["Weather?", "", "sunny", "noon", "Sunny."]
+    _, asked, sunny, noon = service.requests[-1]["messages"]
+    assert [call["function"]["name"] for call in asked["tool_calls"]] == ["weather", "time"]
+    assert (sunny["role"], sunny["tool_call_id"], noon["content"]) == ("tool", "a23456789", "noon")
+
+
+async def test_functions_of_this_program_are_offered_and_called(
+    store: Store, service: ScriptedService
+) -> None:
+    def weather(city: str, days: int = 1) -> dict[str, object]:
+        """The weather of a city."""
+        return {"city": city, "days": days}
+
+    store.tools.add(weather)
+    handle = store.chat.send("Weather?")
+    service.call(("a23456789", "weather", '{"city": "Paris"}'))
+    await until(store.chat.slice, lambda state: len(state.turns) == 4)
+    service.say("Fine.")
+    service.finish()
+    await handle
+    offered = service.requests[0]["tools"][0]["function"]
+    assert (offered["name"], offered["description"]) == ("weather", "The weather of a city.")
+    assert offered["parameters"]["required"] == ["city"]
+    assert said(store) == ["Weather?", "", '{"city": "Paris", "days": 1}', "Fine."]
+
+
+async def test_a_function_that_fails_is_told_to_the_model(
+    store: Store, service: ScriptedService
+) -> None:
+    def divide(by: int) -> float:
+        return 1 / by
+
+    store.tools.add(divide)
+    handle = store.chat.send("Divide.")
+    service.call(("a23456789", "divide", '{"by": 0}'))
+    service.finish()
+    await handle
+    assert said(store)[2] == "ZeroDivisionError: division by zero"
+
+
+async def test_what_is_attached_goes_as_signed_addresses(
+    store: Store, service: ScriptedService, tmp_path: Path
+) -> None:
+    service.files = ["lease.pdf", "photo.PNG", "lease.pdf.bak"]
+    await store.chat.attach_known(Attachment("document", "d", "annex.docx", "l"))
+    await store.chat.detach(Attachment("document", "d", "annex.docx", "l"))
+    path = tmp_path / "mine.pdf"
+    path.write_bytes(b"abc")
+    await store.chat.attach(path)
+    await ask(store, service, "Compare @lease.pdf, and @photo.PNG with @nobody.", "Same.")
+    (message,) = service.requests[-1]["messages"]
+    document, lease, photo, text = message["content"]
+    assert document["document_url"] == f"{service.url}/signed/uploaded"
+    assert (lease["type"], lease["document_name"]) == ("document_url", "lease.pdf")
+    assert photo == {"type": "image_url", "image_url": f"{service.url}/signed/photo.PNG"}
+    assert text["text"] == "Compare @lease.pdf, and @photo.PNG with @nobody."
+    state = store.chat.slice.value
+    assert (state.attached, service.uploads) == ((), 1)
+    assert [one.name for one in state.turns[0].attachments] == [
+        "uploaded", "lease.pdf", "photo.PNG",
+    ]  # fmt: skip
+    assert "signed" not in store.chat.export("json")
+
+
+async def test_a_question_that_was_refused_does_not_spoil_the_next(
+    store: Store, service: ScriptedService
+) -> None:
+    handle = store.chat.send("What is this?")
+    service.fail("This model cannot see images.")
+    await handle
+    await ask(store, service, "One?", "1")
+    assert sent(service) == ["One?"]
+
+
+async def test_names_are_offered_while_they_are_typed(
+    store: Store, service: ScriptedService
+) -> None:
+    service.files = ["lease.pdf", "photo.png"]
+    found = await store.chat.names_like("LEA")
+    assert found == (Attachment("file", "lease.pdf", "lease.pdf"),)
+
+
+async def test_sessions_are_searched_and_questions_remembered(
+    store: Store, service: ScriptedService
+) -> None:
+    await ask(store, service, "One?", "The first answer.")
+    await store.chat.new("agent")
+    await ask(store, service, "Two?", "2")
+    await store.chat.search_sessions("FIRST")
+    assert [session.title for session in store.chat.slice.value.sessions] == ["One?"]
+    await store.chat.search_sessions("")
+    assert len(store.chat.slice.value.sessions) == 2
+    assert store.chat.slice.value.history == ("One?", "Two?")
+
+
+async def test_a_chat_is_exported_as_it_is_shown(store: Store, service: ScriptedService) -> None:
+    await ask(store, service, "One?", "1")
+    handle = store.chat.retry()
+    service.say("one [1]")
+    service.finish(sources=[SOURCE])
+    await handle
+    text = store.chat.export("markdown")
+    assert text.startswith("# One?\n\n## You\n\nOne?\n\n## support v4 (")
+    assert text.endswith("\n\none [1]\n\n- [1] lease.pdf p.7\n")
+    saved = json.loads(store.chat.export("json"))
+    assert [turn["text"] for turn in saved["turns"]] == ["One?", "1", "one [1]"]

@@ -1,8 +1,11 @@
+import json
 from pathlib import Path
 
 import pytest
 
-from carrel.store.chats import TITLE_LENGTH, SavedSessions, Session, Turn
+from carrel.store.chats import TITLE_LENGTH, SavedSessions, Session
+from carrel.store.conversation import Attachment, Call, Conversation, Turn
+from carrel.store.parameters import Parameters
 from carrel.wire.completions import Passage
 
 SOURCE = Passage(
@@ -11,11 +14,16 @@ SOURCE = Passage(
 
 
 def session(session_id: str = "one", *, updated: float = 1.0, question: str = "Why?") -> Session:
-    turns = (
-        Turn("user", question),
+    attached = Attachment("document", "d", "a b.pdf", "l")
+    conversation = Conversation.of(
+        Turn("user", question, attachments=(attached,)),
         Turn("assistant", "Because.", "stopped", (SOURCE,), 2, 0.4, 31.0, 120, 7),
     )
-    return Session(session_id, "agent", "support", updated, turns)
+    called = Turn("assistant", "", calls=(Call("123456789", "why", "{}"),), searches=True)
+    conversation = conversation.before(1).add(called)
+    conversation = conversation.add(Turn("tool", "so", call_id="123456789"))
+    parameters = Parameters(temperature=0.2, stop=("END",))
+    return Session(session_id, "agent", "support", updated, conversation, 3, parameters)
 
 
 def test_a_session_comes_back_as_it_was_saved(tmp_path: Path) -> None:
@@ -28,8 +36,38 @@ def test_sessions_are_listed_newest_first_and_apart_by_profile(tmp_path: Path) -
     saved = SavedSessions(tmp_path, "local")
     for session_id, updated in (("old", 1.0), ("new", 3.0), ("between", 2.0)):
         saved.save(session(session_id, updated=updated))
-    assert [summary.id for summary in saved.summaries()] == ["new", "between", "old"]
-    assert SavedSessions(tmp_path, "work").summaries() == ()
+    assert [session.id for session in saved.all()] == ["new", "between", "old"]
+    assert SavedSessions(tmp_path, "work").all() == ()
+
+
+def test_a_session_saved_without_variants_is_read_in_its_order(tmp_path: Path) -> None:
+    saved = SavedSessions(tmp_path, "local")
+    turns = [{"role": "user", "text": "Why?", "sources": []}]
+    turns.append({"role": "assistant", "text": "Because.", "sources": []})
+    saved.save(session())
+    (path,) = tmp_path.rglob("*.json")
+    fields = {"id": "one", "agent_id": "agent", "agent_name": "support", "updated": 1}
+    path.write_text(json.dumps({"format": 1, "turns": turns, **fields}))
+    read = saved.load("one").conversation
+    assert [turn.text for turn in read.turns] == ["Why?", "Because."]
+
+
+@pytest.mark.parametrize("change", [{"last": 7}, {"last": -2}, {"after": 0}])
+def test_a_path_that_leads_nowhere_is_refused(tmp_path: Path, change: dict[str, int]) -> None:
+    saved = SavedSessions(tmp_path, "local")
+    saved.save(session())
+    (path,) = tmp_path.rglob("*.json")
+    data = json.loads(path.read_text())
+    (data["turns"][0] if "after" in change else data).update(change)
+    path.write_text(json.dumps(data))
+    with pytest.raises(ValueError):
+        saved.load("one")
+
+
+def test_a_session_is_found_by_anything_said_in_it() -> None:
+    assert session().matches("because")  # in a variant that is not shown
+    assert session().matches("SUPPORT")
+    assert not session().matches("rent")
 
 
 def test_damaged_files_are_left_out_of_the_list_and_refused(tmp_path: Path) -> None:
@@ -39,7 +77,7 @@ def test_damaged_files_are_left_out_of_the_list_and_refused(tmp_path: Path) -> N
     (path,) = tmp_path.rglob("bad.json")
     for content in ("{", "[]", '{"format": 1}', '{"format": 99}', path.read_text()[:-40]):
         path.write_text(content)
-        assert [summary.id for summary in saved.summaries()] == ["good"]
+        assert [session.id for session in saved.all()] == ["good"]
         with pytest.raises(ValueError):
             saved.load("bad")
 
@@ -71,7 +109,7 @@ def test_deleting_twice_is_no_failure(tmp_path: Path) -> None:
     saved.save(session())
     saved.delete("one")
     saved.delete("one")
-    assert saved.summaries() == ()
+    assert saved.all() == ()
 
 
 def test_the_title_is_the_question_in_one_short_line(tmp_path: Path) -> None:

@@ -18,13 +18,21 @@ AGENT = {
 
 
 class ScriptedService:
-    """Answers for one agent; `say` sends a fragment of the answer that is open."""
+    """Answers for one agent; `say` sends a fragment of the answer that is open.
+
+    Agents that are made on it are `made`, and leave it again; `uploads` and `files` are the
+    files that it takes and lists.
+    """
 
     def __init__(self) -> None:
         self.url = ""
         self.agent: dict[str, Any] = dict(AGENT)
         self.models: dict[str, Any] | None = {"data": [{"id": "large", "max_context_length": 8192}]}
         self.requests: list[dict[str, Any]] = []
+        self.made: list[dict[str, Any]] = []
+        self.removed: list[str] = []
+        self.files: list[str] = []
+        self.uploads = 0
         self.closed = asyncio.Event()  # the other side has closed an open answer
         self._events: asyncio.Queue[str | None] = asyncio.Queue()
 
@@ -40,6 +48,15 @@ class ScriptedService:
         usage = {"prompt_tokens": tokens[0], "completion_tokens": tokens[1]}
         self._chunk(delta, finish_reason="stop", usage=usage, agent_version=4)
         self._events.put_nowait("[DONE]")
+        self._events.put_nowait(None)
+
+    def call(self, *calls: tuple[str, str, str]) -> None:
+        """The answer's end with calls of functions, each an id, a name and arguments."""
+        named = [
+            {"id": id, "function": {"name": name, "arguments": arguments}}
+            for id, name, arguments in calls
+        ]
+        self._chunk({"tool_calls": named}, finish_reason="tool_calls", agent_version=4)
         self._events.put_nowait(None)
 
     def fail(self, message: str) -> None:
@@ -60,19 +77,36 @@ class ScriptedService:
             head = (await reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
             fields = dict(line.lower().split(": ", 1) for line in head[1:] if line)
             body = await reader.readexactly(int(fields.get("content-length", 0)))
-            path = head[0].split()[1].partition("?")[0]
+            method, target, _ = head[0].split()
+            path = target.partition("?")[0]
             if path == "/v1/agents/completions":
                 self.requests.append(json.loads(body))
                 await self._stream(reader, writer)
+            elif method == "POST" and path == "/v1/agents":
+                self.made.append(json.loads(body))
+                _send_json(writer, {**AGENT, **self.made[-1], "id": "trial", "version": 0})
+            elif method == "DELETE":
+                self.removed.append(path.rpartition("/")[2])
+                writer.write(b"HTTP/1.1 204 No Content\r\nconnection: close\r\n\r\n")
+            elif method == "POST" and path == "/v1/files":
+                self.uploads += 1
+                _send_json(writer, _file("uploaded"))
             else:
-                known: dict[str, Any] = {
-                    "/healthz": {},
-                    "/v1/models": self.models,
-                    "/v1/agents/agent": self.agent,
-                }
-                _send_json(writer, known.get(path))
+                _send_json(writer, self._known(path))
         finally:
             writer.close()
+
+    def _known(self, path: str) -> dict[str, Any] | None:
+        if path.startswith("/v1/agents/agent/versions/"):
+            return {**self.agent, "version": int(path.rpartition("/")[2])}
+        if path.startswith("/v1/files/") and path.endswith("/url"):
+            return {"url": f"{self.url}/signed/{path.split('/')[3]}"}
+        return {
+            "/healthz": {},
+            "/v1/models": self.models,
+            "/v1/agents/agent": self.agent,
+            "/v1/files": {"object": "list", "data": [_file(name) for name in self.files]},
+        }.get(path)
 
     async def _stream(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n")
@@ -91,6 +125,12 @@ class ScriptedService:
                 return
             writer.write(f"data: {data}\n\n".encode())
             await writer.drain()
+
+
+def _file(name: str) -> dict[str, Any]:
+    """A file whose id is its name."""
+    kinds = {"purpose": "ocr", "sample_type": "ocr_input", "source": "upload"}
+    return {"id": name, "filename": name, "bytes": 3, "created_at": 1, "object": "file", **kinds}
 
 
 def _send_json(writer: asyncio.StreamWriter, content: dict[str, Any] | None) -> None:

@@ -4,7 +4,8 @@ import time
 from datetime import UTC, datetime, timedelta
 
 from carrel.store.activity import ActivityItem
-from carrel.store.chats import SessionSummary, Turn
+from carrel.store.chats import SessionSummary
+from carrel.store.conversation import Conversation, Turn
 from carrel.store.documents import Source
 from carrel.store.problem import Problem
 from carrel.store.selectors.diff import compare_agents
@@ -180,7 +181,9 @@ def _fill_chat(store: Store, name: str, now: float) -> None:
     )  # fmt: skip
     store.chat.slice.set(
         session_id="session-0", agent_id="agent-0", agent_name=name, version=1,
-        turns=(Turn("user", f"How long is the notice period of {name}?"), answer),
+        conversation=Conversation.of(
+            Turn("user", f"How long is the notice period of {name}?"), answer
+        ),
         context_length=8192,
         sessions=(SessionSummary("session-0", name, "agent-0", name, now - 30, 2),),
     )  # fmt: skip

@@ -26,7 +26,6 @@ from carrel.notebook.together import Together, until
 from carrel.notebook.workbench import Workbench
 from carrel.store.activity import ActivityItem, ActivityService, ActivityState
 from carrel.store.agents import AgentsService
-from carrel.store.chat import ChatService
 from carrel.store.documents import DocumentsService, Source
 from carrel.store.handle import Handle
 from carrel.store.libraries import LibrariesService
@@ -148,7 +147,7 @@ class Bench:
         if agent is None:
             return self._chats
         chosen = self._agent(agent)
-        service = ChatService(self._store.loop, self._store.session)
+        service = self._store.another_chat()
         self._done(service.new(chosen.id), None)
         return self._kept(ChatPanel(self._store, service, **options))
 

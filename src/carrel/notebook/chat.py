@@ -151,8 +151,8 @@ def _turns(state: ChatState) -> list[Json]:
             "blocks": None if turn.status == "writing" else _finished(turn.text),
             "note": row.note,
             "sources": [
-                _source(label, passage)
-                for label, passage in zip(row.sources, turn.sources, strict=True)
+                _source(source.words, passage)
+                for source, passage in zip(row.sources, turn.sources, strict=True)
             ],
         }
         for index, (turn, row) in enumerate(zip(state.turns, turn_rows(state), strict=True))

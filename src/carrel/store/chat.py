@@ -5,36 +5,53 @@ from __future__ import annotations
 import asyncio
 import time
 import uuid
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
+from carrel.store import attachments
 from carrel.store.action import Policy, action
+from carrel.store.answer import GrowingAnswer
 from carrel.store.area import Area
-from carrel.store.chats import SavedSessions, Session, SessionSummary, Turn
+from carrel.store.asking import Asked
+from carrel.store.chats import SavedSessions, Session, SessionSummary
+from carrel.store.conversation import EMPTY, Attachment, Conversation, Turn
+from carrel.store.files import FilesService, UploadSource
 from carrel.store.loop import OwnerLoop
+from carrel.store.messages import messages
+from carrel.store.parameters import AGENTS_OWN, Parameters
 from carrel.store.problem import Problem, ProblemError
 from carrel.store.session import SessionService
+from carrel.store.tools import Toolbox
+from carrel.store.transcript import Format, export
 
 if TYPE_CHECKING:
-    from carrel.wire.agents import Agent
-    from carrel.wire.completions import CompletionChunk, CompletionRequest
+    from carrel.client import Client
+    from carrel.wire.agents import AgentCreate
+    from carrel.wire.completions import CompletionRequest
 
-UPDATES = 30
-"""How often a second the growing answer is put into the slice, at most."""
+HISTORY = 200
+"""Questions that are remembered to be asked again."""
+ROUNDS = 8
+"""How often in a row functions of this program are called before a person has to go on."""
 
 NO_AGENT = Problem("No agent chosen", "", "Choose the agent to chat with first.")
+UPLOADING = Problem("Not sent yet", "A file is still being uploaded.", "Send again in a moment.")
+WAITS = Problem("The agent waits for a result", "", "Answer its call first, or try again.")
 
-Phase = Literal["idle", "connecting", "loading", "searching", "writing"]
+Phase = Literal["idle", "connecting", "loading", "searching", "writing", "calling"]
 
 
 @dataclass(frozen=True, slots=True)
 class ChatState:
     """The open session.
 
-    `phase` tells what is waited for: the connection, the model ("loading"), the search in the
-    agent's libraries, or nothing while the answer is written. `started` is when the question was
-    sent (seconds since 1970), `context_length` how many tokens the model can take.
+    `version` is who would answer now, `pinned` the version that was chosen (None: whichever is
+    active), `draft` whether it is none that is saved. `phase` tells what is waited for: the
+    connection, the model ("loading"), the search in the agent's libraries, the answer, or a
+    function of this program ("calling"). `started` is when the question was sent (seconds since
+    1970), `context_length` how many tokens the model can take. `attached` goes with the next
+    question, which takes the place of the question at `editing` on the path. `history` are the
+    questions asked so far in any session, the newest last; `sessions` those that hold `search`.
     """
 
     session_id: str | None = None
@@ -42,32 +59,82 @@ class ChatState:
     agent_name: str = ""
     model: str | None = None
     version: int | None = None
-    turns: tuple[Turn, ...] = ()
+    versions: tuple[int, ...] = ()
+    pinned: int | None = None
+    draft: bool = False
+    parameters: Parameters = AGENTS_OWN
+    conversation: Conversation = EMPTY
+    attached: tuple[Attachment, ...] = ()
+    uploading: int = 0
+    editing: int | None = None
     phase: Phase = "idle"
     started: float | None = None
     sessions: tuple[SessionSummary, ...] = ()
+    search: str = ""
+    history: tuple[str, ...] = ()
     context_length: int | None = None
     loading: bool = False
     error: Problem | None = None
 
+    @property
+    def turns(self) -> tuple[Turn, ...]:
+        """What is shown and sent on, oldest first."""
+        return self.conversation.turns
+
 
 class ChatService(Area[ChatState]):
-    def __init__(self, loop: OwnerLoop, session: SessionService) -> None:
+    """One open session and the list of the saved ones; `tools` are called as agents ask for it."""
+
+    def __init__(
+        self, loop: OwnerLoop, session: SessionService, files: FilesService, tools: Toolbox
+    ) -> None:
         super().__init__(loop, ChatState(), session)
-        self._agent: Agent | None = None
+        self._files = files
+        self._asked: Asked | None = None
+        self.tools = tools
+
+    # Sessions
 
     @action(Policy.LATEST)
     async def load_sessions(self) -> None:
         """Loads the list of saved sessions."""
-        self.slice.set(sessions=await asyncio.to_thread(self._saved().summaries))
+        await self._list()
+
+    @action(Policy.LATEST, lane="load_sessions")
+    async def search_sessions(self, text: str) -> None:
+        """Lists only sessions in which something holds `text`; all for an empty text."""
+        self.slice.set(search=text.strip())
+        await self._list()
 
     @action(Policy.LATEST, lane="open")
-    async def new(self, agent_id: str) -> None:
-        """Begins a session with an agent. It is saved with its first question."""
+    async def new(self, agent_id: str, version: int | None = None) -> None:
+        """Begins a session with an agent, or with one of its versions.
+
+        It is saved with its first question.
+        """
         await self._end_answer()
-        self._open(Session(uuid.uuid4().hex, agent_id, "", time.time(), ()))
+        self._open(Session(uuid.uuid4().hex, agent_id, "", time.time(), pinned=version))
         with self._loading():
-            await self._load_agent(agent_id)
+            await self._load_agent()
+
+    @action(Policy.LATEST, lane="open")
+    async def try_draft(self, draft: AgentCreate, agent_id: str = "") -> None:
+        """Begins a session with an agent that is not saved; `agent_id` is the one it may become.
+
+        Each answer comes from an agent made for it and removed after it (see `asking`).
+        """
+        await self._end_answer()
+        self._open(Session(uuid.uuid4().hex, agent_id, draft.name, time.time()))
+        self._asked = Asked(draft, active=False)
+        self.slice.set(draft=True, model=draft.model, context_length=self._context(draft.model))
+
+    @action(Policy.LATEST, lane="open")
+    async def choose(self, agent_id: str, version: int | None = None) -> None:
+        """Has another agent, or another version, answer from here on in the same session."""
+        await self._end_answer()
+        self.slice.set(agent_id=agent_id, pinned=version, draft=False)
+        with self._loading():
+            await self._load_agent()
 
     @action(Policy.LATEST, lane="open")
     async def resume(self, session_id: str) -> None:
@@ -81,200 +148,331 @@ class ChatService(Area[ChatState]):
                     Problem("This session cannot be opened", "Its file is missing or damaged.")
                 ) from None
             self._open(session)
-            await self._load_agent(session.agent_id)
+            await self._load_agent()
 
     @action(Policy.QUEUE)
     async def delete_session(self, session_id: str) -> None:
         """Deletes a saved session; when it is the open one, nothing is open then."""
-        if session_id == self.slice.value.session_id:
+        state = self.slice.value
+        if session_id == state.session_id:
             await self._end_answer()
-            self.slice.put(ChatState(sessions=self.slice.value.sessions))
+            self.slice.put(
+                ChatState(sessions=state.sessions, search=state.search, history=state.history)
+            )
         await asyncio.to_thread(self._saved().delete, session_id)
         await self.load_sessions()
 
+    @action(Policy.QUEUE)
+    async def set_parameters(self, parameters: Parameters) -> None:
+        """Has the next answers of this session drawn in another way."""
+        self.slice.set(parameters=parameters)
+
+    def export(self, form: Format) -> str:
+        """The open session as Markdown, as it is shown, or as JSON with every variant."""
+        return export(self._session_now(), form)
+
+    # Questions
+
     @action(Policy.SINGLE)
     async def send(self, text: str) -> None:
-        """Sends a question; the answer grows in the slice."""
+        """Sends a question with what is attached; the answer grows in the slice.
+
+        Names after an `@` are attached where the agent's libraries or the files have them.
+        """
         state = self.slice.value
-        if state.agent_id is None:
-            raise ProblemError(NO_AGENT)
-        question = Turn("user", text)
-        await self._answer((*state.turns, question))
+        self._check_open()
+        conversation = state.conversation
+        if state.editing is not None:
+            conversation = conversation.before(state.editing)
+        if conversation.open_calls():
+            raise ProblemError(WAITS)
+        if state.uploading:
+            raise ProblemError(UPLOADING)
+        history = (*(one for one in state.history if one != text), text)[-HISTORY:]
+        self.slice.set(attached=(), editing=None, history=history, phase="connecting")
+        await self._answer(conversation.add(Turn("user", text, attachments=state.attached)))
 
     @action(Policy.SINGLE, lane="send")
     async def retry(self) -> None:
-        """Has the last question answered again, in place of its answer."""
-        turns = self.slice.value.turns
-        if turns and turns[-1].role == "assistant":
-            turns = turns[:-1]
-        if self.slice.value.agent_id is None or not turns:
+        """Has the last question answered again; the answer before stays as a variant."""
+        conversation = self.slice.value.conversation
+        turns = conversation.turns
+        self._check_open()
+        if not turns:
             raise ProblemError(NO_AGENT)
-        await self._answer(turns)
+        if turns[-1].role == "assistant" or conversation.open_calls():
+            answers = [place for place, turn in enumerate(turns) if turn.role == "assistant"]
+            conversation = conversation.before(answers[-1])
+        await self._answer(conversation)
+
+    @action(Policy.SINGLE, lane="send")
+    async def answer_call(self, call_id: str, result: str) -> None:
+        """Gives the result of a call by hand. With the last one the agent goes on."""
+        conversation = self.slice.value.conversation
+        if call_id not in {call.id for call in conversation.open_calls()}:
+            raise ProblemError(Problem("Nothing waits for this result", ""))
+        conversation = conversation.add(Turn("tool", result, call_id=call_id))
+        self.slice.set(conversation=conversation)
+        if conversation.open_calls():
+            await self._save()
+        else:
+            await self._answer(conversation)
+
+    @action(Policy.QUEUE)
+    async def edit(self, place: int | None) -> None:
+        """Takes up the question at a place of the path to send it changed; None leaves it."""
+        state = self.slice.value
+        if place is None:
+            self.slice.set(editing=None, attached=())
+        elif state.phase == "idle" and state.turns[place].role == "user":
+            self.slice.set(editing=place, attached=state.turns[place].attachments)
+
+    @action(Policy.QUEUE)
+    async def choose_variant(self, place: int, number: int) -> None:
+        """Shows, and sends on, another variant of the turn at a place; numbers from 1."""
+        state = self.slice.value
+        if state.phase == "idle" and 1 <= number <= state.conversation.variant(place)[1]:
+            self.slice.set(conversation=state.conversation.choose(place, number), editing=None)
+            await self._save()
 
     @action(Policy.QUEUE)
     async def stop(self) -> None:
         """Stops the answer. What is written of it stays."""
         self._lane("send").cancel()
 
-    async def _answer(self, turns: tuple[Turn, ...]) -> None:
-        """Streams an answer to the last of `turns`."""
-        answer = _Answer(self._grown, self._agent)
+    # What goes with the next question
+
+    @action(Policy.BESIDE)
+    async def attach(self, source: UploadSource) -> None:
+        """Uploads a file, to go with the next question."""
+        self.slice.set(uploading=self.slice.value.uploading + 1)
+        try:
+            handle = self._files.upload(source)
+            file = await handle
+            if handle.error is not None:
+                raise ProblemError(handle.error)
+            if file is not None:
+                self._attach(Attachment("file", file.id, file.filename))
+        finally:
+            self.slice.set(uploading=self.slice.value.uploading - 1)
+
+    @action(Policy.QUEUE)
+    async def attach_known(self, attachment: Attachment) -> None:
+        """Has a file or document of the service go with the next question."""
+        self._attach(attachment)
+
+    @action(Policy.QUEUE)
+    async def detach(self, attachment: Attachment) -> None:
+        """Takes something away again."""
+        left = (one for one in self.slice.value.attached if one != attachment)
+        self.slice.set(attached=tuple(left))
+
+    @action(Policy.LATEST)
+    async def names_like(self, text: str) -> tuple[Attachment, ...]:
+        """What could be attached whose name contains `text`, a few at most."""
+        client = await self._session.client()
+        return await attachments.names_like(client, text, self._library_ids())
+
+    def _attach(self, attachment: Attachment) -> None:
+        attached = self.slice.value.attached
+        if attachment not in attached:
+            self.slice.set(attached=(*attached, attachment))
+
+    # Answering
+
+    async def _answer(self, conversation: Conversation) -> None:
+        """Has the last turn answered, and goes on as long as functions of ours are called."""
+        try:
+            for _ in range(ROUNDS):
+                await self._write(conversation)
+                if not await self._call_functions():
+                    break
+                conversation = self.slice.value.conversation
+        finally:
+            self.slice.set(phase="idle", started=None)
+            # Shielded: a stopped answer is saved too.
+            await asyncio.shield(asyncio.ensure_future(self._save()))
+
+    async def _write(self, conversation: Conversation) -> None:
+        """Streams an answer to the last turn."""
+        state = self.slice.value
+        begun = Turn("assistant", "", "writing", version=state.version)
+        answer = GrowingAnswer(self._grown, begun)
         self.slice.set(
-            turns=(*turns, answer.turn), phase="connecting", started=time.time(), error=None
+            conversation=conversation.add(begun),
+            phase="connecting",
+            started=time.time(),
+            error=None,
         )
         status: Literal["done", "stopped", "failed"] = "failed"
         try:
             await self._save()
             client = await self._session.client()
-            self.slice.set(phase="searching" if _searches(self._agent) else "loading")
-            async with client.completions.stream(self._request(turns)) as chunks:
-                async for chunk in chunks:
-                    answer.take(chunk)
+            asked = await self._who_is_asked()
+            answer.trial = asked.needs_trial(state.parameters)
+            if answer.trial:
+                self._check_allowed()
+            answer.turn = replace(
+                answer.turn, version=asked.version, searches=bool(asked.library_ids)
+            )
+            await self._find_mentions(client)
+            request = await self._request(client, asked)
+            self.slice.set(phase="searching" if asked.library_ids else "loading")
+            async with asked.answering(client, state.parameters) as agent_id:
+                request = request.model_copy(update={"agent_id": agent_id})
+                async with client.completions.stream(request) as chunks:
+                    async for chunk in chunks:
+                        answer.take(chunk)
             status = "done"
         except asyncio.CancelledError:
             status = "stopped"
             raise
         finally:
             answer.end(status)
-            self.slice.set(phase="idle", started=None)
-            # Shielded: a stopped answer is saved too.
-            await asyncio.shield(asyncio.ensure_future(self._save()))
 
     def _grown(self, turn: Turn) -> None:
         """Puts the answer as it is now into the slice."""
         state = self.slice.value
         phase: Phase = "writing" if turn.text and turn.status == "writing" else state.phase
         version = state.version if turn.version is None else turn.version
-        self.slice.set(turns=(*state.turns[:-1], turn), phase=phase, version=version)
+        conversation = state.conversation.with_turn(-1, turn)
+        self.slice.set(conversation=conversation, phase=phase, version=version)
 
-    def _request(self, turns: tuple[Turn, ...]) -> CompletionRequest:
-        from carrel.wire.completions import AssistantMessage, CompletionRequest, UserMessage
+    async def _call_functions(self) -> bool:
+        """Calls the functions of ours that the answer asks for; whether every call is answered."""
+        called = False
+        for call in self.slice.value.conversation.open_calls():
+            if call.name in self.tools:
+                called = True
+                self.slice.set(phase="calling")
+                result = Turn("tool", await self.tools.result(call), call_id=call.id)
+                self.slice.set(conversation=self.slice.value.conversation.add(result))
+        return called and not self.slice.value.conversation.open_calls()
 
+    async def _find_mentions(self, client: Client) -> None:
+        """Attaches what the last question names."""
+        turns = self.slice.value.turns
+        question = turns[-2]
+        if question.role != "user":
+            return
+        found = list(question.attachments)
+        for name in attachments.mentions(question.text):
+            if any(one.name == name for one in found):
+                continue
+            path = attachments.local_path(name)
+            if path is not None:
+                self._check_allowed()
+                file = await client.files.upload(path)
+                found.append(Attachment("file", file.id, file.filename))
+            elif one := await attachments.named(client, name, self._library_ids()):
+                found.append(one)
+        question = replace(question, attachments=tuple(dict.fromkeys(found)))
+        self.slice.set(conversation=self.slice.value.conversation.with_turn(-2, question))
+
+    async def _request(self, client: Client, asked: Asked) -> CompletionRequest:
+        from carrel.wire.completions import CompletionRequest
+
+        state = self.slice.value
         return CompletionRequest(
-            agent_id=self.slice.value.agent_id or "",
-            messages=[
-                UserMessage(content=turn.text)
-                if turn.role == "user"
-                else AssistantMessage(content=turn.text)
-                for turn in turns
-                # An answer that never began says nothing.
-                if turn.text
-            ],
+            agent_id="",
+            messages=await messages(client, state.turns[:-1]),
+            tools=self.tools.offered(asked.functions) or None,
+            **state.parameters.request(),
         )
 
+    def _check_open(self) -> None:
+        state = self.slice.value
+        if state.agent_id is None:
+            raise ProblemError(NO_AGENT)
+
+    def _library_ids(self) -> tuple[str, ...]:
+        return self._asked.library_ids if self._asked else ()
+
     def _open(self, session: Session) -> None:
-        self._agent = None
+        self._asked = None
+        state = self.slice.value
         self.slice.put(
             ChatState(
                 session_id=session.id,
                 agent_id=session.agent_id,
                 agent_name=session.agent_name,
-                turns=session.turns,
-                sessions=self.slice.value.sessions,
+                pinned=session.pinned,
+                parameters=session.parameters,
+                conversation=session.conversation,
+                sessions=state.sessions,
+                search=state.search,
+                history=state.history,
             )
         )
 
-    async def _load_agent(self, agent_id: str) -> None:
+    async def _who_is_asked(self) -> Asked:
+        # Which version is active may have changed; only then is a pinned one another.
+        if self._asked is None or self.slice.value.pinned is not None:
+            return await self._load_agent()
+        return self._asked
+
+    async def _load_agent(self) -> Asked:
+        """Loads who is asked: the pinned version of the agent, or the active one."""
+        state = self.slice.value
         client = await self._session.client()
-        agent = self._agent = await client.agents.get(agent_id)
-        card = self._session.card(agent.model)
+        agent = active = await client.agents.get(state.agent_id or "")
+        if state.pinned is not None and state.pinned != active.version:
+            agent = await client.agents.version(active.id, state.pinned)
+        self._asked = Asked(agent, active=agent is active)
         self.slice.set(
-            agent_name=agent.name,
+            agent_name=active.name,
             model=agent.model,
             version=agent.version,
-            context_length=card.max_context_length if card else None,
+            versions=tuple(sorted(active.versions, reverse=True)),
+            context_length=self._context(agent.model),
         )
+        return self._asked
+
+    def _context(self, model: str) -> int | None:
+        card = self._session.card(model)
+        return card.max_context_length if card else None
 
     async def _end_answer(self) -> None:
         """Stops the answer and waits until its last word is in the slice."""
         await asyncio.gather(*self._lane("send").cancel(), return_exceptions=True)
 
+    # What is saved
+
+    async def _list(self) -> None:
+        found = await asyncio.to_thread(self._saved().all)
+        asked = [
+            turn.text
+            for session in reversed(found)
+            for turn in session.conversation.said
+            if turn.role == "user"
+        ]
+        search = self.slice.value.search
+        listed = (one.summary() for one in found if not search or one.matches(search))
+        history = tuple(reversed(dict.fromkeys(reversed(asked))))[-HISTORY:]
+        self.slice.set(sessions=tuple(listed), history=history)
+
     async def _save(self) -> None:
         state = self.slice.value
         if state.session_id is None or state.agent_id is None:
             return
-        session = Session(
-            state.session_id, state.agent_id, state.agent_name, time.time(), state.turns
-        )
+        session = self._session_now()
         await asyncio.to_thread(self._saved().save, session)
-        others = (other for other in state.sessions if other.id != session.id)
+        others = (other for other in self.slice.value.sessions if other.id != session.id)
         self.slice.set(sessions=(session.summary(), *others))
+
+    def _session_now(self) -> Session:
+        state = self.slice.value
+        return Session(
+            state.session_id or "",
+            state.agent_id or "",
+            state.agent_name,
+            time.time(),
+            state.conversation,
+            state.pinned,
+            state.parameters,
+        )
 
     def _saved(self) -> SavedSessions:
         from carrel.config import folders
 
         return SavedSessions(folders().state, self._session.slice.value.profile)
-
-
-class _Answer:
-    """An answer while it is written: gathers chunks and shows them a few times a second."""
-
-    def __init__(self, show: Callable[[Turn], None], agent: Agent | None) -> None:
-        self.turn = Turn("assistant", "", "writing", version=agent.version if agent else None)
-        self._show = show
-        self._parts: list[str] = []
-        self._began = time.monotonic()
-        self._first: float | None = None
-        self._last = 0.0
-        self._timer: asyncio.TimerHandle | None = None
-        self._next = 0.0
-
-    def take(self, chunk: CompletionChunk) -> None:
-        """Takes in one chunk."""
-        for choice in chunk.choices[:1]:
-            if text := _text_of(choice.delta.content):
-                self._last = time.monotonic()
-                self._first = self._first or self._last
-                self._parts.append(text)
-            if choice.delta.sources:
-                self.turn = replace(self.turn, sources=tuple(choice.delta.sources))
-        if chunk.usage is not None:
-            self.turn = replace(
-                self.turn,
-                prompt_tokens=chunk.usage.prompt_tokens,
-                completion_tokens=chunk.usage.completion_tokens,
-            )
-        if chunk.agent_version is not None:
-            self.turn = replace(self.turn, version=chunk.agent_version)
-        self._show_soon()
-
-    def end(self, status: Literal["done", "stopped", "failed"]) -> None:
-        """Shows it for the last time."""
-        if self._timer is not None:
-            self._timer.cancel()
-        self.turn = replace(self.turn, status=status)
-        self._show_now()
-
-    def _show_soon(self) -> None:
-        if self._timer is not None:
-            return
-        loop = asyncio.get_running_loop()
-        if loop.time() >= self._next:
-            self._show_now()
-        else:
-            self._timer = loop.call_at(self._next, self._show_now)
-
-    def _show_now(self) -> None:
-        self._timer = None
-        self._next = asyncio.get_running_loop().time() + 1 / UPDATES
-        # What the service counted, or one token a fragment as long as it has not counted.
-        tokens = self.turn.completion_tokens or len(self._parts)
-        writing = self._last - self._first if self._first is not None else 0.0
-        self.turn = replace(
-            self.turn,
-            text="".join(self._parts),
-            first_token=None if self._first is None else self._first - self._began,
-            rate=(tokens - 1) / writing if writing > 0 and tokens > 1 else None,
-        )
-        self._show(self.turn)
-
-
-def _text_of(content: object) -> str:
-    """The text of a fragment, which may be plain or a list of chunks."""
-    if isinstance(content, list):
-        return "".join(str(part.get("text", "")) for part in content if part.get("type") == "text")
-    return content if isinstance(content, str) else ""
-
-
-def _searches(agent: Agent | None) -> bool:
-    return agent is not None and any(tool.get("type") == "document_library" for tool in agent.tools)

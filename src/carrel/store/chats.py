@@ -6,60 +6,52 @@ import json
 import os
 import tempfile
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any
 from urllib.parse import quote
 
-if TYPE_CHECKING:
-    from carrel.wire.completions import Passage
+from carrel.store.conversation import EMPTY, Attachment, Call, Conversation, Turn
+from carrel.store.parameters import AGENTS_OWN, Parameters
 
 FORMAT = 1
 TITLE_LENGTH = 60
 
-TurnStatus = Literal["writing", "done", "stopped", "failed"]
-
-
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """What one side said.
-
-    Of an answer: the passages it was given, the agent's version, seconds until the first token,
-    tokens a second, and how many tokens the question with its history and the answer took.
-    """
-
-    role: Literal["user", "assistant"]
-    text: str
-    status: TurnStatus = "done"
-    sources: tuple[Passage, ...] = ()
-    version: int | None = None
-    first_token: float | None = None
-    rate: float | None = None
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
-
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """A chat with one agent; `updated` in seconds since 1970."""
+    """A chat with one agent; `updated` in seconds since 1970.
+
+    `pinned` is the version that is asked, None for whichever is active.
+    """
 
     id: str
     agent_id: str
     agent_name: str
     updated: float
-    turns: tuple[Turn, ...]
+    conversation: Conversation = EMPTY
+    pinned: int | None = None
+    parameters: Parameters = AGENTS_OWN
 
     @property
     def title(self) -> str:
         """Its first question, in one line."""
-        first = " ".join(self.turns[0].text.split()) if self.turns else ""
+        turns = self.conversation.turns
+        first = " ".join(turns[0].text.split()) if turns else ""
         return first if len(first) <= TITLE_LENGTH else first[: TITLE_LENGTH - 1] + "…"
 
     def summary(self) -> SessionSummary:
         """Itself in a list."""
+        turns = len(self.conversation.turns)
         return SessionSummary(
-            self.id, self.title, self.agent_id, self.agent_name, self.updated, len(self.turns)
+            self.id, self.title, self.agent_id, self.agent_name, self.updated, turns
         )
+
+    def matches(self, text: str) -> bool:
+        """Whether anything said in it, or its agent's name, contains a text in any case."""
+        wanted = text.casefold()
+        words = (self.agent_name, *(turn.text for turn in self.conversation.said))
+        return any(wanted in one.casefold() for one in words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +72,9 @@ class SavedSessions:
     def __init__(self, state: Path, profile: str) -> None:
         self._folder = state / "chats" / quote(profile, safe=" ")
 
-    def summaries(self) -> tuple[SessionSummary, ...]:
+    def all(self) -> tuple[Session, ...]:
         """All sessions, the newest first. Files that cannot be read are left out."""
-        found = sorted(self._sessions(), key=lambda session: session.updated, reverse=True)
-        return tuple(session.summary() for session in found)
+        return tuple(sorted(self._sessions(), key=lambda session: session.updated, reverse=True))
 
     def load(self, session_id: str) -> Session:
         """One session.
@@ -100,7 +91,7 @@ class SavedSessions:
         handle, name = tempfile.mkstemp(dir=self._folder, prefix=".saving-")
         try:
             with os.fdopen(handle, "w", encoding="utf-8") as file:
-                json.dump(_to_json(session), file, ensure_ascii=False)
+                json.dump(to_json(session), file, ensure_ascii=False)
                 file.flush()
                 os.fsync(file.fileno())
             Path(name).replace(self._path(session.id))
@@ -123,27 +114,62 @@ class SavedSessions:
                 continue
 
 
-def _to_json(session: Session) -> dict[str, Any]:
+def to_json(session: Session) -> dict[str, Any]:
+    """A session with all its variants, as it is saved."""
+    conversation = session.conversation
     turns = []
-    for turn in session.turns:
-        fields = {name: getattr(turn, name) for name in Turn.__slots__}
-        fields["sources"] = [source.model_dump(mode="json") for source in turn.sources]
-        turns.append(fields)
-    return {"format": FORMAT, **asdict(session), "turns": turns}
+    for turn, after in zip(conversation.said, conversation.after, strict=True):
+        saved = {one.name: getattr(turn, one.name) for one in fields(turn)}
+        saved["sources"] = [source.model_dump(mode="json") for source in turn.sources]
+        saved["calls"] = [asdict(call) for call in turn.calls]
+        saved["attachments"] = [asdict(one) for one in turn.attachments]
+        turns.append({**saved, "after": after})
+    return {
+        "format": FORMAT,
+        "id": session.id,
+        "agent_id": session.agent_id,
+        "agent_name": session.agent_name,
+        "pinned": session.pinned,
+        "updated": session.updated,
+        "parameters": asdict(session.parameters),
+        "last": conversation.last,
+        "turns": turns,
+    }
 
 
 def _from_json(data: Any) -> Session:
-    from carrel.wire.completions import Passage
-
     try:
         if data["format"] != FORMAT:
             raise ValueError(f"format {data['format']}")
-        turns = tuple(
-            Turn(**{**turn, "sources": tuple(map(Passage.model_validate, turn["sources"]))})
-            for turn in data["turns"]
-        )
+        turns = data["turns"]
+        # A session without variants need not say what follows what.
+        after = tuple(turn.get("after", number - 1) for number, turn in enumerate(turns))
+        last = data.get("last", len(turns) - 1)
+        if any(not -1 <= one < number for number, one in enumerate(after)):
+            raise ValueError("a turn follows a later one")
+        if not -1 <= last < len(turns):
+            raise ValueError("the last turn is not there")
         return Session(
-            data["id"], data["agent_id"], data["agent_name"], float(data["updated"]), turns
+            data["id"],
+            data["agent_id"],
+            data["agent_name"],
+            float(data["updated"]),
+            Conversation(tuple(map(_turn, turns)), after, last),
+            data.get("pinned"),
+            Parameters.of(data.get("parameters", {})),
         )
-    except (KeyError, TypeError) as error:
+    except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"not a session: {error}") from None
+
+
+def _turn(saved: dict[str, Any]) -> Turn:
+    from carrel.wire.completions import Passage
+
+    return Turn(
+        **{
+            **{name: value for name, value in saved.items() if name != "after"},
+            "sources": tuple(map(Passage.model_validate, saved["sources"])),
+            "calls": tuple(Call(**call) for call in saved.get("calls", ())),
+            "attachments": tuple(Attachment(**one) for one in saved.get("attachments", ())),
+        }
+    )

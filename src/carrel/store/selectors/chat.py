@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,19 +12,43 @@ from carrel.store.selectors.words import age, count, duration, one_line
 
 if TYPE_CHECKING:
     from carrel.store.chat import ChatState
-    from carrel.store.chats import Turn
+    from carrel.store.conversation import Call, Turn
     from carrel.wire.completions import Passage
+
+NO_SEARCH = "No library search was reported."
+
+_CITED = re.compile(r"\[(\d+(?:\s*,\s*\d+)*)\]")
+_CODE = re.compile(r"^(```+|~~~+)[^\n]*\n(.*?)^\1", re.MULTILINE | re.DOTALL)
+_MOST_ARGUMENT = 60
+
+
+@dataclass(frozen=True, slots=True)
+class SourceRow:
+    """A passage that an answer was given; `cited` when its text names it."""
+
+    number: int
+    words: str
+    cited: bool
 
 
 @dataclass(frozen=True, slots=True)
 class TurnRow:
-    """What one side said: who, with which figures, the text, and how it ended."""
+    """What one side said: who, with which figures, the text, and how it ended.
+
+    `variant` is "‹2/3›" where there are several. `sources_title` is "Sources" when the text names
+    one of them. `calls` are the calls that the answer asks for, `attached` what goes with a
+    question.
+    """
 
     speaker: str
     figures: str
     text: str
     note: str
-    sources: tuple[str, ...]
+    variant: str = ""
+    sources_title: str = ""
+    sources: tuple[SourceRow, ...] = ()
+    calls: tuple[str, ...] = ()
+    attached: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,15 +61,20 @@ class SessionRow:
 
 def turn_rows(state: ChatState) -> tuple[TurnRow, ...]:
     """The transcript, oldest first."""
+    names = {call.id: call.name for turn in state.turns for call in turn.calls}
     return tuple(
         TurnRow(
-            "You" if turn.role == "user" else _speaker(state, turn),
+            _speaker(state, turn, names),
             figures(turn),
             turn.text,
-            {"stopped": "Stopped.", "failed": "Failed."}.get(turn.status, ""),
-            tuple(source_words(source) for source in turn.sources),
+            ended(turn),
+            _variant(state, place),
+            sources_title(turn),
+            tuple(source_rows(turn)),
+            tuple(call_words(call) for call in turn.calls),
+            tuple(one_line(one.name) for one in turn.attachments),
         )
-        for turn in state.turns
+        for place, turn in enumerate(state.turns)
     )
 
 
@@ -57,10 +88,77 @@ def figures(turn: Turn) -> str:
     return " · ".join(parts)
 
 
+def ended(turn: Turn) -> str:
+    """What is worth saying about how an answer came out; empty for most."""
+    if turn.status in ("stopped", "failed"):
+        return {"stopped": "Stopped.", "failed": "Failed."}[turn.status]
+    if turn.status == "done" and turn.searches and not turn.sources and not turn.calls:
+        return NO_SEARCH
+    return ""
+
+
+def cited(turn: Turn) -> frozenset[int]:
+    """The numbers in brackets in an answer's text that are numbers of its sources."""
+    there = {source.index for source in turn.sources}
+    if not there:
+        return frozenset()
+    named = {int(n) for group in _CITED.findall(turn.text) for n in group.split(",")}
+    return frozenset(named & there)
+
+
+def sources_title(turn: Turn) -> str:
+    """`Sources` when the text names one; else only that they were given is known."""
+    if not turn.sources:
+        return ""
+    return "Sources" if cited(turn) else "Passages given"
+
+
+def source_rows(turn: Turn) -> list[SourceRow]:
+    """The passages of an answer."""
+    named = cited(turn)
+    return [
+        SourceRow(source.index, source_words(source), source.index in named)
+        for source in turn.sources
+    ]
+
+
 def source_words(source: Passage) -> str:
     """`[1] lease-2024.pdf p.7`."""
     page = "" if source.page is None else f" p.{source.page + 1}"
     return f"[{source.index}] {one_line(source.document_name)}{page}"
+
+
+def source_title(source: Passage) -> str:
+    """`Source 1 · lease-2024.pdf p. 7`."""
+    page = "" if source.page is None else f" p. {source.page + 1}"
+    return f"Source {source.index} · {one_line(source.document_name)}{page}"
+
+
+def call_words(call: Call) -> str:
+    """`get_weather(city="Paris")`; arguments that are no JSON object stand as they came."""
+    try:
+        arguments = json.loads(call.arguments or "{}")
+        words = ", ".join(
+            f"{name}={_short(json.dumps(value, ensure_ascii=False))}"
+            for name, value in arguments.items()
+        )
+    except (ValueError, AttributeError):
+        words = _short(call.arguments)
+    return one_line(f"{call.name}({words})")
+
+
+def code_blocks(text: str) -> tuple[str, ...]:
+    """The text of the fenced blocks of an answer."""
+    return tuple(match[2] for match in _CODE.finditer(text))
+
+
+def prompt_title(state: ChatState) -> str:
+    """What the field is for when it is not for a question: `Result of get_weather(…)`."""
+    calls = state.conversation.open_calls()
+    if not calls or state.phase != "idle":
+        return ""
+    left = f" · {len(calls) - 1} more" if len(calls) > 1 else ""
+    return f"Result of {call_words(calls[0])}{left}"
 
 
 def session_rows(state: ChatState, now: float) -> tuple[SessionRow, ...]:
@@ -76,9 +174,15 @@ def session_rows(state: ChatState, now: float) -> tuple[SessionRow, ...]:
     )
 
 
+def sessions_title(state: ChatState) -> str:
+    """`Sessions`, or `Sessions with “rent”`."""
+    return f"Sessions with “{one_line(state.search)}”" if state.search else "Sessions"
+
+
 def title(state: ChatState) -> str:
-    """`support v4`."""
-    return f"{one_line(state.agent_name)} {version_name(state.version)}".strip() or "Chat"
+    """`support v4`; a draft says so."""
+    version = "draft" if state.draft else version_name(state.version)
+    return f"{one_line(state.agent_name)} {version}".strip() or "Chat"
 
 
 def tokens(state: ChatState) -> str:
@@ -92,19 +196,47 @@ def tokens(state: ChatState) -> str:
     return f"{used} of {count(state.context_length)} tokens"
 
 
+def parameter_words(state: ChatState) -> str:
+    """`temperature 0.2 · seed 7`; empty while all are the agent's."""
+    parameters = state.parameters
+    named = {
+        "temperature": parameters.temperature,
+        "top_p": parameters.top_p,
+        "max_tokens": parameters.max_tokens,
+        "seed": parameters.seed,
+        "stop": ", ".join(parameters.stop) or None,
+    }
+    return " · ".join(f"{name} {value}" for name, value in named.items() if value is not None)
+
+
 def phase_words(state: ChatState, now: float) -> str:
     """`◐ support v4: searching … 1.2 s`; empty while nothing is waited for."""
     if state.phase == "idle":
         return ""
     words = {
         "connecting": "connecting",
-        "loading": "waiting for the model",
+        "loading": "loading",
         "searching": "searching its libraries",
         "writing": "writing",
+        "calling": "waiting for a function",
     }[state.phase]
     waited = "" if state.started is None else f" {duration(max(0.0, now - state.started))}"
     return f"◐ {title(state)}: {words} …{waited}"
 
 
-def _speaker(state: ChatState, turn: Turn) -> str:
-    return f"{one_line(state.agent_name)} {version_name(turn.version)}".strip()
+def _variant(state: ChatState, place: int) -> str:
+    number, several = state.conversation.variant(place)
+    return f"‹{number}/{several}›" if several > 1 else ""
+
+
+def _speaker(state: ChatState, turn: Turn, names: dict[str, str]) -> str:
+    if turn.role == "user":
+        return "You"
+    if turn.role == "tool":
+        return f"Result of {one_line(names.get(turn.call_id or '', 'a function'))}"
+    version = "draft" if turn.version is None and state.draft else version_name(turn.version)
+    return f"{one_line(state.agent_name)} {version}".strip()
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _MOST_ARGUMENT else text[: _MOST_ARGUMENT - 1] + "…"

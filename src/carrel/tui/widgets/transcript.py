@@ -130,7 +130,9 @@ def _finished(row: TurnRow, *, dark: bool) -> Group:
     if row.sources:
         parts.append(Text(""))
         sources = Text("  Sources  ", style="carrel.muted")
-        sources.append(clean_text("  ".join(row.sources)), style="carrel.source")
+        sources.append(
+            clean_text("  ".join(source.words for source in row.sources)), style="carrel.source"
+        )
         parts.append(sources)
     parts.append(Text(""))
     return Group(*parts)

@@ -1,0 +1,146 @@
+"""What was said in a chat: a tree, because a question or an answer may have variants."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from carrel.wire.completions import Passage
+
+Role = Literal["user", "assistant", "tool"]
+TurnStatus = Literal["writing", "done", "stopped", "failed"]
+
+PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".heic", ".avif")
+
+NOTHING = -1
+"""What the first turn follows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attachment:
+    """What goes with a question: a file of the service, or a document of one of its libraries."""
+
+    kind: Literal["file", "document"]
+    id: str
+    name: str
+    library_id: str | None = None
+
+    @property
+    def is_picture(self) -> bool:
+        """Whether a model is to look at it, not to read it."""
+        return self.name.lower().endswith(PICTURES)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call of a function that an answer asks for; `arguments` is JSON text."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What one side said.
+
+    Of a question: what is attached to it. Of an answer: the calls it asks for, the passages it
+    was given, the agent's version, whether the agent `searches` libraries, seconds until the
+    first token, tokens a second, and how many tokens the question with its history and the
+    answer took. Of a tool: the call whose result it is.
+    """
+
+    role: Role
+    text: str
+    status: TurnStatus = "done"
+    sources: tuple[Passage, ...] = ()
+    version: int | None = None
+    first_token: float | None = None
+    rate: float | None = None
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    searches: bool = False
+    calls: tuple[Call, ...] = ()
+    call_id: str | None = None
+    attachments: tuple[Attachment, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """All turns in the order they were made, and the path through them that is shown and sent.
+
+    `after` has for each turn the index of the one it follows. Turns that follow the same one are
+    variants of each other. `last` is the index where the shown path ends. A `place` is a turn's
+    place on that path, from 0.
+    """
+
+    said: tuple[Turn, ...] = ()
+    after: tuple[int, ...] = ()
+    last: int = NOTHING
+    _path: tuple[int, ...] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        path = []
+        at = self.last
+        while at != NOTHING:
+            path.append(at)
+            at = self.after[at]
+        object.__setattr__(self, "_path", tuple(reversed(path)))
+
+    @classmethod
+    def of(cls, *turns: Turn) -> Conversation:
+        """Turns that follow one another, without variants."""
+        return cls(turns, tuple(range(NOTHING, len(turns) - 1)), len(turns) - 1)
+
+    @property
+    def turns(self) -> tuple[Turn, ...]:
+        """The turns of the shown path."""
+        return tuple(self.said[index] for index in self._path)
+
+    def add(self, turn: Turn) -> Conversation:
+        """The conversation with one more turn at the end of the shown path."""
+        return Conversation((*self.said, turn), (*self.after, self.last), len(self.said))
+
+    def with_turn(self, place: int, turn: Turn) -> Conversation:
+        """The conversation with another turn in place of the one there."""
+        at = self._path[place]
+        return replace(self, said=(*self.said[:at], turn, *self.said[at + 1 :]))
+
+    def before(self, place: int) -> Conversation:
+        """The path cut before a place. What is added then is a variant of the turn there."""
+        return replace(self, last=self._path[place - 1] if place else NOTHING)
+
+    def variant(self, place: int) -> tuple[int, int]:
+        """Which of its variants the turn at a place is, from 1, and how many there are."""
+        variants = self._variants(place)
+        return variants.index(self._path[place]) + 1, len(variants)
+
+    def choose(self, place: int, number: int) -> Conversation:
+        """Puts the variant of that number (from 1) on the path, and what was said last after it."""
+        first = self._variants(place)[number - 1]
+        following = (at for at in range(len(self.said) - 1, first, -1) if self._leads(first, at))
+        return replace(self, last=next(following, first))
+
+    def open_calls(self) -> tuple[Call, ...]:
+        """The calls at the end of the path that have no result yet."""
+        results = set()
+        for turn in reversed(self.turns):
+            if turn.role != "tool":
+                calls = turn.calls if turn.status == "done" else ()
+                return tuple(call for call in calls if call.id not in results)
+            results.add(turn.call_id)
+        return ()
+
+    def _variants(self, place: int) -> list[int]:
+        before = self.after[self._path[place]]
+        return [index for index, one in enumerate(self.after) if one == before]
+
+    def _leads(self, first: int, later: int) -> bool:
+        # A turn always has a higher index than the one it follows.
+        while later > first:
+            later = self.after[later]
+        return later == first
+
+
+EMPTY = Conversation()

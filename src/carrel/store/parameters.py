@@ -1,0 +1,81 @@
+"""How the answers of one chat are drawn, where it differs from the agent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Parameters:
+    """None, and no stops, leave it to the agent. `max_tokens` is the length of an answer."""
+
+    temperature: float | None = None
+    top_p: float | None = None
+    max_tokens: int | None = None
+    seed: int | None = None
+    stop: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> Parameters:
+        """The parameters as they are saved, or as a form holds them.
+
+        Raises:
+            ValueError: in words, a value is none that a service takes.
+        """
+        stop = values.get("stop") or ()
+        return cls(
+            temperature=_number(values.get("temperature"), "temperature", 0, 1),
+            top_p=_number(values.get("top_p"), "top_p", 0, 1),
+            max_tokens=_whole(values.get("max_tokens"), "max_tokens", 1),
+            seed=_whole(values.get("seed"), "seed", 0),
+            stop=tuple(str(text) for text in ([stop] if isinstance(stop, str) else stop) if text),
+        )
+
+    @property
+    def changes_agent(self) -> bool:
+        """Whether a request cannot carry them: sampling is the agent's."""
+        return self.temperature is not None or self.top_p is not None
+
+    def request(self) -> dict[str, Any]:
+        """Those that a request carries."""
+        named = {
+            "max_tokens": self.max_tokens,
+            "random_seed": self.seed,
+            "stop": list(self.stop) or None,
+        }
+        return {name: value for name, value in named.items() if value is not None}
+
+    def sampling(self) -> dict[str, Any]:
+        """Those that only an agent carries."""
+        named = {"temperature": self.temperature, "top_p": self.top_p}
+        return {name: value for name, value in named.items() if value is not None}
+
+
+AGENTS_OWN = Parameters()
+"""Everything as the agent has it."""
+
+
+def _number(value: Any, name: str, least: float, most: float) -> float | None:
+    if value is None or value == "":
+        return None
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = least - 1
+    if not least <= number <= most:
+        raise ValueError(f"{name} is a number from {least} to {most}.")
+    return number
+
+
+def _whole(value: Any, name: str, least: int) -> int | None:
+    if value is None or value == "":
+        return None
+    try:
+        number = int(str(value))
+    except ValueError:
+        number = least - 1
+    if not least <= number <= 2**53:
+        raise ValueError(f"{name} is a whole number from {least}.")
+    return number
