@@ -8,7 +8,8 @@ from typing import Any
 from carrel.notebook.assets import module, style
 from carrel.notebook.markdown import to_blocks
 from carrel.notebook.panel import Cell, Json, Panel, finish, intent, problem_json
-from carrel.store.chat import ChatService, ChatState
+from carrel.store.chat import ChatService
+from carrel.store.chat_state import ChatState
 from carrel.store.documents import Source
 from carrel.store.selectors.chat import phase_words, session_rows, title, tokens, turn_rows
 from carrel.store.store import Store

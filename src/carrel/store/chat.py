@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 import uuid
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from carrel.store import attachments
@@ -13,12 +13,13 @@ from carrel.store.action import Policy, action
 from carrel.store.answer import GrowingAnswer
 from carrel.store.area import Area
 from carrel.store.asking import Asked
-from carrel.store.chats import SavedSessions, Session, SessionSummary
-from carrel.store.conversation import EMPTY, Attachment, Conversation, Turn
+from carrel.store.chat_state import ChatState, Phase
+from carrel.store.chats import SavedSessions, Session
+from carrel.store.conversation import Attachment, Conversation, Turn
 from carrel.store.files import FilesService, UploadSource
 from carrel.store.loop import OwnerLoop
 from carrel.store.messages import messages
-from carrel.store.parameters import AGENTS_OWN, Parameters
+from carrel.store.parameters import Parameters
 from carrel.store.problem import Problem, ProblemError
 from carrel.store.session import SessionService
 from carrel.store.tools import Toolbox
@@ -38,59 +39,26 @@ NO_AGENT = Problem("No agent chosen", "", "Choose the agent to chat with first."
 UPLOADING = Problem("Not sent yet", "A file is still being uploaded.", "Send again in a moment.")
 WAITS = Problem("The agent waits for a result", "", "Answer its call first, or try again.")
 
-Phase = Literal["idle", "connecting", "loading", "searching", "writing", "calling"]
-
-
-@dataclass(frozen=True, slots=True)
-class ChatState:
-    """The open session.
-
-    `version` is who would answer now, `pinned` the version that was chosen (None: whichever is
-    active), `draft` whether it is none that is saved. `phase` tells what is waited for: the
-    connection, the model ("loading"), the search in the agent's libraries, the answer, or a
-    function of this program ("calling"). `started` is when the question was sent (seconds since
-    1970), `context_length` how many tokens the model can take. `attached` goes with the next
-    question, which takes the place of the question at `editing` on the path. `history` are the
-    questions asked so far in any session, the newest last; `sessions` those that hold `search`.
-    """
-
-    session_id: str | None = None
-    agent_id: str | None = None
-    agent_name: str = ""
-    model: str | None = None
-    version: int | None = None
-    versions: tuple[int, ...] = ()
-    pinned: int | None = None
-    draft: bool = False
-    parameters: Parameters = AGENTS_OWN
-    conversation: Conversation = EMPTY
-    attached: tuple[Attachment, ...] = ()
-    uploading: int = 0
-    editing: int | None = None
-    phase: Phase = "idle"
-    started: float | None = None
-    sessions: tuple[SessionSummary, ...] = ()
-    search: str = ""
-    history: tuple[str, ...] = ()
-    context_length: int | None = None
-    loading: bool = False
-    error: Problem | None = None
-
-    @property
-    def turns(self) -> tuple[Turn, ...]:
-        """What is shown and sent on, oldest first."""
-        return self.conversation.turns
-
 
 class ChatService(Area[ChatState]):
-    """One open session and the list of the saved ones; `tools` are called as agents ask for it."""
+    """One open session and the list of the saved ones; `tools` are called as agents ask for it.
+
+    With `saved` false its sessions are not kept: it stands beside another chat to compare.
+    """
 
     def __init__(
-        self, loop: OwnerLoop, session: SessionService, files: FilesService, tools: Toolbox
+        self,
+        loop: OwnerLoop,
+        session: SessionService,
+        files: FilesService,
+        tools: Toolbox,
+        *,
+        saved: bool = True,
     ) -> None:
         super().__init__(loop, ChatState(), session)
         self._files = files
         self._asked: Asked | None = None
+        self._keeps = saved
         self.tools = tools
 
     # Sessions
@@ -137,6 +105,12 @@ class ChatService(Area[ChatState]):
             await self._load_agent()
 
     @action(Policy.LATEST, lane="open")
+    async def leave(self) -> None:
+        """Closes the session: nothing is open then."""
+        await self._end_answer()
+        self._close()
+
+    @action(Policy.LATEST, lane="open")
     async def resume(self, session_id: str) -> None:
         """Opens a saved session, to read it and to go on."""
         await self._end_answer()
@@ -153,12 +127,9 @@ class ChatService(Area[ChatState]):
     @action(Policy.QUEUE)
     async def delete_session(self, session_id: str) -> None:
         """Deletes a saved session; when it is the open one, nothing is open then."""
-        state = self.slice.value
-        if session_id == state.session_id:
+        if session_id == self.slice.value.session_id:
             await self._end_answer()
-            self.slice.put(
-                ChatState(sessions=state.sessions, search=state.search, history=state.history)
-            )
+            self._close()
         await asyncio.to_thread(self._saved().delete, session_id)
         await self.load_sessions()
 
@@ -388,6 +359,13 @@ class ChatService(Area[ChatState]):
     def _library_ids(self) -> tuple[str, ...]:
         return self._asked.library_ids if self._asked else ()
 
+    def _close(self) -> None:
+        self._asked = None
+        state = self.slice.value
+        self.slice.put(
+            ChatState(sessions=state.sessions, search=state.search, history=state.history)
+        )
+
     def _open(self, session: Session) -> None:
         self._asked = None
         state = self.slice.value
@@ -453,7 +431,7 @@ class ChatService(Area[ChatState]):
 
     async def _save(self) -> None:
         state = self.slice.value
-        if state.session_id is None or state.agent_id is None:
+        if not self._keeps or state.session_id is None or state.agent_id is None:
             return
         session = self._session_now()
         await asyncio.to_thread(self._saved().save, session)

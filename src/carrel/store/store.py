@@ -17,6 +17,7 @@ from carrel.store.loop import OwnerLoop
 from carrel.store.notifications import NotificationsService
 from carrel.store.requests import RequestsService
 from carrel.store.session import SessionService, SessionState
+from carrel.store.sources import Sources
 from carrel.store.sync import SyncService
 from carrel.store.tools import Toolbox
 
@@ -46,11 +47,13 @@ class Store:
         )
         self.agents = AgentsService(loop, self.session, self.notifications)
         self.tools = Toolbox()
+        self.sources = Sources(loop, self.session, self.renderer)
         self.chat = self.another_chat()
+        self.beside = self.another_chat(saved=False)
 
-    def another_chat(self) -> ChatService:
+    def another_chat(self, *, saved: bool = True) -> ChatService:
         """A chat beside the others; whoever asks for it closes it."""
-        return ChatService(self.loop, self.session, self.files, self.tools)
+        return ChatService(self.loop, self.session, self.files, self.tools, saved=saved)
 
     async def start(self) -> None:
         """Begins to connect; returns at once. To be awaited on the owner loop."""
@@ -70,6 +73,7 @@ class Store:
             self.batch,
             self.agents,
             self.chat,
+            self.beside,
         ):
             await area.close()
         await self.session.close()

@@ -7,7 +7,7 @@ import pytest
 
 from carrel.store.activity import ActivityItem, ActivityState
 from carrel.store.agents import AgentsState
-from carrel.store.chat import ChatState
+from carrel.store.chat_state import ChatState
 from carrel.store.chats import SessionSummary
 from carrel.store.conversation import Call, Conversation, Turn
 from carrel.store.documents import DocumentState, Source
@@ -250,7 +250,7 @@ def test_agents_versions_and_changes() -> None:
     assert (newest.active, newest.aliases, newest.note) == (True, "prod", "shorter, cites pages")
     assert (older.active, older.marked, older.age) == (False, True, "2 min ago")
     assert agents.diff_title(state) == "v3 → v4 · 2 changes"
-    words = [(row.field, row.words) for row in agents.change_rows(state, {"0b1c": "contracts"})]
+    words = [(row.field, row.words) for row in agents.change_rows(state.diff, {"0b1c": "contracts"})]
     assert words == [
         ("model", "large (same)"),
         ("instructions", "(same)"),

@@ -11,7 +11,7 @@ from carrel.store.selectors.agents import version_name
 from carrel.store.selectors.words import age, count, duration, one_line
 
 if TYPE_CHECKING:
-    from carrel.store.chat import ChatState
+    from carrel.store.chat_state import ChatState
     from carrel.store.conversation import Call, Turn
     from carrel.wire.completions import Passage
 

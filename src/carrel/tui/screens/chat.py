@@ -12,7 +12,7 @@ from textual.timer import Timer
 from textual.widgets import Static
 
 from carrel.store.agents import AgentsState
-from carrel.store.chat import ChatState
+from carrel.store.chat_state import ChatState
 from carrel.store.documents import Source
 from carrel.store.selectors.chat import (
     SessionRow,
