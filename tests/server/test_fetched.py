@@ -42,7 +42,7 @@ async def test_an_address_is_fetched_once_by_all_who_ask(folder: Path) -> None:
             assert fetched.hash == hashlib.sha256(b"a page").hexdigest()
             return await asyncio.to_thread(fetched.path.read_bytes)
 
-    assert await asyncio.gather(read(), read(), read()) == [b"a page"] * 3
+    assert set(await asyncio.gather(read(), read(), read())) == {b"a page"}
     assert fetcher.times == 1
     assert "secret" not in "".join(path.name for path in folder.iterdir())  # noqa: ASYNC240
     async with documents.document(f"{URL}2", Counting(b"other")) as other:

@@ -12,6 +12,7 @@ import httpx
 import pytest
 
 from support.documents import TEXT, digital_pdf, picture
+from support.office import png, slide_picture, slide_text, slides_file
 from support.process import RunningServer
 
 
@@ -189,6 +190,39 @@ def test_an_annotation_keeps_to_its_schema(http: httpx.Client, file_id: str) -> 
     annotation = json.loads(answer.json()["document_annotation"])
     assert annotation.keys() == {"title", "seats"}
     assert isinstance(annotation["seats"], int)
+
+
+def test_a_model_that_sees_nothing_annotates_a_picture_from_its_text(
+    http: httpx.Client, tmp_path: Path
+) -> None:
+    shapes = slide_text(2, "The north room has a teal carpet") + slide_picture(3, 20)
+    id = _upload(http, slides_file(tmp_path / "a.pptx", [shapes], picture=png()))
+    schema = {
+        "type": "object",
+        "properties": {"colour": {"type": "string", "maxLength": 20}},
+        "required": ["colour"],
+        "additionalProperties": False,
+    }
+    named = {"type": "json_schema", "json_schema": {"name": "carpet", "schema": schema}}
+    answer = _ocr(http, {"file_id": id}, bbox_annotation_format=named)
+    assert answer.status_code == 200, answer.text
+    (image,) = answer.json()["pages"][0]["images"]
+    assert json.loads(image["image_annotation"]).keys() == {"colour"}
+
+
+def test_batches_answer_from_an_open_document_and_count_their_own_pages(
+    http: httpx.Client, file_id: str
+) -> None:
+    whole = _ocr(http, {"file_id": file_id}).json()
+    joined = []
+    for pages in ("2", "0-1"):
+        batch = _ocr(http, {"file_id": file_id}, pages=pages).json()
+        assert batch["usage_info"] == {
+            "pages_processed": len(batch["pages"]),
+            "doc_size_bytes": whole["usage_info"]["doc_size_bytes"],
+        }
+        joined += batch["pages"]
+    assert sorted(joined, key=lambda page: page["index"]) == whole["pages"]
 
 
 def test_a_schema_that_is_none_is_refused(http: httpx.Client, file_id: str) -> None:

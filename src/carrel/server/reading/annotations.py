@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 from contextlib import aclosing
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from carrel.server import schemas
 from carrel.server.errors import ApiError, InvalidRequest
@@ -13,7 +13,7 @@ from carrel.wire.formats import ResponseFormat
 from carrel.wire.ocr import OCRRequest, OCRResult, Page, PageImage
 
 MAX_IMAGES = 8
-"""Pictures beyond these are not annotated when the document is, too."""
+"""What the annotations of so many pictures say is told to the model with the document."""
 
 _ANSWER_TOKENS = 1024
 _USUAL_CONTEXT = 4096
@@ -26,10 +26,24 @@ _DOCUMENT = (
     "You read documents and answer with what they say, nothing else."
     " What the document does not say, you leave out or empty."
 )
-_IMAGE = (
+_SEEN = (
+    "You describe one picture of a document. The text that stands around it is given as well."
+    " What neither shows, you leave out or empty."
+)
+_UNSEEN = (
     "You describe one picture of a document from the text that stands around it."
     " What the text does not say, you leave out or empty."
 )
+
+Content = str | list[dict[str, Any]]
+"""What a model is asked: text, or text and pictures in OpenAI's form."""
+
+
+class DocumentAnnotation(NamedTuple):
+    """What the model says about a document; `condensed`: it did not fit the model's context."""
+
+    text: str
+    condensed: bool
 
 
 class Model(Protocol):
@@ -37,6 +51,9 @@ class Model(Protocol):
 
     @property
     def context_length(self) -> int: ...
+
+    @property
+    def sees(self) -> bool: ...
 
     async def answer(self, body: dict[str, Any]) -> str: ...
 
@@ -55,12 +72,17 @@ class SessionModel:
         abilities = self._session.abilities
         return abilities.context_of(abilities.default_model) or _USUAL_CONTEXT
 
+    @property
+    def sees(self) -> bool:
+        """Whether pictures may be shown to it: unless the address says that it sees none."""
+        return self._session.abilities.images is not False
+
     async def count_tokens(self, text: str) -> int:
         return await self._session.client.count_tokens(text)
 
     async def answer(self, body: dict[str, Any]) -> str:
         """The whole text that the model answers to an OpenAI body. Cancelling frees the model."""
-        prompt = "".join(message["content"] for message in body["messages"])
+        prompt = "".join(_text_of(message["content"]) for message in body["messages"])
         tokens = await self.count_tokens(prompt) + _ANSWER_TOKENS + _SPARE_TOKENS
         body = {**body, "model": self._session.abilities.default_model or "default"}
         pieces = []
@@ -91,12 +113,14 @@ def check_formats(request: OCRRequest) -> None:
 async def annotate(result: OCRResult, request: OCRRequest, engine: Engine) -> OCRResult:
     """The result with the annotations that the request asks for.
 
+    For pictures to be annotated, the result must have them, whether or not they were asked for.
+
     Raises:
         ApiError: there is no model, or it does not keep to the format.
     """
+    pages, document = result.pages, None
     if not request.document_annotation_format and not request.bbox_annotation_format:
         return result
-    pages, document = result.pages, None
     async with engine.session() as session:
         annotator = Annotator(SessionModel(session))
         if request.bbox_annotation_format:
@@ -105,7 +129,19 @@ async def annotate(result: OCRResult, request: OCRRequest, engine: Engine) -> OC
             document = await annotator.document(
                 pages, request.document_annotation_format, request.document_annotation_prompt
             )
-    return result.model_copy(update={"pages": pages, "document_annotation": document})
+    if not request.include_image_base64:
+        pages = [_without_pictures(page) for page in pages]
+    usage = result.usage_info
+    if document is not None:
+        condensed = document.condensed or None
+        usage = usage.model_copy(update={"document_annotation_condensed": condensed})
+    return result.model_copy(
+        update={
+            "pages": pages,
+            "document_annotation": document and document.text,
+            "usage_info": usage,
+        }
+    )
 
 
 class Annotator:
@@ -116,37 +152,50 @@ class Annotator:
 
     async def document(
         self, pages: Sequence[Page], format: ResponseFormat, prompt: str | None
-    ) -> str:
+    ) -> DocumentAnnotation:
         """What the model says about all the pages: JSON that keeps to the format, or text.
 
-        A document longer than the model's context is condensed: of every page, the beginning.
+        What was said about the first few pictures is part of the document. One that is longer than
+        the model's context is condensed: of every page, the beginning.
 
         Raises:
             ApiError: 502 if the model does not keep to the format.
         """
         question = prompt or "Extract what is asked for from this document."
-        text = await self._condensed([page.markdown for page in pages], question, format)
-        return await self._ask(_DOCUMENT, f"{question}\n\n{text}", format)
+        texts = _with_annotations(pages)
+        text = await self._condensed(texts, question, format)
+        answer = await self._ask(_DOCUMENT, f"{question}\n\n{text}", format)
+        return DocumentAnnotation(answer, text != "\n\n".join(texts))
 
     async def images(self, pages: Sequence[Page], format: ResponseFormat) -> list[Page]:
-        """The pages, with the first few pictures annotated."""
-        annotated, left = [], MAX_IMAGES
-        for page in pages:
-            images = [
-                image.model_copy(
-                    update={"image_annotation": await self._image(page, image, format)}
-                )
-                for image in page.images[:left]
-            ]
-            left -= len(images)
-            rest = page.images[len(images) :]
-            annotated.append(page.model_copy(update={"images": [*images, *rest]}))
-        return annotated
+        """The pages, with every picture annotated.
+
+        A model that sees is shown the picture; another one is told what stands around it.
+        """
+        return [
+            page.model_copy(
+                update={
+                    "images": [
+                        image.model_copy(
+                            update={"image_annotation": await self._image(page, image, format)}
+                        )
+                        for image in page.images
+                    ]
+                }
+            )
+            for page in pages
+        ]
 
     async def _image(self, page: Page, image: PageImage, format: ResponseFormat) -> str:
-        before, _, after = page.markdown.partition(f"![{image.id}]({image.id})")
+        before, _, after = page.markdown.partition(_placeholder(image))
         around = f"{before[-_AROUND:]}\n[the picture]\n{after[:_AROUND]}"
-        return await self._ask(_IMAGE, around, format)
+        if not self._model.sees or image.image_base64 is None:
+            return await self._ask(_UNSEEN, around, format)
+        shown: Content = [
+            {"type": "text", "text": around},
+            {"type": "image_url", "image_url": {"url": image.image_base64}},
+        ]
+        return await self._ask(_SEEN, shown, format)
 
     async def _condensed(self, texts: list[str], question: str, format: ResponseFormat) -> str:
         whole = "\n\n".join(texts)
@@ -164,7 +213,7 @@ class Annotator:
             whole = "\n\n".join(texts)
         raise ApiError(400, "This document is too long to annotate. Ask for fewer pages.")
 
-    async def _ask(self, system: str, user: str, format: ResponseFormat) -> str:
+    async def _ask(self, system: str, user: Content, format: ResponseFormat) -> str:
         body: dict[str, Any] = {
             "messages": [
                 {"role": "system", "content": system},
@@ -188,6 +237,35 @@ class Annotator:
             "The model did not keep to the format that was asked for."
             " Simplify the schema, or use a larger model.",
         )
+
+
+def _text_of(content: Content) -> str:
+    if isinstance(content, str):
+        return content
+    return "".join(part.get("text", "") for part in content)
+
+
+def _placeholder(image: PageImage) -> str:
+    return f"![{image.id}]({image.id})"
+
+
+def _with_annotations(pages: Sequence[Page]) -> list[str]:
+    """The pages' Markdown; under the first few annotated pictures stands what they show."""
+    texts, left = [], MAX_IMAGES
+    for page in pages:
+        text = page.markdown
+        for image in page.images:
+            if image.image_annotation is not None and left:
+                left -= 1
+                place = _placeholder(image)
+                text = text.replace(place, f"{place}\n{image.image_annotation}", 1)
+        texts.append(text)
+    return texts
+
+
+def _without_pictures(page: Page) -> Page:
+    images = [image.model_copy(update={"image_base64": None}) for image in page.images]
+    return page.model_copy(update={"images": images})
 
 
 def _schema(format: ResponseFormat | None) -> dict[str, Any] | None:

@@ -5,6 +5,7 @@ import base64
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -64,6 +65,8 @@ async def recognise(body: OCRRequest, server: Server, caller: Caller) -> OCRResu
     """
     check_formats(body)
     options = ReadOptions.of(body, page_limit=server.settings.limits.ocr_pages)
+    if body.bbox_annotation_format is not None:
+        options = replace(options, include_image_base64=True)
     async with _source(body, server, caller) as source:
         kind = await asyncio.to_thread(sniff, source.path, source.name)
         try:
