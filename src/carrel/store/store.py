@@ -12,6 +12,7 @@ from carrel.store.batch import BatchService
 from carrel.store.chat import ChatService
 from carrel.store.documents import DocumentsService
 from carrel.store.files import FilesService
+from carrel.store.finder import FinderService
 from carrel.store.libraries import LibrariesService
 from carrel.store.loop import OwnerLoop
 from carrel.store.notifications import NotificationsService
@@ -50,6 +51,7 @@ class Store:
         self.sources = Sources(loop, self.session, self.renderer)
         self.chat = self.another_chat()
         self.beside = self.another_chat(saved=False)
+        self.finder = FinderService(loop, self.session, self.chat)
 
     def another_chat(self, *, saved: bool = True) -> ChatService:
         """A chat beside the others; whoever asks for it closes it."""
@@ -73,6 +75,7 @@ class Store:
             self.batch,
             self.agents,
             self.chat,
+            self.finder,
             self.beside,
         ):
             await area.close()

@@ -1,0 +1,49 @@
+"""Text fit for a shared screen: keys, ids, addresses, home paths and given names made illegible."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+
+MASK = "•"
+
+_PATTERNS = (
+    # Addresses, of services, machines and people.
+    r"\b[a-z][a-z0-9+.-]*://[^\s\"'»”)]+",
+    r"\b(?:localhost|\d{1,3}(?:\.\d{1,3}){3})(?::\d+)?\b",
+    r"\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+\b",
+    # Home folders and what lies in them.
+    r"(?<![\w/])~[/\\][^\s\"'»”,]*",
+    r"(?<![\w/])(?:/root|/home/[^/\s]+|/Users/[^/\s]+|[A-Z]:\\Users\\[^\\\s]+)(?:[/\\][^\s\"'»”,]*)?(?!\w)",
+    # Ids, whole and shortened, and keys.
+    r"\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b",
+    r"\b[\w-]{8}…\w{4}\b",
+    r"\b[0-9a-fA-F]{16,}\b",
+    r"\b[a-z]{2,8}[_-](?=[A-Za-z0-9_-]*\d)(?=[A-Za-z0-9_-]*[A-Za-z])[A-Za-z0-9]{12,}\b",
+    r"\b(?=[A-Za-z]*\d)(?=\d*[A-Za-z])[A-Za-z0-9]{24,}\b",
+)
+
+
+class Hider:
+    """Makes what a shared screen should not show illegible, at the same width."""
+
+    def __init__(self, names: Iterable[str] = ()) -> None:
+        """`names` are hidden wherever they stand as words: profiles, keys, hosts."""
+        # The longest first: one may begin with another.
+        known = sorted({name for name in names if len(name) > 1}, key=len, reverse=True)
+        words = [rf"(?<!\w){re.escape(name)}(?!\w)" for name in known]
+        self._pattern = re.compile("|".join([*words, *_PATTERNS]))
+
+    def spans(self, text: str) -> list[tuple[int, int]]:
+        """Where something stands in a text that is to be hidden."""
+        return [found.span() for found in self._pattern.finditer(text)]
+
+    def hide(self, text: str) -> str:
+        """The text with all that made illegible."""
+        return self._pattern.sub(lambda found: masked(found[0]), text)
+
+
+def masked(text: str) -> str:
+    """As many marks as the text is wide in a terminal."""
+    return MASK * sum(2 if unicodedata.east_asian_width(it) in "WF" else 1 for it in text)
