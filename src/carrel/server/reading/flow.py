@@ -47,6 +47,9 @@ def columns(parts: Sequence[T]) -> list[list[T]]:
 def _cut(parts: list[T], gutter: float) -> list[list[T]]:
     groups: list[list[T]] = []
     strips = _strips(parts)
+    if max(part.box.left for part in parts) < min(part.box.right for part in parts):
+        # Nothing stands beside anything else.
+        return [[part for strip in strips for part in strip]]
     start, was_columns = 0, True
     while start < len(strips):
         end = _shared_gutter(strips, start, gutter)

@@ -62,6 +62,8 @@ def _add(text: ScoredText, piece: str, region: Region, place: int) -> None:
 
 def _marks(region: Region) -> Iterator[Mark]:
     """The marks of a region's lines, at their places in its text."""
+    if not any(line.marks for line in region.lines):
+        return
     place = 0
     for number, line in enumerate(region.lines):
         # The first line may have lost a marker at its beginning, every line a hyphen at its end.

@@ -11,7 +11,8 @@ from carrel.server.reading.layout import Box, Line, Mark
 
 _LEADING = 1.17
 """The height of most fonts' lines, as a multiple of their size."""
-_LEADER = re.compile(r"(?:\s?\.){5,}\s*")
+_LEAST_DOTS = 4
+_LEADER = re.compile(rf"(?:\s?\.){{{_LEAST_DOTS + 1},}}\s*")
 """The dots that lead to a page's number in a table of contents."""
 _PITCH = 0.08
 """How much the letters of a font with one width may seem to differ."""
@@ -39,7 +40,9 @@ def text_lines(items: Iterable[Any], links: Sequence[Link] = ()) -> list[tuple[L
     items = [item for item in items if item.confidence is None and item.text.strip()]
     lines = []
     for item in items:
-        text = _LEADER.sub(" … ", item.text).strip()
+        text = item.text.strip()
+        if text.count(".") > _LEAST_DOTS:
+            text = _LEADER.sub(" … ", text).strip()
         box = Box(item.x, item.y, item.x + item.width, item.y + item.height)
         marks = _links(item, text, box, links) if links else []
         marks += _notes(item, text)

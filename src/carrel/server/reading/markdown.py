@@ -212,6 +212,8 @@ class _Composer:
         table_id: str | None = None,
         image_id: str | None = None,
     ) -> None:
+        if not self.options.include_blocks:
+            return
         left, top, right, bottom = self._place(group)
         scores = None
         if self.options.granularity == "block":

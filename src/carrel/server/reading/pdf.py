@@ -93,7 +93,7 @@ class PDF:
         address: OCRAddress,
         ask: Recognise,
     ) -> Page:
-        size = self._document.get_page_size(index)
+        size = (parsed.width, parsed.height) if parsed else self._document.get_page_size(index)
         width, height = size
         frame = Frame(width, height)
         lines: list[Line] = []

@@ -98,23 +98,21 @@ class TextLayer:
             if len(row.folded) > _ALONE and row.folded in whole:
                 # liteparse has it in several pieces.
                 continue
-            missing += [
-                Line(text, box, box.height)
-                for text, box in self._pieces(row)
-                if not any(i.holds(*box.centre) or box.holds(*i.centre) for i in boxes)
-            ]
+            for box in self._pieces(row):
+                if any(i.holds(*box.centre) or box.holds(*i.centre) for i in boxes):
+                    continue
+                text = " ".join(self._inside(box).split())
+                if text:
+                    missing.append(Line(text, box, box.height))
         return missing
 
-    def _pieces(self, row: _Row) -> Iterator[tuple[str, Box]]:
-        """The runs of letters of a row that stand together."""
+    def _pieces(self, row: _Row) -> Iterator[Box]:
+        """Where the letters of a row stand together."""
         for number in range(self._page.count_rects(row.start, len(row.text))):
             left, bottom, right, top = self._page.get_rect(number)
-            box = self._upright.on_page(
+            yield self._upright.on_page(
                 Box(left - self._left, self._top - top, right - self._left, self._top - bottom)
             )
-            text = " ".join(self._inside(box).split())
-            if text:
-                yield text, box
 
 
 def _folded(text: str) -> str:

@@ -1,7 +1,7 @@
 """Chunks: what stands together on a line, with the white space between them."""
 
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -37,31 +37,41 @@ def chunks_of_items(items: Iterable[Any], rules: Sequence[Rule]) -> list[Chunk]:
     found: list[Chunk] = []
     down = [rule for rule in rules if not rule.across and not rule.faint]
     for item in items:
-        if not item.words or abs((item.rotation + 180) % 360 - 180) > 1:
+        words = item.words
+        if not words or abs((item.rotation + 180) % 360 - 180) > 1:
             continue
         _, mono = font_style(item.font_name or "")
         top, bottom, space = item.y, item.y + item.height, SPACE * item.height
+        lefts = [word.x for word in words]
+        rights = [word.x + word.width for word in words]
+        cuts = [
+            number
+            for number, (right, left) in enumerate(zip(rights, lefts[1:], strict=False), 1)
+            if left - right > space
+        ]
         beside = [rule.at for rule in down if rule.start <= (top + bottom) / 2 <= rule.end]
+        if beside:
+            cuts = sorted({*cuts, *_crossed(beside, lefts, rights)})
+        if not cuts:
+            found.append(Chunk(item.text.strip(), Box(lefts[0], top, rights[-1], bottom), mono))
+            continue
         texts = item.text.split()
-        if len(texts) != len(item.words):
-            texts = [word.text for word in item.words]
-        first, left = 0, item.words[0].x
-        right = left + item.words[0].width
-        for number, (before, word) in enumerate(pairwise(item.words), 1):
-            if word.x - right > space or _crossed(beside, before, word):
-                found.append(
-                    Chunk(" ".join(texts[first:number]), Box(left, top, right, bottom), mono)
-                )
-                first, left = number, word.x
-            right = word.x + word.width
-        found.append(Chunk(" ".join(texts[first:]), Box(left, top, right, bottom), mono))
+        if len(texts) != len(words):
+            texts = [word.text for word in words]
+        for first, end in pairwise([0, *cuts, len(words)]):
+            box = Box(lefts[first], top, rights[end - 1], bottom)
+            found.append(Chunk(" ".join(texts[first:end]), box, mono))
     return found
 
 
-def _crossed(places: Sequence[float], before: Any, after: Any) -> bool:
-    """Whether a rule stands between two words; their letters may reach over it."""
-    left, right = before.x + before.width / 2, after.x + after.width / 2
-    return any(left < place < right for place in places)
+def _crossed(
+    places: Sequence[float], lefts: Sequence[float], rights: Sequence[float]
+) -> Iterator[int]:
+    """The words with a rule before them; their letters may reach over it."""
+    middles = [(left + right) / 2 for left, right in zip(lefts, rights, strict=True)]
+    for number, (before, after) in enumerate(pairwise(middles), 1):
+        if any(before < place < after for place in places):
+            yield number
 
 
 def chunks_of_lines(lines: Iterable[Line], rules: Sequence[Rule]) -> list[Chunk]:
@@ -113,6 +123,8 @@ def rows(chunks: Iterable[Chunk]) -> list[Row]:
 
 def _row(chunks: list[Chunk]) -> Row:
     """A line; neighbours with no more than a word's space between them are one chunk."""
+    if len(chunks) == 1:
+        return Row(tuple(chunks), chunks[0].box)
     chunks = sorted(chunks, key=lambda chunk: chunk.box.left)
     joined = chunks[:1]
     for chunk in chunks[1:]:

@@ -34,12 +34,11 @@ def unruled_tables(rows: Sequence[Row], rules: Sequence[Rule]) -> list[Found]:
     found: list[Found] = []
     start = 0
     while start < len(rows):
-        end = _run_end(rows, start)
-        run = rows[start:end]
-        if len(run) < 2:
+        end, columns = _run(rows, start)
+        if end - start < 2:
             start += 1
             continue
-        columns = _columns(run)
+        run = rows[start:end]
         if _side_by_side(run, columns):
             for side in _sides(run, columns):
                 found += unruled_tables(side, rules)
@@ -54,10 +53,10 @@ def unruled_tables(rows: Sequence[Row], rules: Sequence[Rule]) -> list[Found]:
     return found
 
 
-def _run_end(rows: Sequence[Row], start: int) -> int:
+def _run(rows: Sequence[Row], start: int) -> tuple[int, list[Span]]:
     """Where lines that share columns, beginning at one with several chunks, end."""
     if len(rows[start].chunks) < 2 or _leads(rows[start]):
-        return start
+        return start, []
     columns = _merged([], rows[start])
     end = start + 1
     while end < len(rows) and not _leads(rows[end]):
@@ -70,9 +69,10 @@ def _run_end(rows: Sequence[Row], start: int) -> int:
         if len(wider) < len(columns) and (len(wider) < 2 or end - start > 1):
             break
         columns, end = wider, end + 1
+    whole = end
     while end - start > 1 and _trails(rows[start:end]):
         end -= 1
-    return end
+    return end, columns if end == whole else _columns(rows[start:end])
 
 
 def _leads(row: Row) -> bool:
