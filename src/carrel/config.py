@@ -254,6 +254,15 @@ def _read(path: Path) -> dict[str, Any]:
 def _write(path: Path, content: dict[str, Any]) -> None:
     import tomli_w
 
+    write_text(path, tomli_w.dumps(content))
+
+
+def write_text(path: Path, text: str) -> None:
+    """Writes a file whole or not at all, readable by its owner only.
+
+    Raises:
+        ConfigError: it cannot be written.
+    """
     path = path.resolve()  # a link into somebody's dotfiles stays a link
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -262,7 +271,7 @@ def _write(path: Path, content: dict[str, Any]) -> None:
         temporary = Path(name)
         try:
             with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(tomli_w.dumps(content))
+                file.write(text)
                 file.flush()
                 os.fsync(file.fileno())
             temporary.replace(path)

@@ -4,13 +4,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
-from carrel.tui.themes import DARK
+from carrel.tui.themes import DEFAULT, read_theme, shipped_folder
 from carrel.tui.widgets.prose import MIN_TAIL, Prose, prose_theme, settled
+
+COLOURS = read_theme(shipped_folder() / f"{DEFAULT}.yaml").variables
 
 
 def drawn(text: str, width: int = 60) -> str:
     output = io.StringIO()
-    console = Console(file=output, width=width, theme=prose_theme(DARK.variables))
+    console = Console(file=output, width=width, theme=prose_theme(COLOURS))
     console.print(Prose(text))
     return output.getvalue()
 

@@ -7,7 +7,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from carrel.cli import agents, chat, files, keys, libraries, ocr, profiles, serve, sync
+from carrel.cli import agents, chat, config, files, keys, libraries, ocr, profiles, serve, sync
 from carrel.cli.errors import Code, report
 from carrel.cli.options import ProfileOption
 
@@ -43,6 +43,7 @@ app.command("sync")(sync.sync)
 app.add_typer(agents.app, name="agents")
 app.command("chat")(chat.chat)
 app.add_typer(profiles.app, name="profiles")
+app.add_typer(config.app, name="config")
 app.command("serve")(serve.serve)
 app.add_typer(keys.app, name="keys")
 
@@ -57,6 +58,12 @@ def _show_version(wanted: bool) -> None:
 def workbench(
     context: typer.Context,
     profile: ProfileOption = None,
+    mouse: Annotated[
+        bool | None,
+        typer.Option(
+            "--mouse/--no-mouse", help="In the app: leave the mouse to the terminal, or take it."
+        ),
+    ] = None,
     show_version: Annotated[
         bool,
         typer.Option(
@@ -67,14 +74,16 @@ def workbench(
     if context.invoked_subcommand is not None:
         return
     from carrel.config import load_profile
+    from carrel.settings import load_settings
 
     chosen = load_profile(profile)
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         print("carrel: the app needs a terminal. For scripts, see: carrel --help", file=sys.stderr)
         raise typer.Exit(Code.USAGE)
+    settings = load_settings()
     from carrel.tui.app import run
 
-    raise typer.Exit(run(chosen))
+    raise typer.Exit(run(chosen, settings, mouse=mouse))
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:

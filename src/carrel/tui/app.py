@@ -3,20 +3,26 @@
 import asyncio
 import importlib
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, cast
+from urllib.parse import urlsplit
 
 from textual import events, work
 from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
 from textual.app import App
 from textual.binding import Binding, BindingType
+from textual.dom import DOMNode
+from textual.filter import LineFilter
 from textual.screen import Screen
 from textual.worker import Worker, WorkerState
 
-from carrel.config import Profile
+from carrel.config import Profile, profiles
+from carrel.settings import Settings, SettingsError, settings_file
+from carrel.tui.appearance import Appearance
 from carrel.tui.screens.starting import Starting
 from carrel.tui.steady import Steady
-from carrel.tui.themes import DARK, LIGHT, OWN, with_roles
+from carrel.tui.themes import with_roles
 from carrel.tui.widgets.prose import prose_theme
 from carrel.tui.widgets.topbar import PLACES
 
@@ -86,21 +92,23 @@ class CarrelApp(Steady, App[None]):
         Binding("ctrl+c", "interrupt", "Stop", show=False, system=True, id="app.interrupt"),
         Binding("ctrl+p", "palette", "Actions", show=False, priority=True, id="app.palette"),
         Binding("colon", "palette", "Actions", show=False, id="app.palette_colon"),
+        Binding("at", "requests", "Requests", show=False, key_display="@", id="app.requests"),
         Binding("f1", "help", "Help", priority=True, id="app.help"),
         Binding("question_mark", "help", "Help", show=False, id="app.help_outside_text"),
     ]
 
     store: "Store"
 
-    def __init__(self, profile: Profile) -> None:
+    def __init__(self, profile: Profile, settings: Settings | None = None) -> None:
         super().__init__()
         self.profile = profile
+        self.settings = settings or Settings()
         self.failures: list[BaseException] = []
+        self.hiding: LineFilter | None = None
         self._started = False
         self._shown_notice = 0
-        for theme in OWN:
-            self.register_theme(theme)
-        self.theme = DARK.name
+        self.appearance = Appearance(self, self.settings.theme)
+        self.set_keymap(dict(self.settings.keymap))
 
     def get_css_variables(self) -> dict[str, str]:
         return with_roles(super().get_css_variables())
@@ -111,15 +119,22 @@ class CarrelApp(Steady, App[None]):
         return KEY_NAMES.get(binding.key) or binding.key
 
     def get_default_screen(self) -> Screen[Any]:
-        return Starting(self.profile.name)
+        return Starting(self.profile)
 
     def on_mount(self) -> None:
         self.watch(self, "theme", self._colour_prose)
+        if self.settings.hide:
+            self.toggle_hiding()
         self.call_after_refresh(self._load)
 
     async def on_unmount(self) -> None:
         if self._started:
             await self.store.close()
+
+    def redraw_theme(self) -> None:
+        """Draws everything anew after the theme in force has got other colours."""
+        self._watch_theme(self.theme)
+        self._colour_prose()
 
     def _colour_prose(self) -> None:
         self.console.push_theme(prose_theme(self.theme_variables), inherit=True)
@@ -145,6 +160,9 @@ class CarrelApp(Steady, App[None]):
             select=lambda state: state.error,
             deliver=self.call_later,
         )
+        self.appearance.start()
+        if self.settings.keymap:
+            await asyncio.to_thread(_check_keymap, self.settings)
 
     # Moving about
 
@@ -182,38 +200,58 @@ class CarrelApp(Steady, App[None]):
         self.push_screen(Help(title, place.HELP if place else "", keys_of(self.screen)))
 
     def action_palette(self) -> None:
-        from carrel.tui.dialogs.palette import Command, Palette, commands_of
+        from carrel.tui.commands import app_commands, commands_of, open_found
+        from carrel.tui.dialogs.palette import Command, Palette
 
         def chosen(command: Command | None) -> None:
+            self.appearance.restore()
             if command is not None:
                 self.call_later(command.run)
 
         if not self._started or len(self.screen_stack) > 1:
             return
-        commands = [
-            *commands_of(self.screen),
-            Command("Light or dark", "", self._other_theme),
-            Command("Theme…", "", self._choose_theme),
-            Command("Connect again", "", self.store.session.retry),
-        ]
-        if self.store.session.slice.value.read_only:
-            commands.append(Command("Allow changes", "", self.store.session.allow_changes))
-        self.push_screen(Palette(commands), chosen)
-
-    def _choose_theme(self) -> None:
-        from carrel.tui.dialogs.ask import Choose, Thing
-
-        def chosen(name: str | None) -> None:
-            if name is not None:
-                self.theme = name
-
-        names = sorted(
-            self.available_themes, key=lambda name: (not name.startswith("carrel"), name)
+        commands = [*commands_of(self.screen), *app_commands(self)]
+        self.push_screen(
+            Palette(
+                commands, self.store.finder, partial(open_found, self), self.appearance.restore
+            ),
+            chosen,
         )
-        self.push_screen(Choose("Theme", [Thing(name, name) for name in names]), chosen)
 
-    def _other_theme(self) -> None:
-        self.theme = LIGHT.name if self.theme == DARK.name else DARK.name
+    def action_requests(self) -> None:
+        from carrel.tui.dialogs.requests import RequestLog
+
+        if self._started and len(self.screen_stack) == 1:
+            self.push_screen(RequestLog(self.store))
+
+    def toggle_hiding(self) -> None:
+        """Hides what a shared screen should not show, or shows it again."""
+        from carrel.tui.hiding import Hiding
+
+        if self.hiding is None:
+            self.hiding = Hiding(self._secrets())
+            self._filters.append(self.hiding)
+        else:
+            self._filters.remove(self.hiding)
+            self.hiding = None
+        for screen in self._all_screens():
+            for widget in screen.walk_children(with_self=True):
+                widget.refresh()
+
+    def _secrets(self) -> Iterable[str]:
+        for profile in (self.profile, *profiles()):
+            if not profile.local:
+                yield profile.name
+            yield from (profile.api_key or "", urlsplit(profile.url or "").hostname or "")
+        yield str(Path.home())
+
+    def _all_screens(self) -> Iterable[Screen[Any]]:
+        return {screen for stack in self._screen_stacks.values() for screen in stack}
+
+    def say(self, words: str, *, failed: bool = False) -> None:
+        """A short line on the place that is shown."""
+        if self.place is not None:
+            self.place.notice(words, failed=failed)
 
     # Files from anywhere
 
@@ -263,6 +301,9 @@ class CarrelApp(Steady, App[None]):
         else:
             self.push_screen(ProblemPanel(problem))
 
+    def handle_bindings_clash(self, clashed_bindings: set[Binding], node: DOMNode) -> None:
+        """A key of one's own wins; who wants it twice is told when the app starts."""
+
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         if event.state is WorkerState.ERROR and event.worker.error is not None:
             self._handle_exception(event.worker.error)
@@ -286,13 +327,27 @@ class CarrelApp(Steady, App[None]):
             await super().on_event(event)
 
 
+def _check_keymap(settings: Settings) -> None:
+    """
+    Raises:
+        SettingsError: the keymap names bindings or keys that do not exist.
+    """
+    from carrel.tui.keymap import mistakes
+
+    if wrong := mistakes(settings.keymap):
+        raise SettingsError(settings_file(), wrong)
+
+
 def _import_the_rest() -> None:
     for module in ("carrel.store.store", "carrel.tui.screens.all"):
         importlib.import_module(module)
 
 
-def run(profile: Profile) -> int:
-    """Runs the terminal app on a profile until it is quit; gives the exit code."""
-    app = CarrelApp(profile)
-    app.run()
+def run(profile: Profile, settings: Settings, *, mouse: bool | None = None) -> int:
+    """Runs the terminal app on a profile until it is quit; gives the exit code.
+
+    `mouse` says whether it takes the mouse, instead of the settings.
+    """
+    app = CarrelApp(profile, settings)
+    app.run(mouse=settings.mouse if mouse is None else mouse)
     return app.return_code or 0

@@ -1,22 +1,65 @@
-"""The clipboard, by way of the terminal (OSC 52), so that it works over ssh too."""
+"""The clipboard: by the terminal (OSC 52), which works over ssh too, and by the system's tool."""
 
 import base64
+import contextlib
 import os
+import shutil
+import subprocess
+import sys
+import threading
 from collections.abc import Mapping
 
 from textual.app import App
 
 MAX_BYTES = 74_000
 """Many terminals drop a longer sequence."""
+PATIENCE = 5
+"""Seconds that a tool of the system may take."""
+
+_TOOLS = (
+    ("WAYLAND_DISPLAY", ("wl-copy",)),
+    ("DISPLAY", ("xclip", "-selection", "clipboard")),
+    ("DISPLAY", ("xsel", "--clipboard", "--input")),
+)
+"""Which variable says that a tool can work, and its command."""
 
 
 def copy(app: App[object], text: str, environ: Mapping[str, str] = os.environ) -> bool:
-    """Puts the text on the clipboard; False when it is too long for a terminal to take."""
+    """Puts the text on the clipboard; False when no way could take it."""
+    tool = native_tool(environ)
+    if tool is not None:
+        # Off the loop: a tool may wait for a display that does not answer.
+        threading.Thread(target=_hand_over, args=(tool, text), daemon=True).start()
     if len(text.encode()) > MAX_BYTES:
-        return False
+        return tool is not None
     app.copy_to_clipboard(text)
     if "TMUX" in environ and (driver := app._driver) is not None:
         # tmux forwards what is wrapped, to the terminal that it runs in.
         encoded = base64.b64encode(text.encode()).decode()
         driver.write(f"\x1bPtmux;\x1b\x1b]52;c;{encoded}\a\x1b\\")
     return True
+
+
+def native_tool(environ: Mapping[str, str]) -> tuple[str, ...] | None:
+    """The system's own command that fills the clipboard, where there is one."""
+    path = environ.get("PATH")
+    if sys.platform == "darwin":
+        return ("pbcopy",)
+    if sys.platform == "win32" or "WSL_DISTRO_NAME" in environ:
+        return ("clip.exe",) if shutil.which("clip.exe", path=path) else None
+    for variable, command in _TOOLS:
+        if environ.get(variable) and shutil.which(command[0], path=path):
+            return command
+    return None
+
+
+def _hand_over(command: tuple[str, ...], text: str) -> None:
+    # Whatever becomes of it, the terminal was asked too.
+    with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+        subprocess.run(
+            command,
+            input=text.encode(),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            timeout=PATIENCE,
+        )

@@ -6,6 +6,7 @@ a name on this machine's own disk may hold them too.
 
 from typing import TYPE_CHECKING
 
+from textual.color import Color, ColorParseError
 from textual.content import Content
 
 from carrel.text import clean_text
@@ -31,6 +32,17 @@ def title(text: str, *details: str) -> Content:
     return Content("").join(
         [line(text, "bold"), *(line(f" · {detail}", "$muted") for detail in details if detail)]
     )
+
+
+def profile(name: str, colour: str | None) -> Content:
+    """A profile's name, on its colour where it has one that is a colour."""
+    try:
+        behind = Color.parse(colour) if colour else None
+    except ColorParseError:
+        behind = None
+    if behind is None:
+        return line(name, "bold")
+    return line(f" {name} ", f"bold {behind.get_contrast_text().hex6} on {behind.hex6}")
 
 
 def short_id(identifier: str) -> Content:

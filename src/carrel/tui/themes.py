@@ -1,83 +1,188 @@
-"""Our two themes, and the colour roles that every theme gets.
+"""Themes: files that name a colour for each role; ours, and those in the user's folder.
 
-A role is a theme variable (`$ready`, `$muted` …); screens name roles, never colours.
+    name: dusk
+    dark: true
+    colours:
+      background: "#15171c"
+      accent: "#e2a65a"
+
+`background`, `foreground` and `accent` are needed; every other role is derived where it is not
+named. A role is a theme variable (`$ready`, `$muted` …); screens name roles, never colours.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
 
+import yaml
+from textual.color import Color, ColorParseError
 from textual.theme import Theme
 
-DARK = Theme(
-    name="carrel-dark",
-    primary="#e2a65a",
-    secondary="#7fb4ca",
-    accent="#e2a65a",
-    success="#98bb6c",
-    warning="#e6c384",
-    error="#e46876",
-    foreground="#d5d8de",
-    background="#15171c",
-    surface="#15171c",
-    panel="#1e2128",
-    dark=True,
-    variables={
-        "line": "#3a404c",
-        "muted": "#868e9b",
-        "selection": "#2a2f39",
-        "busy": "#7fb4ca",
-        "waiting": "#a39e93",
-        "hosted": "#b69ad6",
-        "match": "#f0c674",
-        "speaker": "#8ea8d8",
-        "block-cursor-background": "#e2a65a",
-        "block-cursor-foreground": "#15171c",
-        "block-cursor-text-style": "none",
-        "input-selection-background": "#e2a65a 30%",
-        "scrollbar": "#343a45",
-        "scrollbar-hover": "#454d5b",
-        "scrollbar-active": "#e2a65a",
-        "scrollbar-background": "#15171c",
-        "scrollbar-background-hover": "#15171c",
-        "scrollbar-background-active": "#15171c",
-    },
-)
+from carrel.config import folders
+from carrel.settings import Mistake, SettingsError, nearest
 
-LIGHT = Theme(
-    name="carrel-light",
-    primary="#a0550c",
-    secondary="#22718f",
-    accent="#a0550c",
-    success="#3f7a2e",
-    warning="#8f6400",
-    error="#b8322f",
-    foreground="#2c2e33",
-    background="#faf7f0",
-    surface="#faf7f0",
-    panel="#efe9dd",
-    dark=False,
-    variables={
-        "line": "#cfc6b4",
-        "muted": "#6f6859",
-        "selection": "#ebe2cf",
-        "busy": "#22718f",
-        "waiting": "#7c7463",
-        "hosted": "#7a4aa0",
-        "match": "#8f6400",
-        "speaker": "#3557a0",
-        "block-cursor-background": "#a0550c",
-        "block-cursor-foreground": "#faf7f0",
-        "block-cursor-text-style": "none",
-        "input-selection-background": "#a0550c 25%",
-        "scrollbar": "#d8cfbd",
-        "scrollbar-hover": "#c4b9a3",
-        "scrollbar-active": "#a0550c",
-        "scrollbar-background": "#faf7f0",
-        "scrollbar-background-hover": "#faf7f0",
-        "scrollbar-background-active": "#faf7f0",
-    },
-)
+DEFAULT, LIGHT = "carrel-dark", "carrel-light"
 
-OWN = (DARK, LIGHT)
+NEEDED = ("background", "foreground", "accent")
+ROLES = (
+    *NEEDED,
+    *("panel", "line", "muted", "selection", "ready", "busy", "waiting", "failed", "hosted"),
+    *("added", "removed", "match", "doubtful", "speaker", "scrollbar", "scrollbar-hover"),
+)
+_KEYS = ("name", "dark", "colours")
+
+
+class ThemeError(SettingsError):
+    """A theme's file cannot be used; the message names every mistake and its line."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """The themes that could be read, and what is wrong with the files of the others."""
+
+    themes: tuple[Theme, ...]
+    broken: tuple[ThemeError, ...]
+
+
+def shipped_folder() -> Path:
+    """Where our own themes lie: in the package, or beside it in a working copy."""
+    inside = Path(__file__).parents[1] / "themes"
+    return inside if inside.is_dir() else Path(__file__).parents[3] / "themes"
+
+
+def user_folder() -> Path:
+    """Where the user's own themes lie."""
+    return folders().config / "themes"
+
+
+def find_themes(folder: Path) -> Found:
+    """The themes of a folder, by the names of their files."""
+    themes: list[Theme] = []
+    broken: list[ThemeError] = []
+    for path in _files(folder):
+        try:
+            themes.append(read_theme(path))
+        except ThemeError as error:
+            broken.append(error)
+    return Found(tuple(themes), tuple(broken))
+
+
+def stamps(folder: Path) -> dict[Path, tuple[int, int]]:
+    """When each of a folder's themes was changed last, and its size."""
+    found = {}
+    for path in _files(folder):
+        try:
+            status = path.stat()
+        except OSError:
+            continue
+        found[path] = (status.st_mtime_ns, status.st_size)
+    return found
+
+
+def _files(folder: Path) -> list[Path]:
+    try:
+        return sorted(path for path in folder.iterdir() if path.suffix in (".yaml", ".yml"))
+    except OSError:
+        return []
+
+
+def read_theme(path: Path) -> Theme:
+    """The theme that a file describes.
+
+    Raises:
+        ThemeError: it describes none.
+    """
+    try:
+        node = yaml.compose(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
+    except (OSError, UnicodeDecodeError) as error:
+        raise ThemeError(path, [Mistake(None, f"it cannot be read: {error}.")]) from None
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        reason = getattr(error, "problem", None) or "something is wrong"
+        line = mark.line + 1 if mark else None
+        raise ThemeError(path, [Mistake(line, f"this is not valid YAML: {reason}.")]) from None
+    mistakes: list[Mistake] = []
+    top = dict(_pairs(node, _KEYS, "setting", mistakes))
+    texts = {key: _text(value, key, mistakes) for key, value in top.items() if key != "colours"}
+    colours = _colours(top.get("colours"), mistakes)
+    dark = texts.get("dark", "true")
+    if dark not in ("true", "false"):
+        mistakes.append(Mistake(_line(top["dark"]), "dark must be true or false."))
+    mistakes += [
+        Mistake(None, f"the colour “{role}” is missing.")
+        for role in NEEDED
+        if role not in colours and not any(f"“{role}”" in item.message for item in mistakes)
+    ]
+    if mistakes:
+        raise ThemeError(path, mistakes)
+    return _theme(texts.get("name") or path.stem, dark == "true", colours)
+
+
+def _pairs(
+    node: yaml.Node | None, known: tuple[str, ...], what: str, mistakes: list[Mistake]
+) -> Iterator[tuple[str, yaml.Node]]:
+    if not isinstance(node, yaml.MappingNode):
+        mistakes.append(Mistake(_line(node), f"here belong lines like “{known[0]}: …”."))
+        return
+    for key, value in node.value:
+        if key.value in known:
+            yield key.value, value
+        else:
+            words = f"there is no {what} “{key.value}”.{nearest(str(key.value), list(known))}"
+            mistakes.append(Mistake(_line(key), words))
+
+
+def _text(node: yaml.Node, key: str, mistakes: list[Mistake]) -> str:
+    if isinstance(node, yaml.ScalarNode) and node.value:
+        return str(node.value)
+    mistakes.append(Mistake(_line(node), f"{key} must be one word."))
+    return ""
+
+
+def _colours(node: yaml.Node | None, mistakes: list[Mistake]) -> dict[str, str]:
+    colours: dict[str, str] = {}
+    for role, value in _pairs(node, ROLES, "colour", mistakes):
+        try:
+            colours[role] = Color.parse(str(value.value)).hex
+        except ColorParseError:
+            words = f'“{role}” is no colour; write one like "#e2a65a", in quotes.'
+            mistakes.append(Mistake(_line(value), words))
+    return colours
+
+
+def _line(node: yaml.Node | None) -> int | None:
+    return None if node is None else node.start_mark.line + 1
+
+
+def _theme(name: str, dark: bool, colours: Mapping[str, str]) -> Theme:
+    accent, background = colours["accent"], colours["background"]
+    own = {role: colour for role, colour in colours.items() if role not in (*NEEDED, "panel")}
+    scrollbar = colours.get("scrollbar")
+    bars = {"scrollbar-active": accent} | {
+        f"scrollbar-background{state}": background for state in ("", "-hover", "-active")
+    }
+    return Theme(
+        name=name,
+        primary=accent,
+        secondary=colours.get("busy"),
+        accent=accent,
+        success=colours.get("ready"),
+        warning=colours.get("doubtful") or colours.get("match"),
+        error=colours.get("failed"),
+        foreground=colours["foreground"],
+        background=background,
+        surface=background,
+        panel=colours.get("panel"),
+        dark=dark,
+        variables={
+            **own,
+            **(bars if scrollbar else {}),
+            "block-cursor-background": accent,
+            "block-cursor-foreground": background,
+            "block-cursor-text-style": "none",
+            "input-selection-background": f"{accent} {30 if dark else 25}%",
+        },
+    )
 
 
 def with_roles(variables: Mapping[str, str]) -> dict[str, str]:

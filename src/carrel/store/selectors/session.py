@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
-from carrel.store.selectors.words import Badge
+from carrel.store.selectors.words import Badge, duration
 
 if TYPE_CHECKING:
     from carrel.store.session import SessionState
@@ -31,8 +32,26 @@ def header(state: SessionState) -> str:
     return f"{words} · {state.model}" if state.model else words
 
 
-def status(state: SessionState) -> str:
-    """The connection for the status line; empty when there is nothing to say."""
+def status(state: SessionState, now: float | None = None) -> str:
+    """The connection for the status line; empty when there is nothing to say.
+
+    With the time, a lost connection also says how old what is on the screen is.
+    """
     if state.connection == "ready":
         return ""
-    return f"{connection(state).mark} {state.detail}"
+    words = f"{connection(state).mark} {state.detail}"
+    if state.connection == "lost" and now is not None and now - state.since >= 1:
+        words += f" · as of {duration(round(now - state.since))} ago"
+    return words
+
+
+def service_words(state: SessionState) -> str:
+    """What to know before something is done at a service that is not on this machine.
+
+    Empty for a service of this machine.
+    """
+    if not state.hosted:
+        return ""
+    host = urlsplit(state.url or "").netloc
+    where = f"{state.profile} ({host})" if host else state.profile
+    return f"This is done at {where}, a hosted service that bills what it does."

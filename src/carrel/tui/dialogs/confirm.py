@@ -9,19 +9,23 @@ from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import Button, Static
 
+from carrel.tui import labels
 from carrel.tui.dialogs.dialog import Dialog, buttons
 
 
 class Confirm(Dialog[bool]):
-    """Says what would happen; True when it should."""
+    """Says what would happen; True when it should.
+
+    `at` has the session's words about a hosted service, where what is asked is done there.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("left,right", "other", "Other", show=False, id="confirm.other"),
     ]
 
-    def __init__(self, title: str, about: Sequence[Content], verb: str) -> None:
+    def __init__(self, title: str, about: Sequence[Content], verb: str, at: str = "") -> None:
         super().__init__(title)
-        self._about = about
+        self._about = [*about, Content(""), labels.line(at, "$hosted")] if at else about
         self._verb = verb
 
     def inside(self) -> ComposeResult:

@@ -1,45 +1,50 @@
 """Help, made from the live bindings."""
 
 from textual.app import ComposeResult
-from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.screen import Screen
 from textual.widgets import Static
 
 from carrel.tui.dialogs.dialog import Dialog, hint
+from carrel.tui.widgets.scroll import TextPane
 
 
 class Help(Dialog[None]):
     """What this place is for, and every key that does something in it now."""
 
     DEFAULT_CSS = """
-    Help .dialog { width: 64; }
+    Help .dialog { width: 80; }
     Help .dialog { height: 90%; }
     Help .words { height: 1fr; max-height: 100%; }
     """
 
     def __init__(
-        self, title: str, about: str, groups: list[tuple[str, list[tuple[str, str]]]]
+        self, title: str, about: str, groups: list[tuple[str, list[tuple[str, str, str]]]]
     ) -> None:
         super().__init__(title)
         self._about = about
         self._groups = groups
 
     def inside(self) -> ComposeResult:
-        with VerticalScroll(classes="words"):
+        with TextPane(classes="words"):
             if self._about:
                 yield Static(Content(self._about))
             for name, keys in self._groups:
                 rows = [Content(""), Content.styled(name, "bold $accent")]
-                for key, words in keys:
-                    rows.append(Content.assemble((f"{key:>22}", "bold"), "  ", (words, "$muted")))
+                for key, words, binding_id in keys:
+                    left = Content.assemble((f"{key:>22}", "bold"), "  ", words)
+                    gap = " " * max(50 - left.cell_length, 2)
+                    rows.append(left + Content.styled(gap + binding_id, "$muted"))
                 yield Static(Content("\n").join(rows))
-        yield hint("esc closes")
+        yield hint("esc closes · the names on the right go into “keymap” in the settings")
 
 
-def keys_of(screen: Screen[object]) -> list[tuple[str, list[tuple[str, str]]]]:
-    """The keys that work in a screen now, grouped by where they come from; each action once."""
-    groups: dict[str, dict[tuple[str, str], list[str]]] = {}
+def keys_of(screen: Screen[object]) -> list[tuple[str, list[tuple[str, str, str]]]]:
+    """The keys that work in a screen now with their words and the binding's id, each action once.
+
+    They are grouped by where they come from.
+    """
+    groups: dict[str, dict[tuple[str, str, str], list[str]]] = {}
     for active in screen.active_bindings.values():
         binding = active.binding
         if binding.id is None or binding.system or not active.enabled:
@@ -52,13 +57,18 @@ def keys_of(screen: Screen[object]) -> list[tuple[str, list[tuple[str, str]]]]:
             name = "Everywhere"
         else:
             name = "In this pane"
-        keys = groups.setdefault(name, {}).setdefault((binding.action, binding.description), [])
+        keys = groups.setdefault(name, {}).setdefault(
+            (binding.action, binding.description, binding.id), []
+        )
         keys.append(screen.app.get_key_display(binding))
     order = ("Here", "In this pane", "Everywhere")
     return [
         (
             name,
-            [(" ".join(dict.fromkeys(keys)), words) for (_, words), keys in groups[name].items()],
+            [
+                (" ".join(dict.fromkeys(keys)), words, binding_id)
+                for (_, words, binding_id), keys in groups[name].items()
+            ],
         )
         for name in order
         if name in groups

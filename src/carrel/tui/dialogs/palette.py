@@ -1,37 +1,50 @@
-"""The palette: every action by its words."""
+"""The palette: every action by its words, and everything that has a name by its name."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.fuzzy import Matcher
-from textual.screen import Screen
 from textual.style import Style
+from textual.timer import Timer
 from textual.widgets import Input, OptionList
 from textual.widgets.option_list import Option
 
+from carrel.store.watch import watch
+from carrel.tui import labels
 from carrel.tui.dialogs.dialog import Dialog
 from carrel.tui.widgets.fields import Field
 
+if TYPE_CHECKING:
+    from carrel.store.finder import FinderService, FinderState, Found
+
 MATCH = Style(bold=True, underline=True)
 """How the letters that were found are drawn."""
+PAUSE = 0.2
+"""Seconds without a key after which the service is searched."""
+ACTIONS = ">"
+"""What is typed first to find actions alone."""
 
 
 @dataclass(frozen=True)
 class Command:
-    """An action: its words, the key that does the same, and how it is run."""
+    """An action: its words, the key that does the same, and how it is run.
+
+    `preview` shows what it would do while it is looked at; `kind` is what a thing is.
+    """
 
     words: str
     key: str
     run: Callable[[], Awaitable[object] | object]
+    preview: Callable[[], object] | None = None
+    kind: str = ""
 
 
 class Palette(Dialog[Command]):
-    """Finds an action by some of its letters."""
+    """Finds an action by some of its letters, and a thing by a part of its name."""
 
     DEFAULT_CSS = """
     Palette { align: center top; }
@@ -39,75 +52,116 @@ class Palette(Dialog[Command]):
     Palette OptionList { height: 14; padding: 0 1; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("down", "move('down')", "Down", show=False, priority=True, id="palette.down"),
-        Binding("up", "move('up')", "Up", show=False, priority=True, id="palette.up"),
+        Binding("down,ctrl+n", "move(1)", "Down", show=False, priority=True, id="palette.down"),
+        Binding("up", "move(-1)", "Up", show=False, priority=True, id="palette.up"),
     ]
 
-    def __init__(self, commands: Sequence[Command]) -> None:
-        super().__init__("Actions")
+    def __init__(
+        self,
+        commands: Sequence[Command],
+        finder: "FinderService",
+        open: "Callable[[Found], object]",
+        unpreview: Callable[[], object],
+    ) -> None:
+        """`open` goes to a thing that was found; `unpreview` takes a preview back."""
+        super().__init__("Go to, or do")
         self._commands = commands
+        self._finder = finder
+        self._open = open
+        self._unpreview = unpreview
         self._shown: list[Command] = []
+        self._timer: Timer | None = None
 
     def inside(self) -> ComposeResult:
-        yield Field(placeholder="What to do")
+        yield Field(placeholder="A name or an action; > for actions alone")
         options = OptionList()
         options.can_focus = False
         yield options
 
     def on_mount(self) -> None:
-        self._filter("")
+        self._close = watch(self._finder.slice, self._found, deliver=self.call_later, hz=10)
+
+    def on_unmount(self) -> None:
+        self._close()
+        self._finder.find("")
+
+    @property
+    def _typed(self) -> str:
+        return self.query_one(Field).value
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        self._filter(event.value)
+        self._unpreview()
+        self._list(reset=True)
+        if self._timer is not None:
+            self._timer.stop()
+        text = "" if event.value.startswith(ACTIONS) else event.value
+        self._timer = self.set_timer(PAUSE, lambda: self._finder.find(text))
 
-    def _filter(self, typed: str) -> None:
+    def _found(self, state: "FinderState") -> None:
+        self._list()
+
+    def _list(self, *, reset: bool = False) -> None:
+        typed = self._typed.removeprefix(ACTIONS).strip()
         matcher = Matcher(typed, match_style=MATCH)
-        self._shown = list(self._commands)
+        commands = list(self._commands)
         if typed:
             scores = {command: matcher.match(command.words) for command in self._commands}
-            found = sorted(self._commands, key=lambda command: -scores[command])
-            self._shown = [command for command in found if scores[command] > 0]
+            commands.sort(key=lambda command: -scores[command])
+            commands = [command for command in commands if scores[command] > 0]
+        if not self._typed.startswith(ACTIONS):
+            commands += [self._thing(found) for found in self._finder.slice.value.found if typed]
         options = self.query_one(OptionList)
+        at = 0 if reset else options.highlighted or 0
+        self._shown = commands
         options.clear_options()
         width = max(options.size.width - 4, 56)
-        for command in self._shown:
-            words = matcher.highlight(command.words) if typed else Content(command.words)
-            gap = max(width - words.cell_length - len(command.key), 1)
-            options.add_option(Option(Content.assemble(words, " " * gap, (command.key, "$muted"))))
-        options.highlighted = 0 if self._shown else None
+        options.add_options(
+            [Option(_option(command, matcher if typed else None, width)) for command in commands]
+        )
+        options.highlighted = min(at, len(commands) - 1) if commands else None
+        self.query_one(".dialog").border_subtitle = self._subtitle()
 
-    def action_move(self, direction: str) -> None:
+    def _thing(self, found: "Found") -> Command:
+        details = " · ".join(filter(None, (found.details, found.kind)))
+        return Command(found.name, "", lambda: self._open(found), kind=details)
+
+    def _subtitle(self) -> Content:
+        state = self._finder.slice.value
+        if state.searching:
+            return Content.styled("searching …", "$busy")
+        if state.error is not None:
+            return labels.line(f"✕ {state.error.title}", "$failed")
+        return Content("")
+
+    def action_move(self, step: int) -> None:
         options = self.query_one(OptionList)
-        if direction == "down":
+        if step > 0:
             options.action_cursor_down()
         else:
             options.action_cursor_up()
+        command = self._highlighted()
+        if command is not None and command.preview is not None:
+            command.preview()
+        else:
+            self._unpreview()
+
+    def _highlighted(self) -> Command | None:
+        index = self.query_one(OptionList).highlighted
+        return self._shown[index] if index is not None and index < len(self._shown) else None
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        index = self.query_one(OptionList).highlighted
-        if index is not None and index < len(self._shown):
-            self.dismiss(self._shown[index])
+        if (command := self._highlighted()) is not None:
+            self.dismiss(command)
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         self.dismiss(self._shown[event.option_index])
 
 
-def commands_of(screen: Screen[object]) -> list[Command]:
-    """What the keys of a screen do now, each action once; moving about is left out."""
-    commands: dict[tuple[str, str], Command] = {}
-    app = screen.app
-    for active in screen.active_bindings.values():
-        binding = active.binding
-        if binding.id is None or binding.system or not active.enabled:
-            continue
-        if binding.id.startswith(("table.", "picture.", "app.palette", "place.")):
-            continue
-        commands.setdefault(
-            (binding.action, binding.description),
-            Command(
-                binding.description,
-                app.get_key_display(binding),
-                partial(app.run_action, binding.action, active.node),
-            ),
-        )
-    return list(commands.values())
+def _option(command: Command, matcher: Matcher | None, width: int) -> Content:
+    words = labels.line(command.words)
+    if matcher is not None and not command.kind:
+        words = matcher.highlight(command.words)
+    right = labels.line(command.kind or command.key, "$muted")
+    words = words.truncate(max(width - right.cell_length - 2, 10), ellipsis=True)
+    gap = max(width - words.cell_length - right.cell_length, 1)
+    return Content.assemble(words, " " * gap, right)

@@ -4,13 +4,13 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import Button, Static
 
 from carrel.tui import labels
 from carrel.tui.clipboard import copy
 from carrel.tui.dialogs.dialog import Dialog, buttons
+from carrel.tui.widgets.scroll import TextPane
 
 if TYPE_CHECKING:
     from carrel.store.problem import Problem
@@ -31,7 +31,7 @@ class ProblemPanel(Dialog[None]):
         self._problem = problem
 
     def inside(self) -> ComposeResult:
-        with VerticalScroll(classes="words"):
+        with TextPane(classes="words"):
             yield Static(labels.block(self._problem.detail))
             if self._problem.advice:
                 yield Static(Content(""))

@@ -7,6 +7,7 @@ from textual.containers import Horizontal
 from textual.screen import Screen
 
 from carrel.tui.steady import Steady
+from carrel.tui.widgets.filter import ListFilter
 from carrel.tui.widgets.keybar import KeyBar
 from carrel.tui.widgets.status import StatusLine
 from carrel.tui.widgets.topbar import TopBar
@@ -22,6 +23,7 @@ class Frame(Steady, Screen[None]):
         yield TopBar(self.PLACE)
         with Horizontal(id="panes"):
             yield from self.panes()
+        yield ListFilter()
         yield StatusLine()
         yield KeyBar()
 
@@ -32,6 +34,10 @@ class Frame(Steady, Screen[None]):
     @property
     def top(self) -> TopBar:
         return self.query_one(TopBar)
+
+    @property
+    def list_filter(self) -> ListFilter:
+        return self.query_one(ListFilter)
 
     @property
     def status(self) -> StatusLine:

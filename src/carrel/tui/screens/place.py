@@ -1,7 +1,7 @@
 """What the six places have in common: their panes, and how they follow the state."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
@@ -17,15 +17,17 @@ from carrel.store.activity import ActivityState
 from carrel.store.handle import Handle
 from carrel.store.problem import Problem
 from carrel.store.selectors.activity import activity_badge
-from carrel.store.selectors.session import connection, status
+from carrel.store.selectors.session import connection, service_words, status
 from carrel.store.session import SessionState
 from carrel.store.slice import Slice
 from carrel.store.store import Store
 from carrel.store.watch import watch
 from carrel.tui import labels
+from carrel.tui.dialogs.confirm import Confirm
 from carrel.tui.drops import parse_drop, parse_folder
 from carrel.tui.screens.frame import Frame
 from carrel.tui.widgets.fields import Dropped
+from carrel.tui.widgets.table import VirtualTable
 
 if TYPE_CHECKING:
     from carrel.tui.app import CarrelApp
@@ -61,6 +63,7 @@ class Place(Frame):
             id="place.previous_pane",
         ),
         Binding("i", "details", "Details", show=False, id="place.details"),
+        Binding("slash", "filter_list", "Filter", show=False, id="place.filter"),
         Binding("f5", "reload", "Load again", show=False, id="place.reload"),
     ]
     HELP = ""
@@ -85,6 +88,8 @@ class Place(Frame):
         self._refresh()
 
     def _refresh(self) -> None:
+        if self.store.session.slice.value.connection != "ready":
+            self._show_session(self.store.session.slice.value)  # its age grows
         # Another workbench, or a script, may have changed what is shown here.
         if self.app.screen is self and self.store.session.slice.value.connection == "ready":
             self.reload()
@@ -97,7 +102,7 @@ class Place(Frame):
 
     def _show_session(self, state: SessionState) -> None:
         self.top.header = header(state)
-        words = status(state)
+        words = status(state, time.time())
         self.status.connection = labels.line(words, f"${connection(state).role}")
         if self.app.screen is not self:
             # Under a dialog it would not be drawn before the dialog is.
@@ -122,6 +127,18 @@ class Place(Frame):
                 self.call_later(then, handle.result(0))
 
         handle.add_done_callback(ended)
+
+    def confirm(
+        self, title: str, about: Sequence[Content], verb: str, then: Callable[[], object]
+    ) -> None:
+        """Asks before something is done at the service; a hosted one is named: it bills."""
+
+        def answered(yes: bool | None) -> None:
+            if yes:
+                then()
+
+        at = service_words(self.store.session.slice.value)
+        self.app.push_screen(Confirm(title, about, verb, at), answered)
 
     def on_unmount(self) -> None:
         for close in self._closers:
@@ -163,7 +180,18 @@ class Place(Frame):
             self._armed = time.monotonic()
             self.notice("esc again stops it.")
             return
-        self.back()
+        if self.list_filter.field.has_focus:
+            self.list_filter.leave()
+        elif self.list_filter.table is not None and self.list_filter.table is self.focused:
+            self.list_filter.end()
+        else:
+            self.back()
+
+    def action_filter_list(self) -> None:
+        if isinstance(table := self.focused, VirtualTable):
+            self.list_filter.begin(table)
+        elif self.list_filter.table is not None:
+            self.list_filter.begin(self.list_filter.table)
 
     def back(self) -> None:
         """One step back: out of a text field, out of a filter."""
@@ -266,7 +294,7 @@ def empty(sentence: str, *ways: Way) -> tuple[Content, ...]:
 def header(state: SessionState) -> tuple[Content, ...]:
     """Profile, connection and model, from the longest form to the shortest."""
     badge = connection(state)
-    profile = labels.line(state.profile, f"bold {state.colour}" if state.colour else "bold")
+    profile = labels.profile(state.profile, state.colour)
     short = Content.assemble(profile, " ", labels.badge(badge))
     model = labels.line(f" · {state.model}", "$muted") if state.model else Content("")
     forms = [short + model, short, Content.assemble(profile, " ", (badge.mark, f"${badge.role}"))]

@@ -6,6 +6,7 @@ from textual.app import ComposeResult
 from textual.content import Content
 from textual.widgets import Static
 
+from carrel.config import Profile
 from carrel.tui import labels
 from carrel.tui.screens.frame import Frame
 
@@ -15,7 +16,7 @@ class Starting(Frame):
 
     PLACE: ClassVar[str] = "files"
 
-    def __init__(self, profile: str) -> None:
+    def __init__(self, profile: Profile) -> None:
         super().__init__()
         self._profile = profile
 
@@ -25,6 +26,6 @@ class Starting(Frame):
         yield pane
 
     def on_mount(self) -> None:
-        self.top.header = (
-            Content.assemble(labels.line(self._profile, "bold"), (" ◐ starting", "$busy")),
-        )
+        name = labels.profile(self._profile.name, self._profile.colour)
+        words = "starting, read-only" if self._profile.read_only else "starting"
+        self.top.header = (Content.assemble(name, (f" ◐ {words}", "$busy")),)

@@ -14,12 +14,15 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.style import Style
 
+from carrel.store.selectors.filters import Filter
 from carrel.tui.steady import Steady
 
 GAP = 2
 """Cells between two columns; as many hold the cursor's mark on the left."""
 
 _MAX_CACHED = 1000
+
+NOTHING = (Content.styled("Nothing here passes the filter.", "$muted"),)
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,12 @@ class Row:
     cells: tuple[Content, ...]
     mark: Content | None = None
     rest: Content | None = None
+
+    @property
+    def text(self) -> str:
+        """The words of the row."""
+        cells = self.cells if self.rest is None else (*self.cells, self.rest)
+        return " ".join(cell.plain for cell in cells)
 
 
 class VirtualTable(Steady, ScrollView, can_focus=True):
@@ -118,6 +127,8 @@ class VirtualTable(Steady, ScrollView, can_focus=True):
         self.columns = columns
         self._header = int(header)
         self._rows: Sequence[Row | None] = ()
+        self._all: Sequence[Row | None] = ()
+        self._filter = Filter()
         self._empty: tuple[Content, ...] = ()
         self._key: str | None = None
         self._strips: dict[tuple[int, bool, bool], Strip] = {}
@@ -133,14 +144,28 @@ class VirtualTable(Steady, ScrollView, can_focus=True):
         return self._key
 
     def show(self, rows: Sequence[Row | None]) -> None:
-        """Shows these rows instead of those before."""
-        self._rows = rows
+        """Shows these rows instead of those before, as far as the filter lets them through."""
+        self._all = rows
+        self._rows = self._passing() if self._filter else rows
         self._strips.clear()
         self._resize_virtual()
         self.cursor = self._find(self._key)
         self._tell()
         self._ask()
         self.refresh()
+
+    @property
+    def total(self) -> int:
+        """How many rows there are without the filter."""
+        return len(self._all)
+
+    def filter(self, wanted: Filter) -> None:
+        """Shows only the rows whose words pass, from now on."""
+        self._filter = wanted
+        self.show(self._all)
+
+    def _passing(self) -> list[Row | None]:
+        return [row for row in self._all if row is None or self._filter.matches(row.text)]
 
     def say(self, *words: Content) -> None:
         """What stands in the middle while there are no rows."""
@@ -239,7 +264,7 @@ class VirtualTable(Steady, ScrollView, can_focus=True):
     def render_line(self, y: int) -> Strip:
         width = self.scrollable_content_region.width
         if not self._rows:
-            return self._draw_empty(y, width)
+            return self._draw_empty(y, width, NOTHING if self._all else self._empty)
         if y < self._header:
             return self._draw_header(width)
         index = y - self._header + self.scroll_offset.y
@@ -254,8 +279,8 @@ class VirtualTable(Steady, ScrollView, can_focus=True):
             strip = self._strips[cached] = self._draw_row(index, is_cursor, width)
         return strip
 
-    def _draw_empty(self, y: int, width: int) -> Strip:
-        lines = [line for words in self._empty for line in words.wrap(width) or [words]]
+    def _draw_empty(self, y: int, width: int, empty: Sequence[Content]) -> Strip:
+        lines = [line for words in empty for line in words.wrap(width) or [words]]
         at = y - max((self.size.height - len(lines)) // 2, 0)
         words = lines[at] if 0 <= at < len(lines) else Content("")
         centred = words.pad_left((width - words.cell_length) // 2).truncate(width, pad=True)

@@ -1,0 +1,96 @@
+"""`carrel config …`"""
+
+import os
+import shlex
+import subprocess
+from dataclasses import fields
+
+from carrel.cli import output
+from carrel.cli.errors import Code, CommandError
+from carrel.cli.options import JSONOption, commands
+from carrel.config import write_text
+from carrel.settings import (
+    Settings,
+    SettingsError,
+    descriptions,
+    load_settings,
+    settings_file,
+)
+
+app = commands("Settings of the terminal app: colours, keys, pictures, the mouse.")
+
+
+@app.command("show")
+def show(json: JSONOption = False) -> None:
+    """Show every setting as it is in force, and what it does."""
+    settings = _checked()
+    if json:
+        output.as_json(_plain(settings))
+    else:
+        print(_as_toml(settings), end="")
+        output.note(f"Kept in {settings_file()}; change it with: carrel config edit")
+
+
+@app.command("path")
+def path() -> None:
+    """Print where the settings are kept."""
+    print(settings_file())
+
+
+@app.command("edit")
+def edit() -> None:
+    """Open the settings in $VISUAL or $EDITOR, and check them afterwards."""
+    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
+    if not editor:
+        raise CommandError(
+            f"Set EDITOR to your editor, or change this file: {settings_file()}", Code.USAGE
+        )
+    file = settings_file()
+    if not file.exists():
+        write_text(file, _template())
+    try:
+        subprocess.run([*shlex.split(editor), str(file)], check=True)
+    except (OSError, ValueError, subprocess.CalledProcessError) as error:
+        raise CommandError(f"The editor ({editor}) did not end well: {error}") from None
+    _checked()
+    output.note("The settings are good. They count from the next start.")
+
+
+def _checked() -> Settings:
+    """
+    Raises:
+        SettingsError: the settings cannot be used, or name keys that do not exist.
+    """
+    settings = load_settings()
+    if settings.keymap:
+        from carrel.tui.keymap import mistakes
+
+        if wrong := mistakes(settings.keymap):
+            raise SettingsError(settings_file(), wrong)
+    return settings
+
+
+def _plain(settings: Settings) -> dict[str, object]:
+    names = [item.name for item in fields(Settings)]
+    named = {name: getattr(settings, name) for name in names}
+    return {
+        name: value if isinstance(value, str | bool) else dict(value)
+        for name, value in named.items()
+    }
+
+
+def _as_toml(settings: Settings) -> str:
+    import tomli_w
+
+    about = descriptions()
+    parts = [
+        f"# {about[name]}\n{tomli_w.dumps({name: value}) or f'[{name}]'}".rstrip() + "\n"
+        for name, value in _plain(settings).items()
+    ]
+    return "\n".join(parts)
+
+
+def _template() -> str:
+    """Every setting at its default, behind a comment sign."""
+    lines = _as_toml(Settings()).splitlines()
+    return "".join(f"{line if not line or line[0] == '#' else f'# {line}'}\n" for line in lines)

@@ -1,0 +1,216 @@
+"""What a person sets: `settings.toml` in the folder of the configuration.
+
+The fields of `Settings` are its keys; what stands under each says what it does. A file that
+says anything else is refused, with the line and the nearest key that there is.
+"""
+
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Literal, cast
+
+from carrel.config import ConfigError, check_url, folders, write_text
+from carrel.tomltext import line_of, with_value
+
+Images = Literal["auto", "kitty", "sixel", "halfblock", "off"]
+IMAGES: tuple[Images, ...] = ("auto", "kitty", "sixel", "halfblock", "off")
+
+MODEL_SERVERS = {
+    "Ollama": "http://127.0.0.1:11434",
+    "LM Studio": "http://127.0.0.1:1234",
+    "llama.cpp": "http://127.0.0.1:8080",
+    "vLLM": "http://127.0.0.1:8000",
+}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The settings, each at its default where the file does not name it."""
+
+    theme: str = "carrel-dark"
+    """The colours of the terminal app. The palette previews them."""
+    images: Images = "auto"
+    """How pictures are drawn: auto, kitty, sixel, halfblock or off."""
+    mouse: bool = True
+    """Whether the terminal app takes the mouse. With false the terminal selects text by itself."""
+    hide: bool = False
+    """Starts with keys, ids, addresses, home paths and profile names hidden: for shared screens."""
+    model_servers: Mapping[str, str] = field(default_factory=lambda: MODEL_SERVERS)
+    """Where model servers of this machine are looked for, by their names."""
+    keymap: Mapping[str, str] = field(default_factory=dict)
+    """Other keys for actions, by the ids that help shows: "files.upload" = "ctrl+u"."""
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """Something wrong in a file; `line` counts from 1."""
+
+    line: int | None
+    message: str
+
+    def __str__(self) -> str:
+        return f"line {self.line}: {self.message}" if self.line else self.message
+
+
+class SettingsError(ConfigError):
+    """The settings cannot be used; the message names every mistake and its line."""
+
+    def __init__(self, path: Path, mistakes: list[Mistake]) -> None:
+        said = "\n".join(str(mistake) for mistake in mistakes)
+        super().__init__(f"{path}, {said}" if len(mistakes) == 1 else f"{path}:\n{said}")
+        self.path = path
+        self.mistakes = tuple(mistakes)
+
+
+def settings_file() -> Path:
+    """Where the settings are kept."""
+    return folders().config / "settings.toml"
+
+
+def load_settings(path: Path | None = None) -> Settings:
+    """The settings; at their defaults where there is no file.
+
+    Raises:
+        SettingsError: the file is not TOML, or says something unknown or impossible.
+    """
+    path = path or settings_file()
+    text = read_settings(path)
+    try:
+        content = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise SettingsError(path, [Mistake(None, f"this is not valid TOML: {error}.")]) from None
+    mistakes: list[Mistake] = []
+    values: dict[str, Any] = {}
+    known = {item.name for item in fields(Settings)}
+    for key, value in content.items():
+        if key not in known:
+            words = f"there is no setting “{key}”.{nearest(key, known)}"
+            mistakes.append(Mistake(line_of(text, key), words))
+            continue
+        try:
+            values[key] = _CHECKS[key](value)
+        except ValueError as error:
+            mistakes.append(Mistake(line_of(text, key), f"{key} {error}."))
+    if mistakes:
+        raise SettingsError(path, mistakes)
+    return Settings(**values)
+
+
+def read_settings(path: Path | None = None) -> str:
+    """The text of the file; empty where there is none.
+
+    Raises:
+        ConfigError: it cannot be read.
+    """
+    path = path or settings_file()
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return ""
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise ConfigError(f"{path} cannot be read: {reason}.") from None
+
+
+def save_setting(key: str, value: str) -> None:
+    """Writes one setting into the file and leaves the rest of it as it is.
+
+    Raises:
+        ConfigError: the file cannot be read or written, or is not TOML.
+    """
+    path = settings_file()
+    try:
+        changed = with_value(read_settings(path), key, value)
+    except ValueError as error:
+        raise ConfigError(f"{path}: {error}. Mend that, or change the file by hand.") from None
+    write_text(path, changed)
+
+
+def descriptions() -> dict[str, str]:
+    """What each setting does: the text under it above."""
+    import ast
+
+    module = ast.parse(Path(__file__).read_text(encoding="utf-8"))
+    body = next(
+        node.body
+        for node in module.body
+        if isinstance(node, ast.ClassDef) and node.name == Settings.__name__
+    )
+    return {
+        item.target.id: text.value.value
+        for item, text in pairwise(body)
+        if isinstance(item, ast.AnnAssign)
+        and isinstance(item.target, ast.Name)
+        and isinstance(text, ast.Expr)
+        and isinstance(text.value, ast.Constant)
+        and isinstance(text.value.value, str)
+    }
+
+
+def nearest(word: str, known: "set[str] | list[str]") -> str:
+    """A sentence that names the known word most like this one; empty without one."""
+    import difflib
+
+    found = difflib.get_close_matches(word, sorted(known), 1, 0.5)
+    return f" Did you mean “{found[0]}”?" if found else ""
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str) or not value:
+        raise ValueError("must be a text in quotes")
+    return value
+
+
+def _images(value: Any) -> Images:
+    if value not in IMAGES:
+        raise ValueError(
+            f"must be one of {', '.join(IMAGES)}.{nearest(str(value), list(IMAGES))}".rstrip(".")
+        )
+    return cast(Images, value)
+
+
+def _truth(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError("must be true or false")
+    return value
+
+
+def _addresses(value: Any) -> dict[str, str]:
+    if not isinstance(value, dict):
+        raise ValueError(
+            'must be a table of names and addresses: Ollama = "http://127.0.0.1:11434"'
+        )
+    try:
+        return {name: check_url(_text(url)) for name, url in value.items()}
+    except ConfigError as error:
+        raise ValueError(f"has something wrong: {str(error).rstrip('.')}") from None
+
+
+def _keymap(value: Any) -> dict[str, str]:
+    keys: dict[str, str] = {}
+
+    def flatten(table: Mapping[str, Any], before: str) -> None:
+        for name, item in table.items():
+            if isinstance(item, dict):
+                flatten(item, f"{before}{name}.")
+            elif isinstance(item, str) and item.strip():
+                keys[before + name] = item
+            else:
+                raise ValueError(f'must name keys in quotes, such as {before}{name} = "ctrl+u"')
+
+    if not isinstance(value, dict):
+        raise ValueError('must be a table: "files.upload" = "ctrl+u"')
+    flatten(value, "")
+    return keys
+
+
+_CHECKS: dict[str, Callable[[Any], Any]] = {
+    "theme": _text,
+    "images": _images,
+    "mouse": _truth,
+    "hide": _truth,
+    "model_servers": _addresses,
+    "keymap": _keymap,
+}

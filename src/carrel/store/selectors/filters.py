@@ -1,0 +1,30 @@
+"""A filter as it is typed: words that must be there, and words after a `!` that must not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """What a name must have in it and what it must not, in lower case."""
+
+    words: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+
+    @classmethod
+    def parse(cls, text: str) -> Filter:
+        """`lease !draft` asks for “lease” and refuses “draft”; a `!` alone says nothing yet."""
+        parts = text.lower().split()
+        without = tuple(part[1:] for part in parts if part.startswith("!") and part != "!")
+        return cls(tuple(part for part in parts if not part.startswith("!")), without)
+
+    def __bool__(self) -> bool:
+        return bool(self.words or self.without)
+
+    def matches(self, text: str) -> bool:
+        """Whether a text passes."""
+        lower = text.lower()
+        return all(word in lower for word in self.words) and not any(
+            word in lower for word in self.without
+        )

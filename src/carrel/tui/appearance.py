@@ -1,0 +1,97 @@
+"""The app's themes: which there are, which is in force, and what is wrong with the others."""
+
+from typing import TYPE_CHECKING
+
+from carrel.config import ConfigError
+from carrel.settings import save_setting
+from carrel.tui import themes
+from carrel.tui.themes import DEFAULT, LIGHT, ThemeError
+
+if TYPE_CHECKING:
+    from carrel.tui.app import CarrelApp
+
+LOOK = 1.0
+"""Seconds between two looks at the user's folder."""
+
+
+class Appearance:
+    """Registers our themes and the user's with the app, and reads changed files again."""
+
+    def __init__(self, app: "CarrelApp", wanted: str) -> None:
+        self.chosen = DEFAULT
+        self.broken: tuple[ThemeError, ...] = ()
+        self._app = app
+        self._wanted = wanted
+        self._stamps = themes.stamps(themes.user_folder())
+        for theme in themes.find_themes(themes.shipped_folder()).themes:
+            app.register_theme(theme)
+        self._read_own()
+        self.chosen = wanted if wanted in app.available_themes else DEFAULT
+        app.theme = self.chosen
+
+    def start(self) -> None:
+        """Watches the user's folder from now on, and says what is wrong already."""
+        self._app.set_interval(LOOK, self._look)
+        if self.broken:
+            self._tell()
+        elif self._wanted != self.chosen:
+            self._app.say(f"There is no theme “{self._wanted}”: ctrl+p has those there are.")
+
+    def names(self) -> list[str]:
+        """Every theme, our own first."""
+        return sorted(
+            self._app.available_themes, key=lambda name: (not name.startswith("carrel"), name)
+        )
+
+    def choose(self, name: str) -> None:
+        """Puts a theme in force, also for the next start."""
+        self.chosen = self._app.theme = name
+        try:
+            save_setting("theme", name)
+        except ConfigError as error:
+            self._app.say(str(error), failed=True)
+
+    def preview(self, name: str) -> None:
+        """Shows a theme for now."""
+        self._app.theme = name
+
+    def restore(self) -> None:
+        """Ends a preview."""
+        self._app.theme = self.chosen
+
+    def toggle(self) -> None:
+        """From dark to light and back."""
+        self.choose(LIGHT if self._app.current_theme.dark else DEFAULT)
+
+    def explain(self) -> None:
+        """Shows what is wrong with the user's themes, and what to do."""
+        from carrel.store.problem import Problem
+
+        detail = "\n\n".join(str(error) for error in self.broken)
+        advice = "Mend the lines named; a file that is saved is read again at once."
+        self._app.show_problem(Problem("Themes that cannot be used", detail, advice))
+
+    def _look(self) -> None:
+        stamps = themes.stamps(themes.user_folder())
+        if stamps == self._stamps:
+            return
+        self._stamps = stamps
+        self._read_own()
+        if self._wanted in self._app.available_themes and self.chosen == DEFAULT != self._wanted:
+            self.chosen = self._wanted
+        # The same name may mean other colours now.
+        self._app.theme = self.chosen
+        self._app.redraw_theme()
+        if self.broken:
+            self._tell()
+
+    def _read_own(self) -> None:
+        found = themes.find_themes(themes.user_folder())
+        self.broken = found.broken
+        for theme in found.themes:
+            self._app.register_theme(theme)
+
+    def _tell(self) -> None:
+        files = ", ".join(error.path.name for error in self.broken)
+        words = f"{files} cannot be used: ctrl+p “What is wrong with my themes”."
+        self._app.say(words, failed=True)

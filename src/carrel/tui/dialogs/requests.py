@@ -1,0 +1,171 @@
+"""The request log: every call to the service, what was sent and what came back."""
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
+from textual.content import Content
+from textual.widgets import Static
+
+from carrel.store.requests import LoggedCall, RequestsState
+from carrel.store.selectors.requests import (
+    RequestRow,
+    as_command,
+    as_curl,
+    as_python,
+    details,
+    received,
+    request_rows,
+    sent,
+    target,
+    title,
+)
+from carrel.store.watch import watch
+from carrel.tui import labels
+from carrel.tui.clipboard import copy
+from carrel.tui.dialogs.ask import Choose, Thing
+from carrel.tui.dialogs.dialog import Dialog, hint
+from carrel.tui.widgets.filter import ListFilter
+from carrel.tui.widgets.scroll import TextPane
+from carrel.tui.widgets.table import Column, Row, VirtualTable
+
+if TYPE_CHECKING:
+    from carrel.store.store import Store
+
+HINT = "enter opens · y copies · / filters · tab moves · esc closes"
+
+
+class RequestLog(Dialog[None]):
+    """A table of the calls, newest first, and the one under the cursor beside it."""
+
+    DEFAULT_CSS = """
+    RequestLog .dialog { width: 96%; height: 94%; max-width: 100%; padding: 0 1; }
+    RequestLog Horizontal { height: 1fr; }
+    RequestLog VirtualTable { width: 3fr; border: none; }
+    RequestLog TextPane { width: 2fr; border-left: solid $line; padding: 0 1; }
+    RequestLog TextPane:focus { border-left: solid $accent; }
+    RequestLog.-opened VirtualTable { display: none; }
+    RequestLog.-opened TextPane { width: 1fr; border: none; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("y", "copy", "Copy…", id="requests.copy"),
+        Binding("slash", "filter", "Filter", id="requests.filter"),
+        Binding("escape", "back", "Back", show=False, id="requests.back"),
+    ]
+
+    def __init__(self, store: "Store") -> None:
+        super().__init__("Requests")
+        self._store = store
+
+    def inside(self) -> ComposeResult:
+        with Horizontal():
+            yield VirtualTable(
+                Column("Time", 8),
+                Column("Call", least=18),
+                Column("Status", 11),
+                Column("Took", 7, right=True, rank=1),
+                Column("Size", 7, right=True, rank=2),
+                Column("", 5, right=True, rank=3),
+                classes="",
+            )
+            with TextPane():
+                yield Static(id="call")
+        yield ListFilter()
+        yield hint(HINT)
+
+    @property
+    def table(self) -> VirtualTable:
+        return self.query_one(VirtualTable)
+
+    @property
+    def filter(self) -> ListFilter:
+        return self.query_one(ListFilter)
+
+    def on_mount(self) -> None:
+        self.table.say(Content.styled("Nothing was asked yet.", "$muted"))
+        self.table.focus()
+        self._close = watch(self._store.requests.slice, self._show, deliver=self.call_later, hz=5)
+
+    def on_unmount(self) -> None:
+        self._close()
+
+    def _show(self, state: RequestsState) -> None:
+        self.query_one(".dialog").border_title = labels.title(title(state))
+        self.table.show([_row(row) for row in request_rows(state)])
+
+    def _logged(self) -> LoggedCall | None:
+        items = self._store.requests.slice.value.items
+        return next((item for item in items if str(item.id) == self.table.key), None)
+
+    def on_virtual_table_moved(self, event: VirtualTable.Moved) -> None:
+        item = self._logged()
+        self.query_one("#call", Static).update(Content("") if item is None else _whole(item))
+        self.query_one(TextPane).scroll_home(animate=False)
+
+    def on_virtual_table_opened(self, event: VirtualTable.Opened) -> None:
+        self.add_class("-opened")
+        self.query_one(TextPane).focus()
+
+    def action_filter(self) -> None:
+        if self.table.display:
+            self.filter.begin(self.table)
+
+    def action_back(self) -> None:
+        if self.has_class("-opened"):
+            self.remove_class("-opened")
+            self.table.focus()
+        elif self.filter.field.has_focus:
+            self.filter.leave()
+        elif self.filter.table is not None:
+            self.filter.end()
+        else:
+            self.dismiss(None)
+
+    def action_copy(self) -> None:
+        item = self._logged()
+        if item is None:
+            return
+        session = self._store.session.slice.value
+        call = item.call
+        texts = {
+            "curl": as_curl(call, session.url),
+            "Python": as_python(call, session.url),
+            "a carrel command": as_command(call, session.profile),
+            "the request": sent(call),
+            "the answer": received(call),
+        }
+
+        def chosen(what: str | None) -> None:
+            if what:
+                copy(self.app, texts[what] or "")
+
+        things = [Thing(name, f"Copy {name}") for name, text in texts.items() if text]
+        title = "Copy" if call.path.startswith("/") else "A signed address is a key: not copied"
+        self.app.push_screen(Choose(title, things), chosen)
+
+
+def _row(row: RequestRow) -> Row:
+    return Row(
+        row.id,
+        (
+            Content.styled(row.when, "$muted"),
+            Content.assemble((f"{row.method} ", "$muted"), labels.line(row.target)),
+            labels.badge(row.status),
+            Content(row.took),
+            Content(row.size),
+            Content.styled(row.times, "$muted"),
+        ),
+    )
+
+
+def _whole(item: LoggedCall) -> Content:
+    call = item.call
+    parts = [
+        labels.line(f"{call.method} {target(call)}", "bold"),
+        labels.line(details(item), "$muted"),
+    ]
+    for name, text in (("Request", sent(call)), ("Answer", received(call))):
+        if text:
+            parts += [Content(""), Content.styled(name, "bold $accent"), labels.block(text)]
+    return Content("\n").join(parts)

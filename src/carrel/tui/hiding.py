@@ -1,0 +1,38 @@
+"""The switch for shared screens: what is drawn goes through here last, whatever widget drew it."""
+
+from collections.abc import Iterable
+
+from rich.segment import Segment
+from textual.color import Color
+from textual.filter import LineFilter
+
+from carrel.store.selectors.hiding import Hider, masked
+
+
+class Hiding(LineFilter):
+    """Makes keys, ids, addresses, home paths and names in a drawn line illegible."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        super().__init__()
+        self._hider = Hider(names)
+
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
+        spans = self._hider.spans("".join(segment.text for segment in segments))
+        if not spans:
+            return segments
+        drawn: list[Segment] = []
+        at = 0
+        for text, style, control in segments:
+            end = at + len(text)
+            for start, stop in spans:
+                first, last = max(start, at) - at, min(stop, end) - at
+                if first < last:
+                    text = text[:first] + "\0" * (last - first) + text[last:]
+            original = segments[len(drawn)].text
+            shown = "".join(
+                masked(was) if is_now == "\0" else is_now
+                for was, is_now in zip(original, text, strict=True)
+            )
+            drawn.append(Segment(shown, style, control))
+            at = end
+        return drawn
