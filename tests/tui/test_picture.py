@@ -99,12 +99,11 @@ async def test_the_last_row_of_an_odd_height_is_drawn() -> None:
 async def test_a_zoomed_picture_can_be_scrolled() -> None:
     app = PictureApp()
     async with app.run_test(size=(20, 6)) as pilot:
-        plain = app.pane.wanted_width()
-        app.pane.zoom = 2.0
-        assert app.pane.wanted_width() == 2 * plain
-        await app.pane.show(png(*[("red", "blue")] * 40))
+        columns = 2 * app.pane.columns
+        assert app.pane.pixels(columns) == columns * DETAIL
+        await app.pane.show(png(*[("red", "blue")] * 40), columns)
         await pilot.pause()
-        assert app.pane.max_scroll_y > 0
+        assert app.pane.max_scroll_y > 0 and app.pane.max_scroll_x > 0
 
 
 async def test_a_sentence_stands_where_there_is_no_picture() -> None:

@@ -90,7 +90,7 @@ def page_hits(state: DocumentState) -> tuple[Mark, ...]:
 
 
 def mark_words(state: DocumentState) -> str:
-    """`writlng 61 % sure · 2 of 3 on this page`, or the search: `find: notice · 2 of 3 …`."""
+    """`“writlng” 61 % sure · 2 of 3 on this page`, or the search: `find: notice · 2 of 3 …`."""
     found = [] if state.page is None else [*marks(state.page, state.query)]
     at = found.index(state.mark) + 1 if state.mark in found else 0
     where = f"{at} of {count(len(found))} on this page" if at else ""
@@ -101,7 +101,7 @@ def mark_words(state: DocumentState) -> str:
         return f"find: {one_line(state.query)} · {rest}"
     if state.mark is None or state.mark.sure is None:
         return ""
-    return f"{one_line(state.mark.text)} {percent(state.mark.sure)} sure · {where}"
+    return f"“{one_line(state.mark.text)}” {percent(state.mark.sure)} sure · {where}"
 
 
 def progress(state: DocumentState, now: float) -> str:

@@ -1,26 +1,41 @@
-"""3 Document: a page as it looks beside what was read on it."""
+"""3 Document: a page as it looks beside what was read on it, as one selection."""
 
 import time
 from typing import ClassVar
 
-from rich.console import RenderableType
 from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical, VerticalScroll
+from textual.containers import Vertical
 from textual.content import Content
 from textual.timer import Timer
-from textual.widgets import Static
+from textual.widgets import Input, Static
+from textual.worker import Worker, WorkerState
 
 from carrel.store.documents import DocumentState
-from carrel.store.selectors.documents import PageMark, confidence, page_marks, progress, title
+from carrel.store.reader import ReadOptions
+from carrel.store.selectors.boxes import Rect, block_at, boxes, lacking, passages
+from carrel.store.selectors.documents import (
+    annotation,
+    changed_words,
+    changes,
+    chosen_block,
+    confidence,
+    mark_words,
+    option_words,
+    page_hits,
+    page_marks,
+    progress,
+    title,
+)
 from carrel.tui import labels
-from carrel.tui.clipboard import copy
-from carrel.tui.dialogs.ask import Choose, Thing
+from carrel.tui.dialogs.ocr import OCRForm
+from carrel.tui.screens.document_out import copy_from, save_from
 from carrel.tui.screens.place import Place, Way, empty
-from carrel.tui.widgets.picture import PagePicture
-from carrel.tui.widgets.prose import Prose
-from carrel.wire.ocr import Page
+from carrel.tui.widgets.filter import Filter
+from carrel.tui.widgets.page_strip import page_strip
+from carrel.tui.widgets.page_text import PageText
+from carrel.tui.widgets.picture import Frame, PagePicture
 
 NOTHING_OPEN = empty(
     "No document is open.",
@@ -28,7 +43,15 @@ NOTHING_OPEN = empty(
     Way("2", "Choose a document of a library"),
 )
 ZOOMS = (0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0)
-ROLES = {"read": "", "reading": "$busy", "waiting": "$muted", "current": "bold $accent"}
+FORMS = ("rendered", "raw", "changes", "schema")
+LEGIBLE = 1.0
+"""Pixels a point: at half as many, print of 9 points is a grey line."""
+LARGEST = 3.0
+"""Pixels a point at most, however small the block."""
+PAGE_POINTS = 842.0
+"""Points across at most: pictures often claim to be metres wide."""
+MARGIN = 0.01
+"""Of the page, around a block that fills the pane."""
 
 
 class DocumentPlace(Place):
@@ -38,57 +61,92 @@ class DocumentPlace(Place):
     CSS_PATH = "document.tcss"
     HELP = "A page as it looks, beside the text that was read on it."
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("h,left", "go(-1)", "Page", key_display="h l", id="document.page_before"),
-        Binding("l,right", "go(1)", "Next page", show=False, id="document.page_after"),
+        Binding("h", "go(-1)", "Page", key_display="h l", id="document.page_before"),
+        Binding("l", "go(1)", "Next page", show=False, id="document.page_after"),
         Binding("H", "go_to_end(-1)", "First page", show=False, id="document.page_first"),
         Binding("L", "go_to_end(1)", "Last page", show=False, id="document.page_last"),
+        Binding("j", "step(1)", "Block", key_display="j k", id="document.block_after"),
+        Binding("k", "step(-1)", "Block before", show=False, id="document.block_before"),
+        Binding(
+            "right_square_bracket", "mark(1)", "Doubtful word", key_display="[ ]",
+            id="document.mark_after",
+        ),
+        Binding(
+            "left_square_bracket", "mark(-1)", "Word before", show=False,
+            id="document.mark_before",
+        ),
         Binding("plus,equals_sign", "zoom(1)", "Zoom", key_display="+ -", id="document.zoom_in"),
         Binding("minus", "zoom(-1)", "Smaller", show=False, id="document.zoom_out"),
-        Binding("v", "raw", "Rendered or raw", id="document.raw"),
-        Binding("r", "read", "Read on", show=False, id="document.read"),
+        Binding("z", "fill", "Fill with block", id="document.fill"),
+        Binding("slash", "find", "Find", key_display="/", id="document.find"),
         Binding("y", "copy", "Copy…", id="document.copy"),
-    ]
+        Binding("v", "form", "Rendered, raw, changes", show=False, id="document.form"),
+        Binding("o", "options", "Run OCR", show=False, id="document.options"),
+        Binding("r", "read", "Read on", show=False, id="document.read"),
+        Binding("s", "save", "Save to…", show=False, id="document.save"),
+    ]  # fmt: skip
 
     def panes(self) -> ComposeResult:
         with Vertical(id="left", classes="column -current"):
             yield PagePicture(id="picture")
             yield Static(id="strip")
-        with VerticalScroll(id="text", classes="pane"):
-            yield Static(id="page")
+        with Vertical(id="right", classes="column"):
+            yield PageText(id="text")
+            yield Filter("find in the text")
 
     @property
     def picture(self) -> PagePicture:
         return self.query_one(PagePicture)
 
+    @property
+    def text(self) -> PageText:
+        return self.query_one(PageText)
+
+    @property
+    def state(self) -> DocumentState:
+        return self.store.documents.slice.value
+
     def on_mount(self) -> None:
-        self._raw = False
+        self._form = FORMS[0]
         self._zoom = ZOOMS.index(1.0)
+        self._filling = False
         self._drawn: tuple[object, ...] = ()
         self._text: tuple[object, ...] = ()
+        self._seen: tuple[object, ...] = ()
         self._ticker: Timer | None = None
         self.follow(self.store.documents.slice, self._show)
-        self.watch(self.app, "theme", self._redraw_text, init=False)
+        self.watch(self.app, "theme", self._redraw, init=False)
         self.picture.focus()
 
     # Showing
 
     def _show(self, state: DocumentState) -> None:
-        self.picture.border_title = labels.title(self._title(state))
-        self.query_one("#strip", Static).update(
-            page_strip(page_marks(state), state.current, self.query_one("#strip").size.width)
-        )
+        strip = self.query_one("#strip", Static)
+        strip.update(page_strip(page_marks(state), state.current, strip.size.width))
+        self._show_titles(state)
         self._show_text(state)
         self._show_progress()
-        self._draw_picture(state)
+        self._draw_picture()
         if state.reading and self._ticker is None:
             self._ticker = self.set_interval(1, self._show_progress)
         elif not state.reading and self._ticker is not None:
             self._ticker.stop()
             self._ticker = None
 
+    def _show_titles(self, state: DocumentState) -> None:
+        picture, text = self.picture, self.text
+        picture.border_title = labels.title(self._title(state))
+        picture.border_subtitle = labels.line(chosen_block(state))
+        asked = option_words(state.options)
+        text.border_title = labels.title("Text", self._form, confidence(state.page), asked)
+        below = mark_words(state) or changed_words(state) or lacking(state.page)
+        text.border_subtitle = labels.line(below)
+
     def _title(self, state: DocumentState) -> str:
         words = title(state)
-        if state.source is not None and ZOOMS[self._zoom] != 1:
+        if state.source is not None and self._filling:
+            words += " · filled"
+        elif state.source is not None and ZOOMS[self._zoom] != 1:
             words += f" · {ZOOMS[self._zoom]:.0%}".replace("%", " %")
         width = self.picture.size.width - 4
         surplus = len(words) - width
@@ -101,51 +159,110 @@ class DocumentPlace(Place):
         return words.replace(name, short, 1)
 
     def _show_progress(self) -> None:
-        state = self.store.documents.slice.value
-        self.status.doing = Content(progress(state, time.time()))
+        self.status.doing = Content(progress(self.state, time.time()))
         self.status.stop = self.can_stop()
 
-    def _redraw_text(self) -> None:
-        self._text = ()
-        self._show_text(self.store.documents.slice.value)
+    def _redraw(self) -> None:
+        self._text = self._drawn = ()
+        self._show(self.state)
+
+    def _forms(self, state: DocumentState) -> tuple[str, ...]:
+        """The forms that there is something to see in."""
+        there = (True, True, bool(changes(state)), bool(state.annotation))
+        return tuple(form for form, has in zip(FORMS, there, strict=True) if has)
 
     def _show_text(self, state: DocumentState) -> None:
-        page = state.pages[state.current] if state.current < len(state.pages) else None
-        shown = (state.source, state.current, page, state.error, state.reading, self._raw)
-        if shown == self._text:
+        if self._form not in self._forms(state):
+            self._form = FORMS[0]
+        page, width = state.page, self.text.size.width
+        marks = (state.query, state.mark, state.block)
+        shown = (state.source, state.current, page, state.error, state.reading, self._form, width)
+        if (*shown, marks) == self._text:
             return
         moved = self._text[:2] != shown[:2]
-        self._text = shown
-        pane = self.query_one("#text")
-        sure = confidence(page) if page is not None else ""
-        pane.border_title = labels.title("Text", "raw" if self._raw else "rendered", sure)
-        self.query_one("#page", Static).update(self._page_text(state, page))
+        self._text = (*shown, marks)
+        self._fill_text(state)
         if moved:
-            pane.scroll_home(animate=False)
+            self.text.scroll_home(animate=False)
+        if self._form in ("rendered", "raw"):
+            self.call_after_refresh(self.text.reveal, state.block, mark=state.mark is not None)
 
-    def _page_text(self, state: DocumentState, page: Page | None) -> RenderableType | Content:
-        if page is not None and page.markdown.strip():
-            if self._raw:
-                return labels.block(page.markdown)
-            return Prose(page.markdown, dark=self.app.current_theme.dark)
-        if page is not None:
-            return Content.styled("Nothing was found on this page.", "$muted")
-        if state.error is not None:
-            return Content("\n").join(self.explain(state.error))
-        if state.source is None:
-            return Content("")
-        return Content.styled(
-            "Reading this page …" if state.reading else "This page is not read: r reads on.",
-            "$muted",
-        )
+    def _fill_text(self, state: DocumentState) -> None:
+        page, text = state.page, self.text
+        if self._form == "changes":
+            text.show_changes(changes(state))
+        elif self._form == "schema":
+            text.show_text(annotation(state))
+        elif page is not None and passages(page):
+            raw = self._form == "raw"
+            text.show(passages(page), page_hits(state), state.mark, state.block, raw=raw)
+        elif page is not None:
+            text.say(Content.styled("Nothing was found on this page.", "$muted"))
+        elif state.error is not None:
+            text.say(*self.explain(state.error))
+        elif state.source is None:
+            text.say()
+        elif state.reading:
+            text.say(Content.styled("Reading this page …", "$muted"))
+        elif state.current in state.wanted or not state.pages:
+            text.say(Content.styled("This page is not read: r reads on.", "$muted"))
+        else:
+            text.say(Content.styled("This page was not asked for: o chooses pages.", "$muted"))
+
+    # The picture
+
+    def _part(self, state: DocumentState) -> Rect | None:
+        """What fills the pane: the chosen block with a margin, else the whole page."""
+        rect = self._chosen(state)
+        if not self._filling or rect is None:
+            return None
+        left, top = max(rect.left - MARGIN, 0.0), max(rect.top - MARGIN, 0.0)
+        right = min(rect.left + rect.width + MARGIN, 1.0)
+        return Rect(left, top, right - left, min(rect.top + rect.height + MARGIN, 1.0) - top)
+
+    def _chosen(self, state: DocumentState) -> Rect | None:
+        if state.page is None:
+            return state.place
+        found = (box.rect for box in boxes(state.page) if box.block == state.block)
+        return next(found, state.place)
+
+    def _columns(self, state: DocumentState, part: Rect | None) -> int:
+        """How many columns wide the page, or the part of it that fills the pane, is drawn."""
+        picture = self.picture
+        if part is None:
+            return max(int(picture.columns * ZOOMS[self._zoom]), 10)
+        points = part.width * _points_wide(state)
+        least, most = (picture.columns_for(scale * points) for scale in (LEGIBLE, LARGEST))
+        return max(least, min(picture.columns, most), 10)
+
+    def _frames(self, state: DocumentState, part: Rect | None) -> tuple[Frame, ...]:
+        if part is not None:
+            return ()
+        colours = self.app.get_css_variables()
+        accent, line, doubt = (colours[role] for role in ("accent", "secondary", "doubtful"))
+        frames = [
+            Frame(box.rect, doubt if box.doubtful else line, dashed=box.doubtful)
+            for box in (boxes(state.page) if state.page is not None else ())
+            if box.block != state.block
+        ]
+        if (rect := self._chosen(state)) is not None:
+            frames.append(Frame(rect, accent, marked=True))
+        return tuple(frames)
+
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        if event.state is WorkerState.ERROR and event.worker.error is not None:
+            self.app._handle_exception(event.worker.error)
 
     @work(exclusive=True, group="picture", exit_on_error=False)
-    async def _draw_picture(self, state: DocumentState) -> None:
-        picture = self.picture
-        picture.zoom = ZOOMS[self._zoom]
-        wanted = (state.picture_path, state.current, picture.wanted_width())
+    async def _draw_picture(self) -> None:
+        state, picture = self.state, self.picture
+        part = self._part(state)
+        columns = self._columns(state, part)
+        wanted = (state.picture_path, state.current, columns, part)
+        frames = self._frames(state, part)
         if wanted == self._drawn:
-            return None
+            await picture.frame(frames)
+            return self._look(state, part)
         self._drawn = ()
         if state.source is None:
             return await picture.explain(Content("\n").join(NOTHING_OPEN))
@@ -154,92 +271,145 @@ class DocumentPlace(Place):
         if state.picture_path is None or state.page_count is None:
             words = "Loading …" if state.loading else ""
             return await picture.explain(Content.styled(words, "$muted"))
-        handle = self.store.documents.picture(state.current, picture.wanted_width())
+        handle = self.store.documents.picture(state.current, picture.pixels(columns), part)
         png = await handle
         if png is not None:
-            await picture.show(png)
-            self._drawn = wanted
+            await picture.show(png, columns, frames)
+            self._drawn, self._seen = wanted, ()
+            self._look(state, part)
         elif handle.error is not None:
             await picture.explain(Content("\n").join(self.explain(handle.error)))
         return None
 
+    def _look(self, state: DocumentState, part: Rect | None) -> None:
+        """Brings what was chosen into view, once: what a person scrolls to stays."""
+        chosen = self._chosen(state)
+        seen = (state.current, chosen, part, self._zoom)
+        if seen == self._seen:
+            return
+        self._seen = seen
+        if part is not None or chosen is None:
+            self.picture.scroll_home(animate=False)
+        else:
+            self.call_after_refresh(self.picture.reveal, chosen)
+
     def on_page_picture_resized(self, event: PagePicture.Resized) -> None:
-        self._show(self.store.documents.slice.value)
+        self._show(self.state)
+
+    def on_page_text_resized(self, event: PageText.Resized) -> None:
+        self._show_text(self.state)
+
+    def on_page_picture_pointed(self, event: PagePicture.Pointed) -> None:
+        page = self.state.page
+        if page is not None and not self._filling:
+            self.store.documents.choose(block_at(page, Rect(event.x, event.y, 1e-6, 1e-6)))
+
+    def on_page_text_pointed(self, event: PageText.Pointed) -> None:
+        self.store.documents.choose(event.block)
 
     # Acting
 
     def action_go(self, step: int) -> None:
-        state = self.store.documents.slice.value
-        self.store.documents.go(state.current + step)
-        self.picture.scroll_home(animate=False)
+        self.store.documents.go(self.state.current + step)
 
     def action_go_to_end(self, end: int) -> None:
-        state = self.store.documents.slice.value
-        self.store.documents.go(0 if end < 0 else (state.page_count or 1) - 1)
+        self.store.documents.go(0 if end < 0 else (self.state.page_count or 1) - 1)
+
+    def action_step(self, by: int) -> None:
+        self.store.documents.step(by)
+
+    def action_mark(self, by: int) -> None:
+        before = self.state.mark
+
+        def moved(_: object) -> None:
+            if self.state.mark == before:
+                what = "hit" if self.state.query else "doubtful word"
+                self.notice(f"There is no other {what} on the pages that are read.")
+
+        self.do(self.store.documents.next_mark(by), moved)
 
     def action_zoom(self, step: int) -> None:
+        self._filling = False
         self._zoom = max(0, min(self._zoom + step, len(ZOOMS) - 1))
-        self._show(self.store.documents.slice.value)
+        self._lay_out()
 
-    def action_raw(self) -> None:
-        self._raw = not self._raw
-        self._show_text(self.store.documents.slice.value)
+    def action_fill(self) -> None:
+        if not self._filling and self._chosen(self.state) is None:
+            self.notice("Choose a block first: j and k do.")
+            return
+        self._filling = not self._filling
+        self._lay_out()
+
+    def _lay_out(self) -> None:
+        # A block that fills the pane gets the whole window: print is legible sooner.
+        self.query_one("#right").set_class(self._filling, "-folded")
+        if self._filling:
+            self.picture.focus()
+        self._show(self.state)
+
+    def action_form(self) -> None:
+        forms = self._forms(self.state)
+        self._form = forms[(forms.index(self._form) + 1) % len(forms)]
+        self._show(self.state)
 
     def action_read(self) -> None:
-        state = self.store.documents.slice.value
+        state = self.state
         if state.source is not None and not state.reading and not state.loading:
             self.do(self.store.documents.read())
 
+    def action_options(self) -> None:
+        state, session = self.state, self.store.session.slice.value
+        if state.source is None or state.loading:
+            return
+
+        def chosen(options: ReadOptions | None) -> None:
+            if options is not None:
+                self.do(self.store.documents.read_again(options))
+
+        billed = f"{session.profile} bills each page that it reads." if session.hosted else ""
+        self.app.push_screen(OCRForm(state.options, state.page_count, billed), chosen)
+
+    def action_find(self) -> None:
+        if self._filling:
+            self.action_fill()
+        self.focus_pane(1)
+        self.query_one(Filter).begin(self.state.query)
+
+    def on_filter_changed(self, event: Filter.Changed) -> None:
+        self.store.documents.find(event.text)
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        self.store.documents.find(event.value)
+        self.text.focus()
+
     def action_copy(self) -> None:
-        state = self.store.documents.slice.value
-        texts = {
-            "page": state.text or "",
-            "all": "\n\n".join(page.markdown for page in state.pages if page is not None),
-            "name": state.source.name if state.source else "",
-        }
+        copy_from(self)
 
-        def chosen(what: str | None) -> None:
-            if what:
-                ok = copy(self.app, texts[what])
-                self.notice("Copied." if ok else "Too long for the clipboard.", failed=not ok)
-
-        things = [
-            Thing("page", "Copy the text of this page"),
-            Thing("all", "Copy the text of all pages read"),
-            Thing("name", "Copy the name"),
-        ]
-        if state.source is not None:
-            self.app.push_screen(Choose("Copy", things), chosen)
+    def action_save(self) -> None:
+        save_from(self)
 
     def can_stop(self) -> bool:
-        return self.store.documents.slice.value.reading
+        return self.state.reading
 
     def stop(self) -> None:
         self.store.documents.stop()
         self.notice("Stopped. What is read stays; r reads on.")
 
+    def back(self) -> None:
+        if isinstance(self.focused, Input):
+            self.text.focus()
+        elif self._filling:
+            self.action_fill()
+        elif self.state.query:
+            self.query_one(Filter).end()
+            self.store.documents.find("")
+        elif self.state.block is not None or self.state.mark is not None:
+            self.store.documents.choose(None)
 
-def page_strip(marks: tuple[PageMark, ...], current: int, width: int) -> Content:
-    """The pages in one line, with the current one in view."""
-    first = last = min(current, max(len(marks) - 1, 0))
-    used = len(marks[first].text) if marks else 0
-    while marks:
-        after = last + 1 < len(marks) and used + len(marks[last + 1].text) + 1 <= width - 4
-        if after:
-            last += 1
-            used += len(marks[last].text) + 1
-        before = first > 0 and used + len(marks[first - 1].text) + 1 <= width - 4
-        if before:
-            first -= 1
-            used += len(marks[first].text) + 1
-        if not after and not before:
-            break
-    parts = [
-        Content.styled(mark.text, ROLES.get("current" if mark.page == current else mark.state, ""))
-        for mark in marks[first : last + 1]
-    ]
-    if first > 0:
-        parts.insert(0, Content.styled("…", "$muted"))
-    if last + 1 < len(marks):
-        parts.append(Content.styled("…", "$muted"))
-    return Content(" ").join(parts)
+
+def _points_wide(state: DocumentState) -> float:
+    """How wide the current page is in print, in points."""
+    size = state.page.dimensions if state.page is not None else None
+    if size is None or not size.width:
+        return PAGE_POINTS
+    return min(size.width * 72 / (size.dpi or 72), PAGE_POINTS)

@@ -1,27 +1,31 @@
 """A page's picture, in whatever way the terminal can show one."""
 
 import io
+import math
 import os
 import struct
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar, Literal
 
 from rich.color import Color
 from rich.segment import Segment
 from rich.style import Style
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import ScrollableContainer
 from textual.content import Content
-from textual.geometry import Size
+from textual.geometry import Region, Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widget import Widget
 
+from carrel.store.selectors.boxes import Rect
 from carrel.tui.steady import Steady
 from carrel.tui.widgets.note import Note
 
@@ -29,6 +33,9 @@ Protocol = Literal["kitty", "sixel", "halfblock"]
 
 DETAIL = 4
 """How many pixels are asked for in each direction for one that is drawn: print stays sharper."""
+
+PALE_FRAME = 0.5
+"""How much of a frame that is not marked is seen."""
 
 PALE = 80
 """A pixel whose strongest and weakest colour differ by less is as good as grey."""
@@ -62,12 +69,16 @@ class HalfBlocks(ScrollView):
     HalfBlocks { width: auto; height: auto; overflow: hidden hidden; }
     """
 
-    def __init__(self, pixels: bytes, width: int, height: int) -> None:
+    def __init__(self, picture: Any) -> None:
         super().__init__()
-        self._pixels = pixels
-        self._width = width
-        self._height = height
-        self.virtual_size = Size(width, (height + 1) // 2)
+        self.draw(picture)
+
+    def draw(self, picture: Any) -> None:
+        """Shows this picture, an RGB image of one pixel a column, instead of the one before."""
+        self._pixels = picture.tobytes()
+        self._width, height = picture.size
+        self.virtual_size = Size(self._width, (height + 1) // 2)
+        self.refresh()
 
     def render_line(self, y: int) -> Strip:
         stride = self._width * 3
@@ -92,15 +103,27 @@ def _two_colours(upper: bytes, lower: bytes) -> Style:
     return Style(color=Color.from_rgb(*upper), bgcolor=Color.from_rgb(*lower))
 
 
+@dataclass(frozen=True)
+class Frame:
+    """A box over the picture, in parts of its width and height.
+
+    The marked one is drawn full, the others pale, doubtful ones dashed: colour is never the only
+    sign.
+    """
+
+    rect: Rect
+    colour: str
+    marked: bool = False
+    dashed: bool = False
+
+
 class PagePicture(Steady, ScrollableContainer, can_focus=True):
-    """A pane that shows a PNG as wide as itself, larger with zoom, and scrolls over it."""
+    """A pane that shows a PNG with frames over it, as many columns wide as asked, and scrolls."""
 
     DEFAULT_CSS = """
     PagePicture { align-horizontal: center; scrollbar-gutter: stable; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("j", "scroll_down", "Down", show=False, id="picture.down"),
-        Binding("k", "scroll_up", "Up", show=False, id="picture.up"),
         Binding("g", "scroll_home", "Top", show=False, id="picture.top"),
         Binding("G", "scroll_end", "Bottom", show=False, id="picture.bottom"),
     ]
@@ -108,10 +131,20 @@ class PagePicture(Steady, ScrollableContainer, can_focus=True):
     class Resized(Message):
         """The pane has another size: a page fits it in another way."""
 
+    @dataclass
+    class Pointed(Message):
+        """The picture was clicked, at this part of its width and height."""
+
+        x: float
+        y: float
+
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id, classes="pane")
         self._protocol: Protocol = "halfblock"
-        self.zoom = 1.0
+        self._png = b""
+        self._columns = 0
+        self._plain: Any = None
+        self._frames: tuple[Frame, ...] = ()
 
     def compose(self) -> ComposeResult:
         yield Note(Content(""))
@@ -123,50 +156,131 @@ class PagePicture(Steady, ScrollableContainer, can_focus=True):
     def on_resize(self) -> None:
         self.post_message(self.Resized())
 
-    def wanted_width(self) -> int:
-        """How many pixels wide the page should be drawn for this pane."""
-        cells = max(int((self.scrollable_content_region.width or 60) * self.zoom), 10)
-        return cells * (DETAIL if self._protocol == "halfblock" else _cell_pixels()[0])
+    @property
+    def columns(self) -> int:
+        """How many columns a picture has that fits the pane."""
+        return max(self.scrollable_content_region.width or 60, 10)
 
-    async def show(self, png: bytes) -> None:
-        """Shows the picture instead of what was shown."""
-        await self._replace(
-            self._halfblocks(png) if self._protocol == "halfblock" else self._image(png)
-        )
+    def pixels(self, columns: int) -> int:
+        """How many pixels wide a picture should be for so many columns."""
+        return columns * (DETAIL if self._protocol == "halfblock" else _cell_pixels()[0])
+
+    def columns_for(self, pixels: float) -> int:
+        """How many columns show so many pixels of their own."""
+        return math.ceil(pixels / (1 if self._protocol == "halfblock" else _cell_pixels()[0]))
+
+    async def show(self, png: bytes, columns: int = 0, frames: Sequence[Frame] = ()) -> None:
+        """Shows the picture instead of what was shown, `columns` wide (0: as it comes)."""
+        self._png, self._columns, self._frames = png, columns, tuple(frames)
+        if self._protocol == "halfblock":
+            self._plain = self._reduce(png, columns)
+            await self._replace(HalfBlocks(_framed(self._plain, self._frames, 1)))
+        else:
+            await self._replace(self._image())
+
+    async def frame(self, frames: Sequence[Frame]) -> None:
+        """Draws other frames over the same picture."""
+        if not self._png or tuple(frames) == self._frames:
+            return
+        self._frames = tuple(frames)
+        if self._protocol != "halfblock":
+            await self._replace(self._image())
+        elif isinstance(child := self.children[0], HalfBlocks):
+            child.draw(_framed(self._plain, self._frames, 1))
+
+    def reveal(self, rect: Rect) -> None:
+        """Brings a part of the picture into view."""
+        child = self.children[0]
+        width, height = child.virtual_region.size
+        across, down = rect.left * width, rect.top * height
+        size = (math.ceil(rect.width * width), math.ceil(rect.height * height))
+        place = Region(int(across), int(down), *size).translate(child.virtual_region.offset)
+        self.scroll_to_region(place, animate=False, force=True)
 
     async def explain(self, why: Content) -> None:
         """Shows a sentence where a picture would be."""
+        self._png = b""
         await self._replace(Note(why))
+
+    def on_click(self, event: events.Click) -> None:
+        child = self.children[0]
+        if self._png and child.region.contains(*event.screen_offset):
+            x, y = event.screen_offset - child.region.offset
+            width, height = child.region.size
+            self.post_message(self.Pointed((x + 0.5) / width, (y + 0.5) / height))
 
     async def _replace(self, widget: Widget) -> None:
         async with self.batch():
             await self.remove_children()
             await self.mount(widget)
 
-    def _halfblocks(self, png: bytes) -> Widget:
+    def _reduce(self, png: bytes, columns: int) -> Any:
         from PIL import Image
 
         with Image.open(io.BytesIO(png)) as picture:
-            width = max(picture.width // DETAIL, 1)
+            width = columns or max(picture.width // DETAIL, 1)
             height = max(round(picture.height * width / picture.width), 1)
             small = picture.convert("RGB").resize((width, height), Image.Resampling.BOX)
-            drawn = _darken(small)
-            if self.app.console.color_system != "truecolor":
-                drawn = _grey_where_pale(drawn)
-            return HalfBlocks(drawn.tobytes(), width, height)
+        drawn = _darken(small)
+        truecolor = self.app.console.color_system == "truecolor"
+        return drawn if truecolor else _grey_where_pale(drawn)
 
-    def _image(self, png: bytes) -> Widget:
+    def _image(self) -> Widget:
         from PIL import Image
 
         kitty, sixel = _image_widgets()
-        with Image.open(io.BytesIO(png)) as picture:
-            height_of_width = picture.height / picture.width
+        with Image.open(io.BytesIO(self._png)) as picture:
+            framed = _framed(picture.convert("RGB"), self._frames, 2)
         across, down = _cell_pixels()
-        cells = max(int(self.scrollable_content_region.width * self.zoom), 10)
-        widget: Widget = (kitty if self._protocol == "kitty" else sixel)(io.BytesIO(png))
+        cells = self._columns or self.columns
+        widget: Widget = (kitty if self._protocol == "kitty" else sixel)(framed)
         widget.styles.width = cells
-        widget.styles.height = max(round(cells * across * height_of_width / down), 1)
+        widget.styles.height = max(round(cells * across * framed.height / framed.width / down), 1)
         return widget
+
+
+def _framed(picture: Any, frames: Sequence[Frame], line: int) -> Any:
+    """A copy of the picture with frames drawn around what they are about, not over it."""
+    from PIL import Image, ImageDraw
+
+    plain = picture.copy()
+    _draw_frames(
+        ImageDraw.Draw(plain), [frame for frame in frames if not frame.marked], plain, line
+    )
+    # Print stays to be seen below the many; the one that is marked is not to be missed.
+    framed = Image.blend(picture, plain, PALE_FRAME)
+    _draw_frames(ImageDraw.Draw(framed), [frame for frame in frames if frame.marked], framed, line)
+    return framed
+
+
+def _draw_frames(draw: Any, frames: Iterable[Frame], picture: Any, line: int) -> None:
+    width, height = picture.size
+    for frame in frames:
+        left, top = int(frame.rect.left * width), int(frame.rect.top * height)
+        right = int((frame.rect.left + frame.rect.width) * width)
+        bottom = int((frame.rect.top + frame.rect.height) * height)
+        for out in range(1, line + 1):
+            # What reaches beyond the page would have no frame on that side.
+            edges = (
+                max(left - out, 0),
+                max(top - out, 0),
+                min(right + out, width - 1),
+                min(bottom + out, height - 1),
+            )
+            _rectangle(draw, edges, frame.colour, dash=3 * line if frame.dashed else 0)
+
+
+def _rectangle(draw: Any, edges: tuple[int, int, int, int], colour: str, *, dash: int) -> None:
+    left, top, right, bottom = edges
+    if not dash or right <= left or bottom <= top:
+        draw.rectangle((left, top, max(right, left), max(bottom, top)), outline=colour)
+        return
+    for x in range(left, right, 2 * dash):
+        for y in (top, bottom):
+            draw.line((x, y, min(x + dash - 1, right), y), fill=colour)
+    for y in range(top, bottom, 2 * dash):
+        for x in (left, right):
+            draw.line((x, y, x, min(y + dash - 1, bottom)), fill=colour)
 
 
 def _darken(picture: Any) -> Any:

@@ -1,0 +1,115 @@
+"""How a document is to be read."""
+
+from typing import Any, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.widgets import Button, Input, Label, RadioButton, RadioSet, Static
+from textual.widgets.selection_list import Selection
+
+from carrel.store.problem import ProblemError
+from carrel.store.reader import ReadOptions
+from carrel.tui import labels
+from carrel.tui.dialogs.dialog import Dialog, buttons, hint
+from carrel.tui.widgets.choices import Choices
+from carrel.tui.widgets.fields import Area, Field
+
+TABLES = {"text": "in the text", "markdown": "apart, Markdown", "html": "apart, HTML"}
+SCORES = {"word": "of every word", "page": "of pages", "none": "none"}
+
+
+class OCRForm(Dialog[ReadOptions]):
+    """Pages, tables, headers, scores, pictures and a schema."""
+
+    DEFAULT_CSS = """
+    OCRForm .dialog { width: 76; height: auto; max-height: 94%; padding: 0 1; }
+    OCRForm VerticalScroll { height: auto; max-height: 24; }
+    OCRForm Label { color: $muted; padding: 0 1; }
+    OCRForm RadioSet {
+        layout: horizontal; width: 100%; height: 1; border: none; padding: 0 1;
+        background: $background;
+    }
+    OCRForm RadioSet:focus { border: none; background-tint: $foreground 0%; }
+    OCRForm RadioButton {
+        background: $background; padding: 0; margin-right: 2; width: auto; text-wrap: nowrap;
+    }
+    OCRForm RadioButton > .toggle--button { background: $background; color: $line; }
+    OCRForm RadioButton.-on > .toggle--button { background: $background; color: $accent; }
+    OCRForm RadioSet:focus RadioButton.-selected > .toggle--label {
+        background: $selection; color: $accent; text-style: bold;
+    }
+    OCRForm Choices { height: 2; padding: 0 1; }
+    OCRForm Area { height: 6; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("f2,ctrl+s", "read", "Run OCR", id="ocr.read"),
+    ]
+
+    def __init__(self, options: ReadOptions, pages: int | None, billed: str = "") -> None:
+        super().__init__("Run OCR")
+        self._options = options
+        self._pages = pages
+        self._billed = billed
+
+    def inside(self) -> ComposeResult:
+        options = self._options
+        with VerticalScroll(can_focus=False):
+            known = f" of {self._pages}" if self._pages else ""
+            yield Label(f"Pages{known} · such as 1-3, 7; empty for all")
+            yield Field(options.pages, id="pages")
+            yield Label("Tables")
+            yield _radio("tables", TABLES, options.tables)
+            yield Label("Scores")
+            yield _radio("scores", SCORES, options.scores)
+            yield Label("Also")
+            yield Choices(
+                Selection(Content("headers and footers apart"), "headers", options.headers),
+                Selection(Content("pictures with the answer"), "pictures", options.pictures),
+            )
+            yield Label("A JSON schema to answer the whole document in (may stay empty)")
+            yield Area(options.schema, id="schema")
+        yield hint(self._billed or "What was read so before is not read again.")
+        yield buttons(("cancel", "Leave it"), ("read", "F2 Run OCR"))
+
+    def on_mount(self) -> None:
+        self.query_one("#pages").focus()
+
+    def on_button_pressed(self, event: Button.Pressed) -> None:
+        if event.button.id == "read":
+            self.action_read()
+        else:
+            self.dismiss(None)
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        self.action_read()
+
+    def action_read(self) -> None:
+        also = self.query_one(Choices).selected
+        options = ReadOptions(
+            pages=self.query_one("#pages", Field).value.strip(),
+            tables=_chosen(self.query_one("#tables", RadioSet)),
+            headers="headers" in also,
+            scores=_chosen(self.query_one("#scores", RadioSet)),
+            pictures="pictures" in also,
+            schema=self.query_one("#schema", Area).text.strip(),
+        )
+        try:
+            options.check()
+        except ProblemError as error:
+            words = labels.line(str(error.problem), "$failed")
+            self.query_one(".hint", Static).update(words)
+        else:
+            self.dismiss(options)
+
+
+def _radio(id: str, words: dict[str, str], chosen: str) -> RadioSet:
+    made = [RadioButton(Content(text), key == chosen, name=key) for key, text in words.items()]
+    return RadioSet(*made, id=id, compact=True)
+
+
+def _chosen(radio: RadioSet) -> Any:
+    pressed = radio.pressed_button
+    assert pressed is not None, "one is always chosen"
+    return pressed.name
