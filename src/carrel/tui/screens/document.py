@@ -28,6 +28,7 @@ from carrel.store.selectors.documents import (
     progress,
     title,
 )
+from carrel.store.selectors.session import service_words
 from carrel.tui import labels
 from carrel.tui.dialogs.ocr import OCRForm
 from carrel.tui.screens.document_out import copy_from, save_from
@@ -251,7 +252,7 @@ class DocumentPlace(Place):
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         if event.state is WorkerState.ERROR and event.worker.error is not None:
-            self.app._handle_exception(event.worker.error)
+            self.workbench._handle_exception(event.worker.error)
 
     @work(exclusive=True, group="picture", exit_on_error=False)
     async def _draw_picture(self) -> None:
@@ -358,7 +359,7 @@ class DocumentPlace(Place):
             self.do(self.store.documents.read())
 
     def action_options(self) -> None:
-        state, session = self.state, self.store.session.slice.value
+        state = self.state
         if state.source is None or state.loading:
             return
 
@@ -366,7 +367,7 @@ class DocumentPlace(Place):
             if options is not None:
                 self.do(self.store.documents.read_again(options))
 
-        billed = f"{session.profile} bills each page that it reads." if session.hosted else ""
+        billed = service_words(self.store.session.slice.value)
         self.app.push_screen(OCRForm(state.options, state.page_count, billed), chosen)
 
     def action_find(self) -> None:

@@ -1,7 +1,7 @@
 """1 Files: what lies at the service."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import ClassVar
 
@@ -199,9 +199,27 @@ class FilesPlace(Place):
         return next((file.filename for file in items if file.id == file_id), file_id)
 
     def on_virtual_table_opened(self, event: VirtualTable.Opened) -> None:
-        self.action_read()
+        self._open()
 
     def action_read(self) -> None:
+        marked = sorted(self.store.files.slice.value.marked)
+        if marked:
+            self._read_many([Source("file", each, self._filename(each)) for each in marked])
+        else:
+            self._open()
+
+    def _read_many(self, sources: Sequence[Source]) -> None:
+        def start() -> None:
+            self.do(self.store.batch.read(sources))
+            self.notice(f"{len(sources)} files wait for OCR: Activity shows each.")
+
+        if self.store.session.slice.value.hosted:
+            names = [labels.line(source.name) for source in sources[:10]]
+            self.confirm(f"Run OCR of {len(sources)} files?", names, "Run OCR", start)
+        else:
+            start()
+
+    def _open(self) -> None:
         key = self.table.key
         file = next((f for f in self.store.files.slice.value.items if f.id == key), None)
         if file is not None:

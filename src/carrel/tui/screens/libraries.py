@@ -37,7 +37,7 @@ from carrel.tui.widgets.folders import SyncedFolders
 from carrel.tui.widgets.paging import PagedRows
 from carrel.tui.widgets.table import Column, Row, VirtualTable
 from carrel.wire.documents import Document
-from carrel.wire.libraries import Library
+from carrel.wire.libraries import Library, PageBox
 
 NO_LIBRARIES = empty("No libraries yet.", Way("n", "New library"))
 NO_DOCUMENTS = empty(
@@ -270,11 +270,11 @@ class LibrariesPlace(Place):
             self._open(document.id, document.name, 0)
         elif event.table is self.hits:
             hit = state.hits[self.hits.cursor]
-            self._open(hit.document_id, hit.document_name, hit.page or 0)
+            self._open(hit.document_id, hit.document_name, hit.page or 0, hit.box)
 
-    def _open(self, document_id: str, name: str, page: int) -> None:
+    def _open(self, document_id: str, name: str, page: int, box: PageBox | None = None) -> None:
         library_id = self.store.libraries.slice.value.selected
-        self.store.documents.open(Source("document", document_id, name, library_id), page)
+        self.store.documents.open(Source("document", document_id, name, library_id), page, box)
         self.app.switch_mode("document")
 
     # Acting
