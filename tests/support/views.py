@@ -78,19 +78,32 @@ def document_state(blocks: int, **fields: Any) -> dict[str, Any]:
 
 
 def turn(number: int, role: str, blocks: list[str] | None, **fields: Any) -> dict[str, Any]:
-    row = {"id": number, "role": role, "speaker": role, "figures": "", "note": "", "sources": []}
-    return {**row, "blocks": blocks, **fields}
+    row = {"id": number, "role": role, "speaker": role, "figures": "", "note": ""}
+    more = {"variant": [1, 1], "calls": [], "attached": [], "sources_title": "", "sources": []}
+    return {**row, **more, "blocks": blocks, **fields}
 
 
 def chat_state(*turns: dict[str, Any], **fields: Any) -> dict[str, Any]:
     state = {
         "single": False,
+        "asks": True,
         "session": "s1",
         "sessions": [],
-        "agents": [{"id": "a1", "name": "support"}],
+        "sessions_title": "Sessions",
+        "search": "",
+        "agents": [{"id": "a1", "name": "support", "version": 1, "versions": [1, 0]}],
+        "agent": "a1",
+        "pinned": None,
         "title": "support v1",
         "tokens": "",
+        "parameters": dict.fromkeys(("temperature", "top_p", "max_tokens", "seed", "stop"), ""),
+        "parameter_words": "",
         "turns": list(turns),
+        "prompt": "",
+        "editing": None,
+        "attached": [],
+        "uploading": 0,
+        "history": [],
         "busy": False,
         "phase": "",
         "empty": "Ask something.",

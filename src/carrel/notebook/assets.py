@@ -6,7 +6,7 @@ They are strings, not paths: a widget whose module is a path is never collected.
 from functools import cache
 from importlib.resources import files
 
-_PARTS = {"library": ("_folders",)}
+_PARTS = {"chat": ("_compose", "_source"), "library": ("_folders",)}
 """What a panel has in modules and style sheets of their own."""
 
 

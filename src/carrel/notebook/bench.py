@@ -2,7 +2,7 @@
 
 import asyncio
 import atexit
-from collections.abc import Coroutine, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -16,6 +16,7 @@ from carrel.notebook.agent import AgentPanel
 from carrel.notebook.agent_fields import AgentFields
 from carrel.notebook.chat import ChatPanel
 from carrel.notebook.client import SyncClient
+from carrel.notebook.compare import ComparePanel
 from carrel.notebook.document import DocumentPanel
 from carrel.notebook.errors import BenchError
 from carrel.notebook.files import FilesPanel
@@ -26,16 +27,18 @@ from carrel.notebook.together import Together, until
 from carrel.notebook.workbench import Workbench
 from carrel.store.activity import ActivityItem, ActivityService, ActivityState
 from carrel.store.agents import AgentsService
+from carrel.store.chat import ChatService
 from carrel.store.documents import DocumentsService, Source
 from carrel.store.handle import Handle
 from carrel.store.libraries import LibrariesService
 from carrel.store.loop import OwnerLoop
 from carrel.store.problem import Problem, ProblemError
+from carrel.store.selectors.chat import call_words
 from carrel.store.selectors.libraries import document_phase
 from carrel.store.selectors.session import header
 from carrel.store.store import Store
 from carrel.wire.agents import Agent
-from carrel.wire.completions import Completion, CompletionRequest, UserMessage
+from carrel.wire.completions import Usage
 from carrel.wire.documents import Document
 from carrel.wire.files import File
 from carrel.wire.libraries import Library
@@ -43,6 +46,7 @@ from carrel.wire.ocr import Page
 
 T = TypeVar("T")
 
+F = TypeVar("F", bound=Callable[..., Any])
 P = TypeVar("P", bound=Panel)
 N = TypeVar("N", Library, Agent)
 
@@ -142,14 +146,44 @@ class Bench:
         self._together.join(service)
         return self._kept(AgentPanel(store, service, **options))
 
-    def chat(self, agent: str | Agent | None = None, **options: Any) -> ChatPanel:
-        """A panel of a new conversation with an agent; without one, all saved conversations."""
+    def chat(
+        self,
+        agent: str | Agent | None = None,
+        *,
+        versions: Sequence[int] | None = None,
+        **options: Any,
+    ) -> ChatPanel | ComparePanel:
+        """A panel of a new conversation with an agent; without one, all saved conversations.
+
+        With `versions` the same questions go to each of them, side by side.
+        """
         if agent is None:
             return self._chats
         chosen = self._agent(agent)
-        service = self._store.another_chat()
-        self._done(service.new(chosen.id), None)
-        return self._kept(ChatPanel(self._store, service, **options))
+        if versions is None:
+            return self._kept(ChatPanel(self._store, self._begun(chosen), **options))
+        services = [self._begun(chosen, version) for version in versions]
+        return self._kept(ComparePanel(self._store, services, **options))
+
+    def _begun(
+        self, agent: Agent, version: int | None = None, *, saved: bool = True
+    ) -> ChatService:
+        """A chat of its own with an agent."""
+        service = self._store.another_chat(saved=saved)
+        self._done(service.new(agent.id, version), None)
+        return service
+
+    def tool(self, function: F) -> F:
+        """Registers a function that agents may call; a decorator.
+
+            @bench.tool
+            def weather(city: str) -> str:
+                "The weather in a city."
+
+        Its name, parameters and docstring are told to the model. It runs in a thread of its own.
+        """
+        self._store.tools.add(function)
+        return function
 
     def _kept(self, panel: P) -> P:
         self._panels.add(panel)
@@ -223,15 +257,34 @@ class Bench:
             change = self._changed(AgentFields.of(old), **fields).update(old)
         return self._done(self._store.agents.update(old.id, change), None)
 
-    def ask(self, agent: str | Agent, text: str, *, timeout: float | None = None) -> Answer:
-        """One question, one answer."""
+    def ask(
+        self,
+        agent: str | Agent,
+        text: str,
+        *,
+        version: int | None = None,
+        timeout: float | None = None,
+    ) -> Answer:
+        """One question, one answer; of the active version, or of another.
+
+        Registered functions are called as the agent asks for them.
+        """
         asked = self._agent(agent)
-        request = CompletionRequest(agent_id=asked.id, messages=[UserMessage(content=text)])
-        found = self._run(_complete(self._store, request), timeout)
-        message = found.choices[0].message
-        content = message.content if isinstance(message.content, str) else ""
-        version = asked.version if found.agent_version is None else found.agent_version
-        return Answer(asked.name, content, tuple(message.sources or ()), found.usage, version)
+        service = self._begun(asked, version, saved=False)
+        self._done(service.send(text), timeout)
+        state = service.slice.value
+        if calls := state.conversation.open_calls():
+            raise BenchError(
+                Problem(
+                    "The agent calls a function that is not registered",
+                    call_words(calls[0]),
+                    "Register one of this name with @bench.tool.",
+                )
+            )
+        answer = state.turns[-1]
+        taken, written = answer.prompt_tokens or 0, answer.completion_tokens or 0
+        usage = Usage(prompt_tokens=taken, completion_tokens=written, total_tokens=taken + written)
+        return Answer(asked.name, answer.text, answer.sources, usage, answer.version)
 
     def close(self) -> None:
         """Ends the panels, everything that runs, and the connection."""
@@ -315,11 +368,6 @@ async def _agents(store: Store) -> list[Agent]:
         if len(page) < 100:
             break
     return agents
-
-
-async def _complete(store: Store, request: CompletionRequest) -> Completion:
-    client = await store.session.client()
-    return await client.completions.complete(request)
 
 
 async def _processed(store: Store, document: Document) -> Document:

@@ -3,39 +3,62 @@
 import time
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal
 
 from carrel.notebook.assets import module, style
 from carrel.notebook.markdown import to_blocks
 from carrel.notebook.panel import Cell, Json, Panel, finish, intent, problem_json
+from carrel.notebook.uploads import Offer
+from carrel.store.attachments import as_mention
 from carrel.store.chat import ChatService
 from carrel.store.chat_state import ChatState
-from carrel.store.documents import Source
-from carrel.store.selectors.chat import phase_words, session_rows, title, tokens, turn_rows
+from carrel.store.conversation import Attachment
+from carrel.store.parameters import Parameters
+from carrel.store.problem import Problem, ProblemError
+from carrel.store.selectors.boxes import rect_of
+from carrel.store.selectors.chat import (
+    SourceRow,
+    parameter_words,
+    phase_words,
+    prompt_title,
+    session_rows,
+    sessions_title,
+    source_title,
+    title,
+    tokens,
+    turn_rows,
+)
+from carrel.store.sources import source_of
 from carrel.store.store import Store
 from carrel.wire.completions import Passage
 from carrel.wire.libraries import marked
+
+PAGE_WIDTH = 900
+"""Pixels across a source's page; the view scales it to its pane."""
 
 
 class ChatPanel(Panel):
     """A conversation with an agent: the answer streams, can be stopped and shows its sources.
 
-    With a service of its own it is that service's conversation alone, without the sessions.
+    With a service of its own it is that service's conversation alone, without the sessions; one
+    that does not ask has its questions from the panel around it.
     """
 
     _esm = module("chat")
     _css = style("chat")
     _title = "Chat"
 
-    def __init__(self, store: Store, chat: ChatService | None = None, **options: Any) -> None:
+    def __init__(
+        self, store: Store, chat: ChatService | None = None, *, asks: bool = True, **options: Any
+    ) -> None:
         self._chat = chat or store.chat
+        self._asks = asks
         self._single = chat is not None
         self._answer: tuple[str | None, int] | None = None
         self._sent: tuple[str, ...] = ()
         super().__init__(store, **options)
         self._follow(self._chat.slice, store.agents.slice)
-        if not self._single:
-            store.agents.load()
+        store.agents.load()
 
     def refresh(self) -> None:
         """Draws the newest state; of an answer under way only what changed, as a message."""
@@ -75,15 +98,35 @@ class ChatPanel(Panel):
         agents = self._store.agents.slice.value
         return {
             "single": self._single,
+            "asks": self._asks,
             "session": state.session_id,
             "sessions": [
                 {"id": row.id, "name": row.title, "note": row.age}
                 for row in session_rows(state, now)
             ],
-            "agents": [{"id": agent.id, "name": agent.name} for agent in agents.items],
+            "sessions_title": sessions_title(state),
+            "search": state.search,
+            "agents": [
+                {
+                    "id": agent.id,
+                    "name": agent.name,
+                    "version": agent.version,
+                    "versions": sorted(agent.versions, reverse=True),
+                }
+                for agent in agents.items
+            ],
+            "agent": state.agent_id,
+            "pinned": state.pinned,
             "title": title(state) if state.session_id else "",
             "tokens": tokens(state),
+            "parameters": _parameters(state.parameters),
+            "parameter_words": parameter_words(state),
             "turns": _turns(state),
+            "prompt": prompt_title(state),
+            "editing": state.editing,
+            "attached": [_attachment(one) for one in state.attached],
+            "uploading": state.uploading,
+            "history": list(state.history[-50:]),
             "busy": state.phase != "idle",
             "phase": phase_words(state, waited),
             "empty": self._empty(),
@@ -102,18 +145,50 @@ class ChatPanel(Panel):
         rows = turn_rows(self._chat.slice.value)
         return ("Who", "Text"), [(row.speaker, row.text) for row in rows]
 
+    # Sessions, and who answers
+
     @intent
     async def _on_begin(self, agent: str) -> None:
         await finish(self._chat.new(agent))
+
+    @intent
+    async def _on_choose(self, agent: str, version: int | None) -> None:
+        await finish(self._chat.choose(agent, version))
 
     @intent
     async def _on_resume(self, session: str) -> None:
         await finish(self._chat.resume(session))
 
     @intent
+    async def _on_search(self, text: str) -> None:
+        await finish(self._chat.search_sessions(text))
+
+    @intent
+    async def _on_delete(self, session: str) -> None:
+        await finish(self._chat.delete_session(session))
+
+    @intent
+    async def _on_parameters(self, values: dict[str, str]) -> None:
+        try:
+            parameters = Parameters.of(values)
+        except ValueError as error:
+            raise ProblemError(Problem("Not used", str(error))) from None
+        await finish(self._chat.set_parameters(parameters))
+
+    @intent
+    async def _on_export(self, form: Literal["markdown", "json"]) -> str:
+        return self._chat.export(form)
+
+    # Questions
+
+    @intent
     async def _on_send(self, text: str) -> None:
         # The answer and its failure show in the transcript; the view need not wait for them.
-        self._chat.send(text)
+        calls = self._chat.slice.value.conversation.open_calls()
+        if calls:
+            self._chat.answer_call(calls[0].id, text)
+        else:
+            self._chat.send(text)
 
     @intent
     async def _on_retry(self) -> None:
@@ -124,8 +199,60 @@ class ChatPanel(Panel):
         await finish(self._chat.stop())
 
     @intent
-    async def _on_open(self, library: str, document: str, name: str, page: int | None) -> None:
-        self._store.documents.open(Source("document", document, name, library), page or 0)
+    async def _on_edit(self, turn: int | None) -> str:
+        """Takes up a question; gives its text."""
+        await finish(self._chat.edit(turn))
+        return "" if turn is None else self._chat.slice.value.turns[turn].text
+
+    @intent
+    async def _on_variant(self, turn: int, number: int) -> None:
+        await finish(self._chat.choose_variant(turn, number))
+
+    @intent
+    async def _on_text(self, turn: int) -> str:
+        """A turn's text as it was written, to be copied."""
+        return self._chat.slice.value.turns[turn].text
+
+    @intent
+    async def _on_attach(self, files: list[Offer]) -> None:
+        for offer in files:
+            self._chat.attach(self._files.source(offer))
+
+    @intent
+    async def _on_attach_known(
+        self, kind: Literal["file", "document"], id: str, name: str, library: str | None
+    ) -> None:
+        await finish(self._chat.attach_known(Attachment(kind, id, name, library)))
+
+    @intent
+    async def _on_detach(self, id: str) -> None:
+        for one in self._chat.slice.value.attached:
+            if one.id == id:
+                await finish(self._chat.detach(one))
+
+    @intent
+    async def _on_names(self, text: str) -> list[Json]:
+        """What could be meant by a name that is being typed."""
+        return [_attachment(one) for one in await finish(self._chat.names_like(text)) or ()]
+
+    # Sources
+
+    @intent
+    async def _on_page(self, turn: int, source: int) -> bytes | None:
+        """The page of a source, as PNG."""
+        passage = self._passage(turn, source)
+        excerpt = await finish(self._store.sources.excerpt(passage, PAGE_WIDTH))
+        return excerpt.png if excerpt else None
+
+    @intent
+    async def _on_open(self, turn: int, source: int) -> None:
+        passage = self._passage(turn, source)
+        self._store.documents.open(source_of(passage), passage.page or 0, passage.box)
+
+    def _passage(self, turn: int, source: int) -> Passage:
+        return next(
+            one for one in self._chat.slice.value.turns[turn].sources if one.index == source
+        )
 
 
 def _same(old: Sequence[str], new: Sequence[str]) -> int:
@@ -144,31 +271,55 @@ def _finished(text: str) -> list[str]:
 def _turns(state: ChatState) -> list[Json]:
     return [
         {
-            "id": index,
+            "id": place,
             "role": turn.role,
             "speaker": row.speaker,
             # An answer under way goes as deltas, not with every state.
             "figures": "" if turn.status == "writing" else row.figures,
             "blocks": None if turn.status == "writing" else _finished(turn.text),
             "note": row.note,
+            "variant": state.conversation.variant(place),
+            "calls": row.calls,
+            "attached": row.attached,
+            "sources_title": row.sources_title,
             "sources": [
-                _source(source.words, passage)
-                for source, passage in zip(row.sources, turn.sources, strict=True)
+                _source(shown, passage)
+                for shown, passage in zip(row.sources, turn.sources, strict=True)
             ],
         }
-        for index, (turn, row) in enumerate(zip(state.turns, turn_rows(state), strict=True))
+        for place, (turn, row) in enumerate(zip(state.turns, turn_rows(state), strict=True))
     ]
 
 
-def _source(label: str, passage: Passage) -> Json:
-    page = "" if passage.page is None else f" p. {passage.page + 1}"
+def _source(row: SourceRow, passage: Passage) -> Json:
+    box = rect_of(passage.box)
     return {
-        "id": passage.index,
-        "label": label,
-        "title": f"Source {passage.index} · {passage.document_name}{page}",
+        "id": row.number,
+        "label": row.words,
+        "cited": row.cited,
+        "title": source_title(passage),
         "snippet": marked(passage.snippet, passage.matches),
-        "library": passage.library_id,
-        "document": passage.document_id,
-        "name": passage.document_name,
-        "page": passage.page,
+        # In percent of the page.
+        "box": [100 * part for part in (box.left, box.top, box.width, box.height)] if box else None,
     }
+
+
+def _attachment(one: Attachment) -> Json:
+    return {
+        "id": one.id,
+        "kind": one.kind,
+        "name": one.name,
+        "library": one.library_id,
+        "mention": as_mention(one.name),
+    }
+
+
+def _parameters(parameters: Parameters) -> dict[str, str]:
+    values = {
+        "temperature": parameters.temperature,
+        "top_p": parameters.top_p,
+        "max_tokens": parameters.max_tokens,
+        "seed": parameters.seed,
+        "stop": parameters.stop[0] if parameters.stop else None,
+    }
+    return {name: "" if value is None else str(value) for name, value in values.items()}

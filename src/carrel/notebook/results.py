@@ -6,6 +6,8 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from carrel.notebook.markdown import to_html
+from carrel.store.conversation import Turn
+from carrel.store.selectors.chat import sources_title
 from carrel.wire.completions import Passage, Usage
 from carrel.wire.ocr import Page
 
@@ -55,12 +57,16 @@ class Answer:
     def _speaker(self) -> str:
         return self.agent if self.version is None else f"{self.agent} v{self.version}"
 
+    @property
+    def _sources_title(self) -> str:
+        return sources_title(Turn("assistant", self.text, sources=self.sources))
+
     def __repr__(self) -> str:
         return f"{self._speaker}: {self.text}"
 
     def _repr_html_(self) -> str:
         sources = "".join(f"<li>{escape(_where(passage))}</li>" for passage in self.sources)
-        drawn = f"<p>Sources</p><ol>{sources}</ol>" if sources else ""
+        drawn = f"<p>{self._sources_title}</p><ol>{sources}</ol>" if sources else ""
         return f"<p><strong>{escape(self._speaker)}</strong></p>{to_html(self.text)}{drawn}"
 
 

@@ -3,6 +3,15 @@ from playwright.sync_api import Page, expect
 
 from support.views import EVIL, chat_state, kernel, mount, sent, turn
 
+# The kernel's answer to the view that asked for a page: a picture.
+PICTURE = """async () => {
+  const canvas = new OffscreenCanvas(100, 140);
+  canvas.getContext('2d').fillRect(0, 0, 100, 140);
+  const bytes = await (await canvas.convertToBlob()).arrayBuffer();
+  const asked = model.sent.findLast((one) => one.name === 'page');
+  model.emit('msg:custom', { kind: 'done', result: null, rid: asked.rid, to: asked.view }, [bytes]);
+}"""
+
 pytestmark = pytest.mark.xdist_group("browser")
 
 
@@ -59,12 +68,23 @@ def test_what_was_not_sent_stays_in_the_field(page: Page) -> None:
 
 def test_a_source_opens_beside_the_answer(page: Page) -> None:
     source = {"id": 1, "label": "[1] lease.pdf p.7", "title": "Source 1 · lease.pdf p. 7"}
-    source |= {"snippet": EVIL, "library": "l", "document": "d", "name": "lease.pdf", "page": 6}
+    source |= {"snippet": EVIL, "cited": True, "box": [10, 40, 80, 10]}
     mount(page, "chat", chat_state(turn(0, "assistant", ["<p>x</p>"], sources=[source])))
     page.get_by_role("button", name="[1] lease.pdf p.7").click()
     expect(page.get_by_role("complementary", name="Source")).to_contain_text(EVIL)
     page.get_by_role("button", name="Full page").click()
-    assert sent(page, "open")[0]["args"]["page"] == 6
+    assert sent(page, "open")[0]["args"] == {"turn": 0, "source": 1}
+    assert sent(page, "page")[0]["args"] == {"turn": 0, "source": 1}
+    page.evaluate(PICTURE)
+    frame = page.locator(".carrel-frame")
+    expect(frame).to_be_visible()
+    sheet, place = page.locator(".carrel-sheet").bounding_box(), frame.bounding_box()
+    assert sheet and place
+    assert abs(place["x"] - sheet["x"] - 0.1 * sheet["width"]) < 2
+    assert abs(place["y"] - sheet["y"] - 0.4 * sheet["height"]) < 2
+    page.get_by_role("textbox", name="Message").fill("And who pays?")
+    page.get_by_role("button", name="Close").click()
+    expect(page.get_by_role("complementary", name="Source")).to_be_hidden()
 
 
 def test_shift_enter_breaks_the_line_and_sends_nothing(page: Page) -> None:
@@ -80,3 +100,119 @@ def test_a_retried_answer_begins_empty(page: Page) -> None:
     mount(page, "chat", chat_state(turn(0, "assistant", ["<p>Old</p>"])))
     kernel(page, "state", {"turns": [turn(0, "assistant", None)], "busy": True})
     expect(page.locator(".carrel-turn .carrel-text")).to_be_empty()
+
+
+def test_numbers_of_sources_are_links_only_where_they_are_there(page: Page) -> None:
+    source = {"id": 1, "label": "[1] a.pdf", "title": "Source 1 · a.pdf", "cited": True}
+    source |= {"snippet": "three months", "box": None}
+    text = ["<p>Three [1] months [2], <code>x[1]</code>.</p>"]
+    answer = turn(0, "assistant", text, sources=[source], sources_title="Sources")
+    mount(page, "chat", chat_state(answer))
+    cites = page.locator(".carrel-cite")
+    expect(cites).to_have_text(["[1]"])
+    expect(page.locator(".carrel-text")).to_have_text("Three [1] months [2], x[1].")
+    cites.click()
+    expect(page.get_by_role("complementary", name="Source")).to_contain_text("three months")
+
+
+def test_variants_are_gone_through_and_questions_taken_up_again(page: Page) -> None:
+    question, answer = turn(0, "user", ["<p>Why?</p>"]), turn(1, "assistant", ["<p>So.</p>"])
+    mount(page, "chat", chat_state(question, {**answer, "variant": [2, 2]}))
+    expect(page.locator(".carrel-turn .variants:visible")).to_have_count(1)
+    page.get_by_role("button", name="Next variant").click()
+    assert sent(page, "variant")[0]["args"] == {"turn": 1, "number": 1}
+    page.get_by_role("button", name="Edit").click()
+    kernel(page, "answer", "edit", {"result": "Why?"})
+    expect(page.get_by_role("textbox", name="Message")).to_have_value("Why?")
+    kernel(page, "state", {"editing": 0})
+    expect(page.get_by_text("Changed question")).to_be_visible()
+    page.get_by_role("button", name="Leave it").click()
+    assert sent(page, "edit")[1]["args"] == {"turn": None}
+
+
+def test_a_call_says_where_its_result_is_written(page: Page) -> None:
+    calls = ['weather(city="Paris")']
+    answer = turn(1, "assistant", [], calls=calls)
+    mount(page, "chat", chat_state(answer, prompt=f"Result of {calls[0]}"))
+    expect(page.get_by_text('calls weather(city="Paris")')).to_be_visible()
+    expect(page.get_by_text('Result of weather(city="Paris")')).to_be_visible()
+
+
+def test_names_are_offered_after_an_at_sign_and_written_out(page: Page) -> None:
+    mount(page, "chat", chat_state())
+    field = page.get_by_role("textbox", name="Message")
+    field.press_sequentially("See @le")
+    page.wait_for_function("model.sent.filter((one) => one.name === 'names').length === 3")
+    one = {"id": "f1", "kind": "file", "name": "lease 1.pdf", "library": None}
+    two = {"id": "f2", "kind": "file", "name": "lease 2.pdf", "library": None}
+    names = [{**each, "mention": f'@"{each["name"]}"'} for each in (one, two)]
+    kernel(page, "answer", "names", {"result": names})
+    expect(page.get_by_role("option", name="lease 1.pdf")).to_be_visible()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(field).to_have_value('See @"lease 2.pdf" ')
+    assert sent(page, "attach_known")[0]["args"]["id"] == "f2"
+    assert sent(page, "send") == []
+    kernel(page, "state", {"attached": [names[1]]})
+    page.get_by_role("button", name="Take away lease 2.pdf").click()
+    assert sent(page, "detach")[0]["args"] == {"id": "f2"}
+
+
+def test_the_arrows_bring_back_what_was_asked(page: Page) -> None:
+    mount(page, "chat", chat_state(history=["One?", "Two?"]))
+    field = page.get_by_role("textbox", name="Message")
+    field.fill("Unsent")
+    for key, shown in (
+        ("ArrowUp", "Two?"), ("ArrowUp", "One?"), ("ArrowUp", "One?"), ("ArrowDown", "Two?"),
+        ("ArrowDown", "Unsent"),
+    ):  # fmt: skip
+        field.press(key)
+        expect(field).to_have_value(shown)
+
+
+def test_only_the_beginning_and_the_end_of_an_answer_are_announced(page: Page) -> None:
+    mount(page, "chat", chat_state(turn(0, "user", ["<p>Why?</p>"])))
+    news = page.locator("[aria-live=polite].carrel-news")
+    heard = "window.heard = []; new MutationObserver(() => heard.push(news.textContent))"
+    page.evaluate(
+        f"const news = document.querySelector('.carrel-news'); {heard}"
+        ".observe(news, { childList: true, characterData: true, subtree: true })"
+    )
+    kernel(page, "state", {"busy": True, "phase": "◐ support v1: loading …"})
+    for second in range(5):
+        kernel(page, "state", {"phase": f"◐ support v1: writing … {second} s"})
+    expect(page.get_by_text("writing … 4 s")).to_be_visible()
+    assert page.locator("[aria-live] >> text=writing").count() == 0
+    kernel(page, "state", {"busy": False, "phase": "", "turns": [turn(0, "assistant", [])]})
+    expect(news).to_have_text("assistant has answered.")
+    assert page.evaluate("heard") == ["support v1 is answering.", "assistant has answered."]
+
+
+def test_another_version_is_chosen_on_the_spot(page: Page) -> None:
+    mount(page, "chat", chat_state())
+    page.get_by_label("Answered by").select_option("support v0")
+    assert sent(page, "choose")[0]["args"] == {"agent": "a1", "version": 0}
+    page.get_by_label("Answered by").select_option("support, active (v1)")
+    assert sent(page, "choose")[1]["args"] == {"agent": "a1", "version": None}
+
+
+def test_parameters_and_exports(page: Page) -> None:
+    mount(page, "chat", chat_state(turn(0, "user", ["<p>Why?</p>"])))
+    page.get_by_role("button", name="More").click()
+    page.get_by_label("Temperature").fill("0.2")
+    page.get_by_role("button", name="Use them").click()
+    assert sent(page, "parameters")[0]["args"]["values"]["temperature"] == "0.2"
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Export Markdown").click()
+        kernel(page, "answer", "export", {"result": "# Why?"})
+    assert download.value.suggested_filename == "chat.md"
+    assert download.value.path().read_text() == "# Why?"
+
+
+def test_what_is_said_is_never_markup(page: Page) -> None:
+    answer = turn(0, "assistant", ["<p>x</p>"], calls=[EVIL], attached=[EVIL], note=EVIL)
+    mount(page, "chat", chat_state(answer, prompt=EVIL, attached=[
+        {"id": "f1", "kind": "file", "name": EVIL, "library": None, "mention": EVIL}
+    ], sessions=[{"id": "s1", "name": EVIL, "note": "now"}]))  # fmt: skip
+    expect(page.get_by_text(EVIL).first).to_be_visible()
+    assert page.evaluate("window.hacked") is None

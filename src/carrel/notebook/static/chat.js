@@ -3,94 +3,181 @@ class ChatView extends View {
   constructor(host) {
     super(host, "Chat");
     const { h } = this;
-    this.sessions = new ChoiceList(this, "Sessions", (id) => this.ask("resume", { session: id }));
-    this.agents = h("select", { "aria-label": "Agent" });
-    this.newButton = this.button("New", () => this.begin());
-    this.side = h("div", { class: "carrel-pane list" }, this.sessions.element,
-      h("div", { class: "carrel-tools" }, this.agents, this.newButton));
-    this.agents.style.flex = "1";
+    this.buildSide();
     this.title = h("h3", {});
     this.tokens = h("span", { class: "carrel-range" });
+    this.who = h("select", { "aria-label": "Answered by", onchange: () => this.choose() });
     this.log = h("div", { class: "carrel-log", tabindex: "0", "aria-label": "Transcript", onscroll: () => this.scrolled() });
     this.empty = h("div", { class: "carrel-empty" });
-    this.input = h("textarea", {
-      rows: 2, "aria-label": "Message", placeholder: "Ask something",
-      onkeydown: (event) => {
-        if (event.key !== "Enter" || event.shiftKey || event.altKey || event.isComposing) return;
-        event.preventDefault();
-        this.send();
-      },
-    });
+    this.composer = new Composer(this, (text) => this.send(text));
+    this.uploads = new Uploads(this, (files) => this.ask("attach", { files }));
+    this.uploads.button.className = "carrel-button";
+    say(this.uploads.button, "Attach…");
+    this.cancelButton = this.button("Leave it", () => this.edit(null));
     this.retryButton = this.button("Retry", () => this.ask("retry"));
     this.sendButton = h("button", { class: "carrel-button primary" }, "Send");
     this.stopButton = this.button("■ Stop", () => this.ask("stop"), "danger");
-    this.form = h("form", { class: "carrel-compose", onsubmit: (event) => { event.preventDefault(); this.send(); } },
-      this.input, this.retryButton, this.sendButton, this.stopButton);
-    this.source = h("aside", { class: "carrel-pane details", "aria-label": "Source", hidden: true });
+    this.form = h("form", { class: "carrel-compose", onsubmit: (event) => { event.preventDefault(); this.composer.submit(); } },
+      this.composer.element, this.uploads.input, this.uploads.button, this.cancelButton, this.retryButton, this.sendButton, this.stopButton);
+    // What is waited for changes every second; only that it begins and ends is read out.
+    this.phase = h("div", { class: "carrel-status" });
+    this.news = h("div", { class: "carrel-news", role: "status", "aria-live": "polite", "aria-atomic": "true" });
+    this.source = new SourcePane(this);
+    this.tools = h("div", { class: "carrel-more", hidden: true });
+    this.buildTools();
     this.body.append(h("div", { class: "carrel-panes" }, this.side,
       h("div", { class: "carrel-pane" },
-        h("div", { class: "carrel-tools" }, this.title, h("span", { class: "carrel-gap" }), this.tokens),
-        this.empty, this.log, this.form),
-      this.source));
+        h("div", { class: "carrel-tools" }, this.title, h("span", { class: "carrel-gap" }), this.tokens, this.who,
+          this.button("More", () => { this.tools.hidden = !this.tools.hidden; }, "small")),
+        this.tools, this.empty, this.log, this.phase, this.form, this.news),
+      this.source.element));
     this.key("n", () => this.begin());
+    this.key("e", () => this.edit(this.state.turns.findLast((turn) => turn.role === "user")?.id ?? null));
     this.following = true;
     this.on("delta", (delta) => this.grow(delta));
   }
 
+  buildSide() {
+    const { h } = this;
+    this.sessions = new ChoiceList(this, "Sessions", (id) => this.ask("resume", { session: id }));
+    this.agents = h("select", { "aria-label": "Agent" });
+    this.newButton = this.button("New", () => this.begin());
+    this.deleteButton = this.button("Delete", () => this.confirm("Delete this chat?", "Delete",
+      () => this.ask("delete", { session: this.state.session })), "small");
+    this.side = h("div", { class: "carrel-pane list" },
+      searchField(this, "Search chats", (text) => this.ask("search", { text })), this.sessions.element,
+      h("div", { class: "carrel-tools" }, this.agents, this.newButton, this.deleteButton));
+    this.agents.style.flex = "1";
+  }
+
+  /** Parameters and export, which are seldom wanted. */
+  buildTools() {
+    const { h } = this;
+    const labels = { temperature: "Temperature", top_p: "Top p", max_tokens: "Longest answer", seed: "Seed", stop: "Stop at" };
+    this.fields = Object.fromEntries(Object.keys(labels).map((name) => [name, h("input", { size: 6, placeholder: "the agent's" })]));
+    this.tools.append(
+      h("form", { class: "carrel-parameters", "aria-label": "Parameters", onsubmit: (event) => {
+        event.preventDefault();
+        this.ask("parameters", { values: Object.fromEntries(Object.entries(this.fields).map(([name, field]) => [name, field.value.trim()])) });
+      } }, ...Object.entries(labels).map(([name, label]) => h("label", {}, `${label} `, this.fields[name])),
+      h("button", { class: "carrel-button small" }, "Use them")),
+      h("div", {}, this.button("Export Markdown", () => this.save("markdown", "md"), "small"), " ",
+        this.button("Export JSON", () => this.save("json", "json"), "small")));
+  }
+
   draw(state) {
+    const before = this.state;
     this.state = state;
     this.side.hidden = state.single;
+    // Called functions are answered here also where the questions come from around it.
+    this.form.hidden = !state.asks && state.prompt === "";
     this.sessions.draw(state.sessions, state.session);
-    this.drawAgents(state.agents);
+    this.drawAgents(state);
     say(this.title, state.title);
-    say(this.tokens, state.tokens);
+    say(this.tokens, [state.parameter_words, state.tokens].filter(Boolean).join(" · "));
     say(this.empty, state.empty);
     this.empty.hidden = state.turns.length > 0;
     this.log.hidden = state.turns.length === 0;
     if (state.session !== this.session) {
       this.session = state.session;
       this.log.replaceChildren();
-      this.source.hidden = true;
+      this.source.hide();
     }
     keyed(this.log, state.turns, (turn) => this.makeTurn(turn), (node, turn) => this.updateTurn(node, turn));
+    this.composer.draw(state);
+    for (const [name, field] of Object.entries(this.fields)) fill(field, state.parameters[name]);
     this.stopButton.hidden = !state.busy;
     this.sendButton.hidden = state.busy;
-    this.retryButton.hidden = state.busy || state.turns.length === 0;
-    this.input.disabled = this.sendButton.disabled = state.session === null;
-    say(this.status, state.phase);
+    this.cancelButton.hidden = state.editing === null;
+    this.retryButton.hidden = state.busy || state.turns.length === 0 || state.editing !== null;
+    this.sendButton.disabled = this.uploads.button.disabled = state.session === null;
+    this.deleteButton.disabled = !state.sessions.some((one) => one.id === state.session);
+    say(this.phase, state.phase);
+    this.announce(before, state);
     this.root.setAttribute("aria-busy", String(state.busy));
     this.follow();
   }
 
-  drawAgents(agents) {
+  announce(before, state) {
+    if (!before || before.busy === state.busy) return;
+    const last = state.turns.at(-1);
+    if (state.busy) say(this.news, `${state.title} is answering.`);
+    else if (state.prompt) say(this.news, state.prompt);
+    else say(this.news, `${last?.speaker ?? state.title} has answered. ${last?.note ?? ""}`.trim());
+  }
+
+  drawAgents(state) {
+    const { agents } = state;
     keyed(this.agents, agents, () => this.h("option"), (node, agent) => {
       node.value = agent.id;
       say(node, agent.name);
     });
     this.newButton.disabled = this.agents.disabled = agents.length === 0;
+    const choices = agents.flatMap((agent) => [
+      { id: `${agent.id}|`, words: `${agent.name}, active (v${agent.version})` },
+      ...agent.versions.map((number) => ({ id: `${agent.id}|${number}`, words: `${agent.name} v${number}` })),
+    ]);
+    keyed(this.who, choices, () => this.h("option"), (node, choice) => {
+      node.value = choice.id;
+      say(node, choice.words);
+    });
+    this.who.hidden = state.session === null || agents.length === 0;
+    fill(this.who, `${state.agent}|${state.pinned ?? ""}`);
   }
 
   makeTurn(turn) {
     const { h } = this;
+    const step = (by) => () => {
+      const [number, several] = this.state.turns[turn.id].variant;
+      this.ask("variant", { turn: turn.id, number: ((number - 1 + by + several) % several) + 1 });
+    };
+    const variants = h("span", { class: "variants", role: "group", "aria-label": "Variants" },
+      h("button", { type: "button", class: "carrel-button small", "aria-label": "Variant before", onclick: step(-1) }, "‹"),
+      h("span", {}),
+      h("button", { type: "button", class: "carrel-button small", "aria-label": "Next variant", onclick: step(1) }, "›"));
+    const act = turn.role === "user"
+      ? this.button("Edit", () => this.edit(turn.id), "small quiet")
+      : this.button("Copy", async () => this.copy(await this.ask("text", { turn: turn.id })), "small quiet");
     return h("article", { class: `carrel-turn ${turn.role}` },
-      h("header", {}, h("strong", {}), h("span", { class: "figures" })),
-      h("div", { class: "carrel-text" }), h("p", { class: "note" }), h("div", { class: "sources" }));
+      h("header", {}, h("strong", {}), variants, h("span", { class: "figures" }), act),
+      h("div", { class: "attached" }), h("div", { class: "carrel-text" }), h("div", { class: "calls" }),
+      h("p", { class: "note" }), h("div", { class: "sources" }));
   }
 
   updateTurn(node, turn) {
-    const [header, text, note, sources] = node.children;
-    say(header.children[0], turn.speaker);
-    say(header.children[1], turn.figures);
+    const [header, attached, text, calls, note, sources] = node.children;
+    const [speaker, variants, figures, act] = header.children;
+    node.className = `carrel-turn ${turn.role}`;
+    say(speaker, turn.speaker);
+    say(figures, turn.figures);
+    variants.hidden = turn.variant[1] < 2;
+    say(variants.children[1], `${turn.variant[0]}/${turn.variant[1]}`);
     // The text of an answer under way comes in deltas; when it is retried the old one goes first.
     const writing = turn.blocks === null;
-    if (!writing) this.putBlocks(text, 0, turn.blocks);
-    else if (!node.carrelWriting) text.replaceChildren();
+    variants.classList.toggle("still", writing || this.state.busy);
+    act.hidden = writing || turn.role === "tool" || (turn.role === "user" && this.state.busy);
+    if (!writing) {
+      this.putBlocks(text, 0, turn.blocks);
+      this.finish(text, turn);
+    } else if (!node.carrelWriting) text.replaceChildren();
     node.carrelWriting = writing;
+    say(attached, turn.attached.map((name) => `▣ ${name}`).join("  "));
+    attached.hidden = turn.attached.length === 0;
+    keyed(calls, turn.calls.map((words, id) => ({ id, words })), () => this.h("code"), (code, call) => say(code, `▸ calls ${call.words}`));
     say(note, turn.note);
     note.hidden = turn.note === "";
     sources.hidden = turn.sources.length === 0;
-    keyed(sources, turn.sources, (source) => this.h("button", { type: "button", class: "carrel-button small", onclick: () => this.showSource(source) }),
-      (button, source) => say(button, source.label));
+    keyed(sources, [{ id: "title" }, ...turn.sources], (one) => one.id === "title"
+      ? this.h("span", {})
+      : this.h("button", { type: "button", class: "carrel-button small", onclick: () => this.showSource(turn.id, one.id) }),
+    (child, one) => {
+      say(child, one.id === "title" ? turn.sources_title : one.label);
+      child.classList.toggle("cited", Boolean(one.cited));
+    });
+  }
+
+  showSource(turn, id) {
+    this.source.show(turn, this.state.turns[turn].sources.find((one) => one.id === id));
   }
 
   /** Replaces the blocks of a text from one on; those before stay as they are. */
@@ -104,27 +191,48 @@ class ChatView extends View {
       }
       if (node.carrelHtml === html) return;
       node.carrelHtml = html;
+      node.carrelDone = undefined;
       node.innerHTML = html; // made by the kernel's one Markdown renderer, raw HTML off
     });
+  }
+
+  /** Links the numbers of sources that are there, and gives each code block its Copy. */
+  finish(text, turn) {
+    const ids = turn.sources.map((source) => source.id).join();
+    for (const block of text.children) {
+      if (block.carrelDone === ids) continue;
+      block.innerHTML = block.carrelHtml;
+      block.carrelDone = ids;
+      if (ids) this.linkSources(block, turn);
+      for (const pre of block.querySelectorAll("pre")) {
+        const code = pre.textContent;
+        pre.append(this.button("Copy", () => this.copy(code), "small copy"));
+      }
+    }
+  }
+
+  linkSources(block, turn) {
+    const walker = document.createTreeWalker(block, NodeFilter.SHOW_TEXT);
+    const nodes = [];
+    while (walker.nextNode()) if (!walker.currentNode.parentElement.closest("pre, code, a")) nodes.push(walker.currentNode);
+    for (const node of nodes) {
+      const parts = node.data.split(/(\[\d+\])/);
+      if (parts.length === 1) continue;
+      node.replaceWith(...parts.map((part) => {
+        const id = Number(part.match(/^\[(\d+)\]$/)?.[1]);
+        const source = turn.sources.find((one) => one.id === id);
+        return source
+          ? this.h("button", { type: "button", class: "carrel-cite", title: source.title, onclick: () => this.showSource(turn.id, id) }, part)
+          : part;
+      }));
+    }
   }
 
   grow({ session, turn, from, blocks }) {
     const node = [...this.log.children].find((child) => child.carrelKey === turn);
     if (!node || session !== this.session) return;
-    this.putBlocks(node.children[1], from, blocks);
+    this.putBlocks(node.children[2], from, blocks);
     this.follow();
-  }
-
-  showSource(source) {
-    const { h } = this;
-    this.source.replaceChildren(
-      h("div", { class: "carrel-tools" }, h("h4", {}, source.title), h("span", { class: "carrel-gap" }),
-        this.button("×", () => { this.source.hidden = true; }, "small")),
-      h("div", { class: "carrel-scroll" }, h("blockquote", {}, ...marked(h, source.snippet)),
-        this.button("Full page", async () => {
-          if ((await this.ask("open", { library: source.library, document: source.document, name: source.name, page: source.page })) !== undefined) this.goto("Document");
-        })));
-    this.source.hidden = false;
   }
 
   scrolled() {
@@ -140,12 +248,40 @@ class ChatView extends View {
     if (this.agents.value) this.ask("begin", { agent: this.agents.value });
   }
 
-  async send() {
-    const text = this.input.value.trim();
-    if (!text || this.state.busy || this.state.session === null) return;
+  choose() {
+    const [agent, version] = this.who.value.split("|");
+    this.who.blur();
+    this.ask("choose", { agent, version: version ? Number(version) : null });
+  }
+
+  async edit(turn) {
+    const text = await this.ask("edit", { turn });
+    if (text !== undefined) this.composer.put(text);
+  }
+
+  async copy(text) {
+    if (text === undefined) return;
+    try {
+      await navigator.clipboard.writeText(text);
+      this.tell("Copied.");
+    } catch {
+      this.tell("This page may not use the clipboard. Select the text and copy it.");
+    }
+  }
+
+  async save(form, ending) {
+    const text = await this.ask("export", { form });
+    if (text === undefined) return;
+    const url = URL.createObjectURL(new Blob([text]));
+    this.h("a", { href: url, download: `chat.${ending}` }).click();
+    URL.revokeObjectURL(url);
+  }
+
+  /** @returns whether the text was taken */
+  async send(text) {
+    if (this.state.busy || this.state.session === null) return false;
     this.following = true;
-    const sent = await this.ask("send", { text });
-    if (sent !== undefined && this.input.value.trim() === text) this.input.value = "";
+    return (await this.ask("send", { text })) !== undefined;
   }
 }
 
