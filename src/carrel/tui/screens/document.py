@@ -137,9 +137,8 @@ class DocumentPlace(Place):
     def _show_titles(self, state: DocumentState) -> None:
         picture, text = self.picture, self.text
         picture.border_title = labels.title(self._title(state))
-        picture.border_subtitle = labels.line(chosen_block(state))
-        asked = option_words(state.options)
-        text.border_title = labels.title("Text", self._form, confidence(state.page), asked)
+        picture.border_subtitle = labels.line(chosen_block(state) or option_words(state.options))
+        text.border_title = labels.title("Text", self._form, confidence(state.page))
         below = mark_words(state) or changed_words(state) or lacking(state.page)
         text.border_subtitle = labels.line(below)
 

@@ -1,0 +1,259 @@
+"""Document: a page and its text as one selection, its marks, how it is read, what is taken out."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from reportlab.lib.pagesizes import A4
+from reportlab.pdfgen.canvas import Canvas
+from textual.pilot import Pilot
+
+from carrel.config import Profile
+from carrel.store.documents import DocumentState, Source
+from carrel.store.store import Store
+from carrel.tui.app import CarrelApp
+from carrel.tui.screens.document import DocumentPlace
+from carrel.tui.widgets.picture import HalfBlocks, PagePicture
+from support.pages import lease_page
+from support.process import RunningServer
+from support.states import fill
+from support.workbench import Workbench, profile_of, workbench
+
+LOCAL = Profile("local")
+WIDE, NARROW = (120, 36), (80, 24)
+
+
+def lease(path: Path) -> Path:
+    """A page on which every block is below the other, drawn as the state has it."""
+    canvas = Canvas(str(path), pagesize=A4)
+    canvas.setFont("Helvetica", 9)
+    for line in range(60):
+        words = f"{line} The notice period is three months to the end of a quarter."
+        canvas.drawString(50, 780 - 12 * line, words)
+    canvas.save()
+    return path
+
+
+def opened(store: Store, picture: Path | None = None, **fields: Any) -> None:
+    """A document of two pages that are read and one that is not."""
+    fill(store)
+    state: dict[str, Any] = {
+        "source": Source("file", "file-0", "lease-2024.pdf"),
+        "page_count": 3,
+        "pages": (lease_page(0), lease_page(1), None),
+        "wanted": frozenset({0, 1, 2}),
+        "read": 2,
+        "picture_path": picture,
+        "no_picture": None if picture else "There is no picture for this kind of file.",
+    }
+    store.documents.slice.put(DocumentState(**{**state, **fields}))
+
+
+@pytest.fixture
+async def bench(offline: None, tmp_path: Path) -> AsyncIterator[Workbench]:
+    async with workbench(LOCAL, WIDE) as bench:
+        opened(bench.store, lease(tmp_path / "lease.pdf"))
+        await bench.press("3")
+        await bench.until(lambda: bench.app.screen.query(HalfBlocks))
+        yield bench
+
+
+def state(bench: Workbench) -> DocumentState:
+    return bench.store.documents.slice.value
+
+
+def place(bench: Workbench) -> DocumentPlace:
+    assert isinstance(bench.app.place, DocumentPlace)
+    return bench.app.place
+
+
+async def test_a_block_is_marked_on_both_sides(bench: Workbench) -> None:
+    await bench.press("j", "j")
+    await bench.shows("text 2 of 4 · 87 % sure", "▌ The notice period")
+    assert "▌ Term" not in bench.text()
+    marked = [frame for frame in place(bench).picture._frames if frame.marked]
+    assert [frame.rect.top for frame in marked] == [pytest.approx(0.1)]
+
+
+async def test_beyond_the_last_block_comes_the_next_page(bench: Workbench) -> None:
+    await bench.press("k")
+    await bench.shows("image 4 of 4")
+    await bench.press("j")
+    await bench.shows("page 2 of 3", "title 1 of 4")
+    await bench.press("k")
+    await bench.shows("page 1 of 3", "image 4 of 4")
+
+
+async def test_a_click_on_either_side_chooses_the_block(bench: Workbench) -> None:
+    picture = place(bench).picture
+    picture.post_message(PagePicture.Pointed(0.5, 0.15))
+    await bench.shows("text 2 of 4")
+    await bench.pilot.click("#text", offset=(8, 1))
+    await bench.shows("title 1 of 4")
+
+
+async def test_doubtful_words_are_gone_through_and_found_on_the_next_page(
+    bench: Workbench,
+) -> None:
+    await bench.press("right_square_bracket")
+    await bench.shows("“writlng” 61 % sure · 1 of 1 on this page", "▌ The notice period")
+    await bench.press("right_square_bracket")
+    await bench.shows("page 2 of 3", "“writlng” 61 % sure")
+    await bench.press("left_square_bracket")
+    await bench.shows("page 1 of 3")
+
+
+async def test_what_is_searched_for_is_marked_and_esc_ends_the_search(bench: Workbench) -> None:
+    await bench.press("slash")
+    await bench.type("NOTICE")
+    await bench.press("enter")
+    await bench.shows("find: NOTICE · 1 of 2 on this page")
+    await bench.press("right_square_bracket")
+    await bench.shows("find: NOTICE · 2 of 2 on this page")
+    await bench.press("escape")
+    await bench.until(lambda: "find:" not in bench.text())
+    await bench.press("slash")
+    await bench.type("nowhere")
+    await bench.press("enter")
+    await bench.shows("find: nowhere · not found")
+
+
+async def test_a_block_fills_the_window_and_is_drawn_large_enough_to_read(
+    bench: Workbench,
+) -> None:
+    await bench.press("z")
+    await bench.shows("Choose a block first")
+    await bench.press("j", "j", "z")
+    await bench.shows("filled")
+    await bench.until(lambda: bench.app.screen.query_one(HalfBlocks).virtual_size.width > 400)
+    assert "rendered" not in bench.text(), "the picture has the whole window"
+    picture = place(bench).picture
+    assert picture.max_scroll_x > 0
+    await bench.press("right", "down")
+    await bench.until(lambda: picture.scroll_offset.x > 0)
+    await bench.press("escape")
+    await bench.shows("rendered", "page 1 of 3")
+
+
+async def test_forms_are_gone_through(bench: Workbench) -> None:
+    await bench.press("v")
+    await bench.shows("raw", "# Term", "| Year | Rent |")
+    old = lease_page(0).model_copy(update={"markdown": "# Term\n\nanother text"})
+    bench.store.documents.slice.set(before=(old,), annotation='{"rent": 1200}')
+    await bench.shows("read again: 1 of 1 page changed")
+    await bench.press("v")
+    await bench.shows("changes", "− another text", "+ | Year | Rent |")
+    await bench.press("v")
+    await bench.shows("schema", '"rent": 1200')
+    await bench.press("v")
+    await bench.shows("rendered")
+
+
+async def test_a_table_is_copied_as_csv_and_markdown(bench: Workbench) -> None:
+    await bench.press("j", "j", "j", "y")
+    await bench.shows("Table 1 as CSV", "3 rows", "This block", "This page", "All pages read")
+    await bench.press("enter")
+    await bench.shows("Copied.")
+    assert bench.app.clipboard == 'Year,Rent\r\n2024,"1,200.00"\r\n2025,"1,240.00"\r\n'
+    await bench.press("y", "j", "enter")
+    await bench.until(lambda: bench.app.clipboard.startswith("| Year | Rent |\n| --- | --- |"))
+
+
+async def test_pages_are_saved_to_a_folder(bench: Workbench, tmp_path: Path) -> None:
+    await bench.press("s")
+    await bench.shows("Tables as CSV")
+    await bench.press("enter")
+    await bench.shows("Save to")
+    await bench.press("ctrl+u")
+    await bench.type(str(tmp_path / "out"))
+    await bench.press("enter")
+    saved = tmp_path / "out" / "lease-2024.md"
+    await bench.until(saved.exists)
+    assert saved.read_text() == f"{lease_page(0).markdown}\n\n{lease_page(1).markdown}\n"
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"blocks": None, "images": []}, "The service gives no boxes."),
+        ({"confidence_scores": None}, "The service gives no scores."),
+    ],
+)
+async def test_what_the_service_does_not_say_is_said(
+    bench: Workbench, fields: dict[str, Any], words: str
+) -> None:
+    bench.store.documents.slice.set(pages=(lease_page(0).model_copy(update=fields), None, None))
+    await bench.shows(words)
+
+
+async def test_options_that_cannot_be_understood_are_told_in_the_form(bench: Workbench) -> None:
+    await bench.press("o")
+    await bench.shows("Run OCR", "Pages of 3")
+    await bench.type("first")
+    await bench.press("f2")
+    await bench.shows("These are no pages")
+    await bench.press("escape")
+    await bench.until(lambda: "These are no pages" not in bench.text())
+
+
+async def test_other_options_read_the_document_again(server: RunningServer, tmp_path: Path) -> None:
+    async with workbench(profile_of(server), WIDE) as bench:
+        file = await bench.store.files.upload(lease(tmp_path / "lease.pdf"))
+        assert file is not None
+        bench.store.documents.open(Source("file", file.id, file.filename))
+        await bench.press("3")
+        await bench.shows("page 1 of 1", "The notice period", wait=60)
+        await bench.press("o")
+        await bench.shows("F2 Run OCR")
+        await bench.press("tab", "right", "enter", "tab", "tab", "space", "f2")
+        await bench.until(lambda: state(bench).complete, wait=60)
+        await bench.shows("tables as Markdown · headers apart")
+        assert state(bench).options.tables == "markdown" and state(bench).options.headers
+
+
+async def test_marked_files_are_read_one_after_the_other(
+    server: RunningServer, tmp_path: Path
+) -> None:
+    (tmp_path / "broken.pdf").write_bytes(b"%PDF-1.7 and then nothing")
+    async with workbench(profile_of(server), WIDE) as bench:
+        for path in (lease(tmp_path / "good.pdf"), tmp_path / "broken.pdf"):
+            file = await bench.store.files.upload(path)
+            assert file is not None
+            bench.store.files.mark(file.id)
+        await bench.press("o")
+        await bench.shows("1 of 2 read; failed: broken.pdf.", wait=60)
+        await bench.press("6")
+        await bench.shows("broken.pdf", "✕ Failed", "good.pdf", "● Done")
+
+
+def looked_at(app: CarrelApp, tmp_path: Path, *keys: str) -> Any:
+    async def run(pilot: Pilot[None]) -> None:
+        bench = Workbench(app, pilot)
+        await bench.until(lambda: app.place is not None)
+        opened(app.store, lease(tmp_path / "lease.pdf"))
+        await bench.press("alt+3")
+        await bench.until(lambda: app.screen.query(HalfBlocks))
+        await bench.press(*keys)
+        await bench.until(lambda: app.place and app.place.query(HalfBlocks))
+
+    return run
+
+
+@pytest.mark.usefixtures("offline")
+@pytest.mark.parametrize(
+    ("theme", "size", "keys"),
+    [
+        ("carrel-dark", WIDE, ("j", "right_square_bracket")),
+        ("carrel-light", WIDE, ("j", "j", "j")),
+        ("carrel-dark", NARROW, ("tab", "j", "j")),
+        ("carrel-dark", WIDE, ("o",)),
+    ],
+    ids=["doubtful", "light", "narrow", "options"],
+)
+def test_a_page_and_its_text(
+    theme: str, size: tuple[int, int], keys: tuple[str, ...], tmp_path: Path, snap_compare: Any
+) -> None:
+    app = CarrelApp(LOCAL)
+    app.theme = theme
+    assert snap_compare(app, run_before=looked_at(app, tmp_path, *keys), terminal_size=size)
