@@ -20,7 +20,6 @@ from carrel.store.selectors.files import FileRow, file_rows, shown, title
 from carrel.tui import labels
 from carrel.tui.clipboard import copy
 from carrel.tui.dialogs.ask import Ask, Choose, Thing
-from carrel.tui.dialogs.confirm import Confirm
 from carrel.tui.dialogs.path import PathDialog
 from carrel.tui.screens.place import Place, Way, empty
 from carrel.tui.widgets.filter import Filter
@@ -270,14 +269,12 @@ class FilesPlace(Place):
         if len(ids) > len(names):
             names.append(Content.styled(f"and {len(ids) - len(names)} more", "$muted"))
         what = "this file" if len(ids) == 1 else f"these {len(ids)} files"
-        service = self.store.session.slice.value
-        where = f" from {service.profile}" if service.hosted else ""
-
-        def answered(yes: bool | None) -> None:
-            if yes:
-                self.do(self.store.files.delete(ids), self._deleted)
-
-        self.app.push_screen(Confirm(f"Delete {what}{where}?", names, "Delete"), answered)
+        self.confirm(
+            f"Delete {what}?",
+            names,
+            "Delete",
+            lambda: self.do(self.store.files.delete(ids), self._deleted),
+        )
 
     def _deleted(self, count: int) -> None:
         self.notice("Deleted one file." if count == 1 else f"Deleted {count} files.")

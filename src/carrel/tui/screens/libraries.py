@@ -28,7 +28,6 @@ from carrel.store.selectors.words import count, size
 from carrel.store.sync import SyncState
 from carrel.tui import labels
 from carrel.tui.dialogs.ask import Ask, Choose, Thing
-from carrel.tui.dialogs.confirm import Confirm
 from carrel.tui.dialogs.path import PathDialog
 from carrel.tui.screens.place import Place, Way, empty
 from carrel.tui.syncing import offer_folder, sync_library
@@ -390,34 +389,36 @@ class LibrariesPlace(Place):
         if document is None:
             return
 
-        def answered(yes: bool | None) -> None:
-            if yes:
-                self.do(self.store.libraries.reprocess(document.id))
-
-        about = [labels.line(document.name)]
-        self.app.push_screen(Confirm("Process this document again?", about, "Reprocess"), answered)
+        self.confirm(
+            "Process this document again?",
+            [labels.line(document.name)],
+            "Reprocess",
+            lambda: self.do(self.store.libraries.reprocess(document.id)),
+        )
 
     def action_delete(self) -> None:
         state = self.store.libraries.slice.value
         library, document = self._library(state), self._document()
-
-        def delete_library(yes: bool | None) -> None:
-            if yes and library:
-                self.do(self.store.libraries.delete([library.id]))
-
-        def delete_document(yes: bool | None) -> None:
-            if yes and document:
-                self.do(self.store.libraries.delete_documents([document.id]))
-
+        libraries = self.store.libraries
         if self.libraries.has_focus and library is not None:
             about = [
                 labels.line(library.name, "bold"),
                 Content(f"Its {count(library.nb_documents)} documents go with it."),
             ]
-            self.app.push_screen(Confirm("Delete this library?", about, "Delete"), delete_library)
+            self.confirm(
+                "Delete this library?",
+                about,
+                "Delete",
+                lambda: self.do(libraries.delete([library.id])),
+            )
         elif document is not None:
             about = [labels.line(document.name, "bold")]
-            self.app.push_screen(Confirm("Delete this document?", about, "Delete"), delete_document)
+            self.confirm(
+                "Delete this document?",
+                about,
+                "Delete",
+                lambda: self.do(libraries.delete_documents([document.id])),
+            )
 
     def reload(self) -> None:
         self._pages.clear()
