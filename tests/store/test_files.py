@@ -9,8 +9,9 @@ from carrel.config import Profile
 from carrel.store.area import READ_ONLY
 from carrel.store.files import FilesState
 from carrel.store.loop import OwnerLoop
+from carrel.store.selectors.files import file_rows
 from carrel.store.store import Store
-from support.process import RunningServer
+from support.process import RunningServer, serve
 from support.slices import until
 
 HOSTILE = "invoice [/final] \x1b]0;x\x07.pdf"
@@ -170,4 +171,92 @@ async def test_a_read_only_profile_changes_nothing_until_it_is_allowed(
         await store.session.allow_changes()
         assert await store.files.upload(made(tmp_path, "a.txt")) is not None
     finally:
+        await store.close()
+
+
+async def test_pages_that_were_seen_stay_until_the_list_changes(
+    empty: Store, tmp_path: Path
+) -> None:
+    empty.files.slice.set(page_size=2)
+    for number in range(5):
+        await empty.files.upload(made(tmp_path, f"{number}.txt"))
+    await empty.files.load(0)
+    await empty.files.load(2)
+    state = empty.files.slice.value
+    assert [file.filename for file in state.items] == ["0.txt"]
+    found = [state.at(index) for index in range(6)]
+    assert [file and file.filename for file in found] == [
+        "4.txt", "3.txt", None, None, "0.txt", None,
+    ]  # fmt: skip
+    first = found[0]
+    assert first is not None and state.find(first.id) == first
+    await empty.files.select(first.id)
+    await empty.files.load(1)
+    assert empty.files.slice.value.selected == first.id
+    await empty.files.delete([first.id])
+    await until(empty.files.slice, lambda state: state.total == 4 and not state.loading)
+    assert empty.files.slice.value.find(first.id) is None
+
+
+async def test_the_page_that_is_gone_gives_way_to_the_last_one(
+    empty: Store, tmp_path: Path
+) -> None:
+    empty.files.slice.set(page_size=2)
+    files = [await empty.files.upload(made(tmp_path, f"{number}.txt")) for number in range(3)]
+    await empty.files.load(1)
+    await empty.files.delete([file.id for file in files[:2] if file])
+    state = await until(empty.files.slice, lambda state: state.total == 1 and not state.loading)
+    assert (state.page, [file.filename for file in state.items]) == (0, ["2.txt"])
+
+
+async def test_narrowing_asks_the_service(empty: Store, tmp_path: Path) -> None:
+    await empty.files.upload(made(tmp_path, "page.pdf", b"%PDF-1.4"))
+    await empty.files.upload(made(tmp_path, "lines.jsonl", b'{"a": 1}\n'))
+    await empty.files.upload(made(tmp_path, "note.txt"), purpose="batch")
+
+    def names() -> set[str]:
+        return {file.filename for file in empty.files.slice.value.items}
+
+    await empty.files.narrow(type="PDF")
+    assert names() == {"page.pdf"}
+    await empty.files.narrow(purpose="batch", source="upload")
+    assert names() == {"note.txt"}
+    await empty.files.narrow(source="repository")
+    assert (names(), empty.files.slice.value.narrowed) == (set(), True)
+    await empty.files.narrow()
+    await empty.files.search("n !lines")
+    assert names() == {"lines.jsonl", "note.txt"}
+    rows = file_rows(empty.files.slice.value, empty.activity.slice.value, 0)
+    assert [row.name for row in rows] == ["note.txt"]
+    await empty.files.show_all()
+    assert (len(names()), empty.files.slice.value.narrowed) == (3, False)
+
+
+async def test_what_failed_can_be_tried_again(empty: Store, tmp_path: Path) -> None:
+    await empty.files.upload(tmp_path / "late.txt")
+    (failed,) = empty.activity.slice.value.items
+    assert (failed.status, failed.retryable) == ("failed", True)
+    made(tmp_path, "late.txt")
+    empty.activity.retry(failed.id)
+    state = await until(
+        empty.activity.slice, lambda state: all(item.status == "done" for item in state.items)
+    )
+    assert [(item.name, item.retryable) for item in state.items] == [("late.txt", False)]
+    await until(empty.files.slice, lambda state: state.total == 1)
+
+
+async def test_an_upload_goes_on_when_the_server_is_back(tmp_path: Path) -> None:
+    path = made(tmp_path, "patient.txt", b"x" * 3000)
+    with serve(tmp_path / "data") as server:
+        store = Store(Profile("test", server.url, server.api_key), OwnerLoop.running())
+        await store.start()
+        await until(store.session.slice, lambda state: state.connection == "ready")
+        port = server.port
+    handle = store.files.upload(path)
+    await until(store.session.slice, lambda state: state.connection == "lost")
+    await until(store.activity.slice, lambda state: state.items[0].status == "queued")
+    assert handle.outcome == "running"
+    with serve(tmp_path / "data", port=port):
+        file = await handle
+        assert file is not None and file.bytes == 3000
         await store.close()

@@ -23,7 +23,7 @@ from carrel.notebook.files import FilesPanel
 from carrel.notebook.library import LibraryPanel
 from carrel.notebook.panel import Json, Panel, finish, no_option
 from carrel.notebook.results import Answer, Reading
-from carrel.notebook.together import Together, until
+from carrel.notebook.together import Together
 from carrel.notebook.workbench import Workbench
 from carrel.store.activity import ActivityItem, ActivityService, ActivityState
 from carrel.store.agents import AgentsService
@@ -37,6 +37,7 @@ from carrel.store.selectors.chat import call_words
 from carrel.store.selectors.libraries import document_phase
 from carrel.store.selectors.session import header
 from carrel.store.store import Store
+from carrel.store.watch import until
 from carrel.wire.agents import Agent
 from carrel.wire.completions import Usage
 from carrel.wire.documents import Document

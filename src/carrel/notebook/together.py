@@ -1,11 +1,9 @@
 """Services of one area side by side: a panel of its own beside the workbench's."""
 
-import asyncio
 from collections.abc import Callable
 
 from carrel.store.agents import AgentsService, AgentsState
 from carrel.store.libraries import LibrariesService, LibrariesState
-from carrel.store.slice import S, Slice
 from carrel.store.store import Store
 from carrel.store.watch import watch
 
@@ -47,19 +45,3 @@ def _shown_agents(state: AgentsState) -> object:
 
 def _shown_documents(state: LibrariesState) -> object:
     return state.items, state.documents
-
-
-async def until(slice: Slice[S], holds: Callable[[S], bool]) -> S:
-    """Waits on the owner loop until a condition holds, and gives the state that it holds for."""
-    found: asyncio.Future[S] = asyncio.get_running_loop().create_future()
-
-    def look(new: S, _: object = None) -> None:
-        if not found.done() and holds(new):
-            found.set_result(new)
-
-    slice.changed.connect(look)
-    try:
-        look(slice.value)
-        return await found
-    finally:
-        slice.changed.disconnect(look, missing_ok=True)

@@ -21,6 +21,7 @@ KEPT = 200
 Kind = Literal["upload", "download", "sync", "ocr", "processing"]
 Status = Literal["queued", "running", "done", "failed", "cancelled"]
 Unit = Literal["bytes", "pages"]
+Again = Callable[[], object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,7 @@ class ActivityItem:
 
     `done` and `total` count in `unit`, and `before` is what was done when it started; times are
     seconds since 1970; `rate` is units a second since it started; `subject` is the id of the file
-    or document it is about.
+    or document it is about. `retryable`: what ended without success can be begun again.
     """
 
     id: str
@@ -45,6 +46,7 @@ class ActivityItem:
     error: Problem | None = None
     subject: str | None = None
     before: int = 0
+    retryable: bool = False
 
     @property
     def ended(self) -> bool:
@@ -78,9 +80,18 @@ class Entry:
         """Names the file or document it is about."""
         self._service.change(self.id, subject=subject)
 
-    def follow(self, handle: Handle[T]) -> Handle[T]:
-        """Ends as the handle ends, and is cancelled through it. Gives the handle back."""
+    def wait(self) -> None:
+        """It cannot go on now: it waits for its turn again, and begins anew."""
+        self._service.change(self.id, status="queued", done=None, rate=None, started=None)
+
+    def follow(self, handle: Handle[T], again: Again | None = None) -> Handle[T]:
+        """Ends as the handle ends, and is cancelled through it. Gives the handle back.
+
+        `again` begins the same anew, as a new item.
+        """
         self._service.set_cancel(self.id, handle.cancel)
+        if again is not None:
+            self._service.set_again(self.id, again)
         handle.add_done_callback(self._ended)
         return handle
 
@@ -99,6 +110,7 @@ class ActivityService:
         self._loop = loop
         self._ids = itertools.count(1)
         self._cancels: dict[str, Callable[[], object]] = {}
+        self._agains: dict[str, Again] = {}
 
     def begin(
         self,
@@ -139,7 +151,9 @@ class ActivityService:
             item = replace(item, started=now, before=item.done or 0)
         if item.ended:
             self._cancels.pop(item.id, None)
-            item = replace(item, finished=now)
+            if item.status == "done":
+                self._agains.pop(item.id, None)
+            item = replace(item, finished=now, retryable=item.id in self._agains)
         elapsed, done = now - (item.started or now), (item.done or 0) - item.before
         if done > 0 and elapsed > 0:
             item = replace(item, rate=done / elapsed)
@@ -149,30 +163,50 @@ class ActivityService:
         """How an item is cancelled."""
         self._cancels[item_id] = cancel
 
+    def set_again(self, item_id: str, again: Again) -> None:
+        """How what an item stands for is begun anew."""
+        self._agains[item_id] = again
+
     def cancel(self, item_id: str) -> None:
         """Stops what the item stands for, from any thread. What cannot be stopped goes on."""
         cancel = self._cancels.get(item_id)
         if cancel is not None:
             cancel()
 
+    def retry(self, item_id: str) -> None:
+        """Begins anew what failed or was stopped, in the place of its item; from any thread."""
+        self._loop.call(lambda: self._retry(item_id))
+
     def dismiss(self, item_id: str) -> None:
         """Takes an ended item off the list, from any thread."""
-        self._loop.call(lambda: self._dismiss(item_id))
+        self._loop.call(lambda: self._keep(lambda item: item.id != item_id or not item.ended))
+
+    def dismiss_all(self) -> None:
+        """Takes everything that ended off the list, from any thread."""
+        self._loop.call(lambda: self._keep(lambda item: not item.ended))
+
+    def _retry(self, item_id: str) -> None:
+        item, again = self.find(item_id), self._agains.get(item_id)
+        if item is not None and item.retryable and again is not None:
+            self._keep(lambda each: each.id != item_id)
+            again()
 
     def _add(self, item: ActivityItem) -> None:
         items = (item, *self.slice.value.items)
         removable = [old for old in items if old.ended and old.status != "failed"]
         surplus = {old.id for old in removable[KEPT:]}
-        self.slice.set(items=tuple(old for old in items if old.id not in surplus))
+        self.slice.set(items=items)
+        if surplus:
+            self._keep(lambda old: old.id not in surplus)
 
     def _replace(self, item: ActivityItem) -> None:
         self.slice.set(
             items=tuple(item if old.id == item.id else old for old in self.slice.value.items)
         )
 
-    def _dismiss(self, item_id: str) -> None:
-        self.slice.set(
-            items=tuple(
-                item for item in self.slice.value.items if item.id != item_id or not item.ended
-            )
-        )
+    def _keep(self, wanted: Callable[[ActivityItem], bool]) -> None:
+        items = self.slice.value.items
+        for item in items:
+            if not wanted(item):
+                self._agains.pop(item.id, None)
+        self.slice.set(items=tuple(item for item in items if wanted(item)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncIterable, Iterable
+from collections.abc import AsyncIterable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -14,16 +14,53 @@ from carrel.store.area import Area
 from carrel.store.handle import Handle
 from carrel.store.loop import OwnerLoop
 from carrel.store.notifications import NotificationsService
+from carrel.store.paging import Seen, last_page, with_page
 from carrel.store.problem import Problem
 from carrel.store.selectors.words import one_line
 from carrel.store.session import SessionService
+from carrel.store.transfers import through
 from carrel.text import clean_text
 
 if TYPE_CHECKING:
-    from carrel.wire.files import File, FileList, Purpose
+    from carrel.wire.files import File, FileList, Purpose, Source
 
 UploadSource: TypeAlias = Path | tuple[str, int, AsyncIterable[bytes]]
-"""A file on this machine, or a name, a size in bytes, and the bytes."""
+"""A file on this machine, or a name, a size in bytes, and the bytes; a retry asks for them anew."""
+
+_OFFICE = "application/vnd.openxmlformats-officedocument"
+_OPEN = "application/vnd.oasis.opendocument"
+TYPES: Mapping[str, tuple[str, ...]] = {
+    "PDF": ("application/pdf",),
+    "picture": (
+        "image/png",
+        "image/jpeg",
+        "image/tiff",
+        "image/webp",
+        "image/gif",
+        "image/bmp",
+        "image/heic",
+        "image/heif",
+        "image/avif",
+        "image/svg+xml",
+    ),
+    "office": (
+        f"{_OFFICE}.wordprocessingml.document",
+        f"{_OFFICE}.presentationml.presentation",
+        f"{_OFFICE}.spreadsheetml.sheet",
+        f"{_OPEN}.text",
+        f"{_OPEN}.presentation",
+        f"{_OPEN}.spreadsheet",
+        "application/msword",
+        "application/vnd.ms-excel",
+        "application/vnd.ms-powerpoint",
+        "application/rtf",
+    ),
+    "text": ("text/plain", "text/markdown", "text/html", "text/csv", "text/x-rst"),
+    "JSONL": ("application/jsonl", "application/x-ndjson"),
+    "JSON": ("application/json",),
+    "mail": ("message/rfc822", "application/vnd.ms-outlook"),
+}
+"""Kinds of files that a list can be narrowed to, and the media types that belong to each."""
 
 
 def source_name(source: UploadSource) -> str:
@@ -38,13 +75,21 @@ def expanded(source: UploadSource) -> UploadSource:
 
 @dataclass(frozen=True, slots=True)
 class FilesState:
-    """A page of the files. Pages count from 0; `marked` holds ids, also of other pages."""
+    """A page of the files, and the pages seen before. Pages count from 0.
+
+    `search` is a part of the name; a word in it after a `!` must not be in the name. `type` is
+    one of TYPES. `marked` holds ids, also of other pages.
+    """
 
     items: tuple[File, ...] = ()
     total: int | None = None
     page: int = 0
     page_size: int = 50
+    seen: Seen[File] = field(default_factory=dict, repr=False)
     search: str = ""
+    purpose: Purpose | None = None
+    source: Source | None = None
+    type: str | None = None
     selected: str | None = None
     marked: frozenset[str] = frozenset()
     loaded: bool = False
@@ -52,6 +97,27 @@ class FilesState:
     error: Problem | None = None
     # Works without a key until it expires: it must not reach a log.
     signed_url: str | None = field(default=None, repr=False)
+
+    @property
+    def narrowed(self) -> bool:
+        """Whether some files are not shown."""
+        return bool(self.search or self.purpose or self.source or self.type)
+
+    @property
+    def last_page(self) -> int:
+        """The number of the last page."""
+        return last_page(self.total, self.page_size)
+
+    def at(self, index: int) -> File | None:
+        """The file in this place of the whole list, if it was seen."""
+        page, row = divmod(index, self.page_size)
+        items = self.items if page == self.page else self.seen.get(page, ())
+        return items[row] if row < len(items) else None
+
+    def find(self, file_id: str | None) -> File | None:
+        """A file that was seen."""
+        pages = (self.items, *self.seen.values())
+        return next((file for items in pages for file in items if file.id == file_id), None)
 
 
 class FilesService(Area[FilesState]):
@@ -73,8 +139,25 @@ class FilesService(Area[FilesState]):
 
     @action(Policy.LATEST, lane="load")
     async def search(self, text: str) -> None:
-        """Shows only files whose name contains `text`; all for an empty text."""
-        self.slice.set(search=text)
+        """Shows only files whose name has `text` in it, and no word after a `!`; "" shows all."""
+        self.slice.set(search=text, seen={})
+        await self._load(0)
+
+    @action(Policy.LATEST, lane="load")
+    async def narrow(
+        self,
+        purpose: Purpose | None = None,
+        source: Source | None = None,
+        type: str | None = None,
+    ) -> None:
+        """Shows only files of a purpose, a source and one of TYPES; None means any."""
+        self.slice.set(purpose=purpose, source=source, type=type, seen={})
+        await self._load(0)
+
+    @action(Policy.LATEST, lane="load")
+    async def show_all(self) -> None:
+        """Ends the search, and shows files of every kind."""
+        self.slice.set(search="", purpose=None, source=None, type=None, seen={})
         await self._load(0)
 
     @action(Policy.QUEUE)
@@ -86,6 +169,11 @@ class FilesService(Area[FilesState]):
     async def mark(self, file_id: str) -> None:
         """Marks a file, or takes its mark away."""
         self.slice.set(marked=self.slice.value.marked ^ {file_id})
+
+    @action(Policy.QUEUE)
+    async def mark_none(self) -> None:
+        """Takes every mark away."""
+        self.slice.set(marked=frozenset())
 
     @action(Policy.SINGLE, changes=True)
     async def delete(self, file_ids: Iterable[str]) -> int:
@@ -107,17 +195,19 @@ class FilesService(Area[FilesState]):
     def upload(self, source: UploadSource, *, purpose: Purpose | None = None) -> Handle[File]:
         """Uploads a file; its progress is in the activity."""
         entry = self._activity.begin("upload", source_name(source))
-        return entry.follow(self._upload(source, purpose, entry))
+        return entry.follow(
+            self._upload(source, purpose, entry), lambda: self.upload(source, purpose=purpose)
+        )
 
     def download(self, file_id: str, to: Path) -> Handle[Path]:
         """Saves a file at `to`, or under its own name where `to` is a folder."""
-        known = next((file for file in self.slice.value.items if file.id == file_id), None)
+        known = self.slice.value.find(file_id)
         name = known.filename if known else file_id
         to = to.expanduser()
         if to.is_dir():
             to = to / _name_in_folder(name, file_id)
         entry = self._activity.begin("download", name, subject=file_id)
-        return entry.follow(self._download(file_id, to, entry))
+        return entry.follow(self._download(file_id, to, entry), lambda: self.download(file_id, to))
 
     @action(Policy.LATEST)
     async def signed_url(self, file_id: str, hours: int = 24) -> str:
@@ -129,11 +219,14 @@ class FilesService(Area[FilesState]):
 
     @action(Policy.QUEUE, lane="upload", changes=True)
     async def _upload(self, source: UploadSource, purpose: Purpose | None, entry: Entry) -> File:
-        client = await self._session.client()
-        entry.progress(0)
-        file = await client.files.upload(
-            expanded(source), purpose=purpose, on_progress=entry.progress
-        )
+        async def send() -> File:
+            client = await self._session.client()
+            entry.progress(0)
+            return await client.files.upload(
+                expanded(source), purpose=purpose, on_progress=entry.progress
+            )
+
+        file = await through(self._session, entry, send)
         entry.about(file.id)
         self._notifications.notify(f"Uploaded {file.filename}.")
         self.load()
@@ -148,33 +241,45 @@ class FilesService(Area[FilesState]):
         return path
 
     async def _load(self, page: int) -> None:
-        size = self.slice.value.page_size
         with self._loading():
             found = await self._list(page)
-            pages = -(-(found.total or 0) // size)
-            if not found.data and 0 < pages <= page:
+            last = last_page(found.total, self.slice.value.page_size)
+            if not found.data and page > last:
                 # The last files of the last page are gone.
-                page = pages - 1
+                page = last
                 found = await self._list(page)
-        items = tuple(found.data)
-        selected = self.slice.value.selected
-        if selected not in {file.id for file in items}:
-            selected = items[0].id if items else None
-        self.slice.set(items=items, total=found.total, page=page, selected=selected, loaded=True)
+        state, items = self.slice.value, tuple(found.data)
+        # Where the list has changed, every page has other files.
+        same = found.total is None or found.total == state.total
+        seen = with_page(state.seen if same else {}, page, items)
+        self.slice.set(items=items, total=found.total, page=page, seen=seen, loaded=True)
+        if self.slice.value.find(state.selected) is None:
+            self.slice.set(selected=items[0].id if items else None)
 
     async def _list(self, page: int) -> FileList:
         client, state = await self._session.client(), self.slice.value
         return await client.files.list(
-            page=page, page_size=state.page_size, search=state.search or None
+            page=page,
+            page_size=state.page_size,
+            search=_wanted(state.search) or None,
+            purpose=state.purpose,
+            source=[state.source] if state.source else None,
+            mimetypes=list(TYPES[state.type]) if state.type else None,
         )
 
     def _forget(self, file_id: str) -> None:
         state = self.slice.value
         self.slice.set(
             items=tuple(file for file in state.items if file.id != file_id),
+            seen={},
             total=None if state.total is None else max(0, state.total - 1),
             marked=state.marked - {file_id},
         )
+
+
+def _wanted(text: str) -> str:
+    """What a search asks the service for: it knows no words that must not be there."""
+    return " ".join(word for word in text.split() if not word.startswith("!"))
 
 
 def _name_in_folder(name: str, file_id: str) -> str:

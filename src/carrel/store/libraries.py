@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from carrel.store.action import Policy, action
@@ -15,13 +15,18 @@ from carrel.store.files import UploadSource, expanded, source_name
 from carrel.store.handle import Handle
 from carrel.store.loop import OwnerLoop
 from carrel.store.notifications import NotificationsService
+from carrel.store.paging import Seen, last_page, with_page
 from carrel.store.problem import Problem, ProblemError
 from carrel.store.selectors.libraries import document_phase
 from carrel.store.session import SessionService
+from carrel.store.transfers import through
 
 if TYPE_CHECKING:
     from carrel.wire.documents import Document
     from carrel.wire.libraries import Library, SearchHit
+
+AT_ONCE = 100
+"""Libraries that are asked for at a time."""
 
 POLL = 1.0
 """Seconds between two looks at documents that are not processed yet."""
@@ -31,8 +36,8 @@ POLL = 1.0
 class LibrariesState:
     """The libraries; a page of the selected one's documents; its search.
 
-    `total` and `page` are those of the documents; pages count from 0. `document` is the selected
-    document, `text` its text once asked for.
+    `seen` has the pages of documents seen before; `total` and `page` are those of the documents;
+    pages count from 0. `document` is the selected document, `text` its text once asked for.
     """
 
     items: tuple[Library, ...] = ()
@@ -41,6 +46,7 @@ class LibrariesState:
     total: int | None = None
     page: int = 0
     page_size: int = 50
+    seen: Seen[Document] = field(default_factory=dict, repr=False)
     document: str | None = None
     text: str | None = None
     query: str = ""
@@ -49,6 +55,26 @@ class LibrariesState:
     loading: bool = False
     searching: bool = False
     error: Problem | None = None
+
+    @property
+    def last_page(self) -> int:
+        """The number of the last page of the documents."""
+        return last_page(self.total, self.page_size)
+
+    def at(self, index: int) -> Document | None:
+        """The document in this place of the whole list, if it was seen."""
+        page, row = divmod(index, self.page_size)
+        documents = self.documents if page == self.page else self.seen.get(page, ())
+        return documents[row] if row < len(documents) else None
+
+    def find(self, document_id: str | None) -> Document | None:
+        """A document of the selected library that was seen."""
+        pages = (self.documents, *self.seen.values())
+        return next((one for page in pages for one in page if one.id == document_id), None)
+
+    def library(self, library_id: str | None) -> Library | None:
+        """A library."""
+        return next((one for one in self.items if one.id == library_id), None)
 
 
 class LibrariesService(Area[LibrariesState]):
@@ -163,10 +189,22 @@ class LibrariesService(Area[LibrariesState]):
         return len(ids)
 
     @action(Policy.SINGLE, changes=True)
-    async def reprocess(self, document_id: str) -> None:
-        """Has a document of the selected library processed again."""
+    async def rename_document(self, document_id: str, name: str) -> None:
+        """Gives a document of the selected library another name."""
+        from carrel.wire.documents import DocumentUpdate
+
         client = await self._session.client()
-        await client.documents.reprocess(self._library(), document_id)
+        await client.documents.update(self._library(), document_id, DocumentUpdate(name=name))
+        self.load_documents()
+
+    def reprocess(self, document_id: str) -> Handle[None]:
+        """Has a document of the selected library processed again."""
+        return self._reprocess(self.slice.value.selected, document_id)
+
+    @action(Policy.QUEUE, changes=True)
+    async def _reprocess(self, library_id: str | None, document_id: str) -> None:
+        client = await self._session.client()
+        await client.documents.reprocess(library_id or self._library(), document_id)
         self.load_documents()
 
     def upload(self, library_id: str, source: UploadSource) -> Handle[Document]:
@@ -175,22 +213,30 @@ class LibrariesService(Area[LibrariesState]):
         A source whose name is a path becomes a document of that name.
         """
         entry = self._activity.begin("upload", source_name(source))
-        return entry.follow(self._upload(library_id, source, entry))
+        return entry.follow(
+            self._upload(library_id, source, entry), lambda: self.upload(library_id, source)
+        )
 
     def add_file(self, library_id: str, file_id: str) -> Handle[Document]:
         """Puts a file of the service into a library: its bytes go through this machine."""
         entry = self._activity.begin("upload", file_id, subject=file_id)
-        return entry.follow(self._add_file(library_id, file_id, entry))
+        return entry.follow(
+            self._add_file(library_id, file_id, entry), lambda: self.add_file(library_id, file_id)
+        )
 
     @action(Policy.QUEUE, lane="upload", changes=True)
     async def _upload(self, library_id: str, source: UploadSource, entry: Entry) -> Document:
         from carrel.wire.documents import DocumentUpdate
 
+        async def send() -> Document:
+            client = await self._session.client()
+            entry.progress(0)
+            return await client.documents.upload(
+                library_id, expanded(source), on_progress=entry.progress
+            )
+
+        document = await through(self._session, entry, send)
         client = await self._session.client()
-        entry.progress(0)
-        document = await client.documents.upload(
-            library_id, expanded(source), on_progress=entry.progress
-        )
         name = source_name(source)
         if "/" in name and document.name == name.rpartition("/")[2]:
             # A file of a folder; services take only the last part of an upload's name.
@@ -244,8 +290,13 @@ class LibrariesService(Area[LibrariesState]):
 
     async def _load_libraries(self) -> None:
         client = await self._session.client()
-        items = tuple((await client.libraries.list(page_size=100)).data)
-        self.slice.set(items=items, loaded=True)
+        items: list[Library] = []
+        while True:
+            found = await client.libraries.list(page=len(items) // AT_ONCE, page_size=AT_ONCE)
+            items += found.data
+            if len(found.data) < AT_ONCE:
+                break
+        self.slice.set(items=tuple(items), loaded=True)
         if self.slice.value.selected not in {library.id for library in items}:
             self._choose(items[0].id if items else None)
 
@@ -258,9 +309,16 @@ class LibrariesService(Area[LibrariesState]):
         found = await client.documents.list(library_id, page=page, page_size=size)
         if self.slice.value.selected != library_id:
             return
-        documents = tuple(found.data)
-        self.slice.set(documents=documents, total=found.pagination.total_items, page=page)
-        if self.slice.value.document not in {document.id for document in documents}:
+        documents, total = tuple(found.data), found.pagination.total_items
+        if not documents and page > last_page(total, size):
+            # The last documents of the last page are gone.
+            return await self._load_documents(last_page(total, size))
+        # Where the list has changed, every page has other documents.
+        seen = with_page(
+            self.slice.value.seen if total == self.slice.value.total else {}, page, documents
+        )
+        self.slice.set(documents=documents, total=total, page=page, seen=seen)
+        if self.slice.value.find(self.slice.value.document) is None:
             self.slice.set(document=documents[0].id if documents else None, text=None)
         for document in documents:
             self._show_processing(document)
@@ -272,6 +330,9 @@ class LibrariesService(Area[LibrariesState]):
         if phase in ("queued", "processing") and (known is None or known.ended):
             self._activity.show(
                 ActivityItem(item_id, "processing", document.name, subject=document.id)
+            )
+            self._activity.set_again(
+                item_id, lambda: self._reprocess(document.library_id, document.id)
             )
         if phase == "processing":
             self._activity.change(item_id, status="running")
@@ -289,7 +350,7 @@ class LibrariesService(Area[LibrariesState]):
 
     def _choose(self, library_id: str | None) -> None:
         self.slice.set(
-            selected=library_id, documents=(), total=None, page=0, document=None, text=None
+            selected=library_id, documents=(), total=None, page=0, seen={}, document=None, text=None
         )
         self.slice.set(query="", hits=())
 

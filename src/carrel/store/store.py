@@ -16,7 +16,9 @@ from carrel.store.finder import FinderService
 from carrel.store.libraries import LibrariesService
 from carrel.store.loop import OwnerLoop
 from carrel.store.notifications import NotificationsService
+from carrel.store.previews import PreviewService
 from carrel.store.requests import RequestsService
+from carrel.store.samples import SampleService
 from carrel.store.session import SessionService, SessionState
 from carrel.store.sources import Sources
 from carrel.store.sync import SyncService
@@ -38,6 +40,7 @@ class Store:
         self.requests = RequestsService(loop)
         self.session = SessionService(loop, profile, self.requests.log)
         self.files = FilesService(loop, self.session, self.activity, self.notifications)
+        self.previews = PreviewService(loop, self.session, self.renderer)
         self.libraries = LibrariesService(loop, self.session, self.activity, self.notifications)
         self.sync = SyncService(
             loop, profile, self.session, self.activity, self.notifications, self.libraries
@@ -52,6 +55,15 @@ class Store:
         self.chat = self.another_chat()
         self.beside = self.another_chat(saved=False)
         self.finder = FinderService(loop, self.session, self.chat)
+        self.sample = SampleService(
+            loop,
+            self.session,
+            self.files,
+            self.documents,
+            self.libraries,
+            self.agents,
+            self.chat,
+        )
 
     def another_chat(self, *, saved: bool = True) -> ChatService:
         """A chat beside the others; whoever asks for it closes it."""
@@ -68,8 +80,10 @@ class Store:
         """Ends everything that runs, and the connection. To be awaited on the owner loop."""
         self.session.slice.changed.disconnect(self._session_changed, missing_ok=True)
         for area in (
+            self.sample,
             self.sync,
             self.files,
+            self.previews,
             self.libraries,
             self.documents,
             self.batch,

@@ -300,6 +300,7 @@ class _Round:
             self._item = f"sync-{self._folder.id}-{time.monotonic_ns()}"
             activity.show(ActivityItem(self._item, "sync", self._name))
             activity.set_cancel(self._item, lambda: self._service.stop(self._folder.id))
+            activity.set_again(self._item, lambda: self._service.again(self._folder.id))
         activity.change(self._item, status="running", done=progress.bytes, total=progress.of_bytes)
         if time.monotonic() > self._due:
             self._due = time.monotonic() + ARRIVING

@@ -124,3 +124,19 @@ class _Watch:
             return
         self._shown = shown
         self._fn(shown)
+
+
+async def until(slice: Slice[S], holds: Callable[[S], bool]) -> S:
+    """Waits on the owner loop until a condition holds, and gives the state that it holds for."""
+    found: asyncio.Future[S] = asyncio.get_running_loop().create_future()
+
+    def look(new: S, _: object = None) -> None:
+        if not found.done() and holds(new):
+            found.set_result(new)
+
+    slice.changed.connect(look)
+    try:
+        look(slice.value)
+        return await found
+    finally:
+        slice.changed.disconnect(look, missing_ok=True)

@@ -165,7 +165,7 @@ def test_library_and_document_rows() -> None:
     assert (two.selected, two.busy) == (False, False)
     ready, queued, failed = libraries.document_rows(state, NOW)
     assert (ready.name, ready.pages, ready.summary) == (FLAT, "12", "Lease between A and B")
-    assert (queued.pages, queued.summary, queued.selected) == ("–", "3rd in queue", True)
+    assert (queued.pages, queued.summary, queued.selected) == ("–", "", True)
     assert failed.summary == "not a PDF"
     assert libraries.title(state) == f"{FLAT} · 412 documents · 2 not ready"
     assert libraries.shown(state) == "1–3 of 412"
@@ -178,7 +178,7 @@ def test_places_in_the_queue(position: int, words: str) -> None:
     state = LibrariesState(
         documents=(document(process_status="todo", queue_position=position),), total=1
     )
-    assert libraries.document_rows(state, NOW)[0].summary == f"{words} in queue"
+    assert str(libraries.document_rows(state, NOW)[0].status) == f"○ Queued, {words}"
 
 
 def test_hit_rows() -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from carrel.store.selectors.filters import Filter
 from carrel.store.selectors.words import Badge, age, count, one_line, range_words, size
 
 if TYPE_CHECKING:
@@ -29,22 +31,52 @@ class FileRow:
 
 
 def file_rows(state: FilesState, activity: ActivityState, now: float) -> tuple[FileRow, ...]:
-    """The page of files that is loaded."""
-    read = {item.subject: item for item in reversed(activity.items) if item.kind == "ocr"}
+    """The page of files that is loaded, without those that the search leaves out."""
+    runs, wanted = ocr_runs(activity), hidden(state)
     return tuple(
-        FileRow(
-            file.id,
-            one_line(file.filename),
-            file.purpose,
-            size(file.bytes),
-            _pages(file, read.get(file.id)),
-            _ocr(read.get(file.id)),
-            age(now - file.created_at),
-            file.id in state.marked,
-            file.id == state.selected,
-        )
-        for file in state.items
+        file_row(file, state, runs, now) for file in state.items if wanted.matches(file.filename)
     )
+
+
+def file_row(
+    file: File, state: FilesState, runs: Mapping[str | None, ActivityItem], now: float
+) -> FileRow:
+    """One file; `runs` are the last OCR runs by the file's id."""
+    run = runs.get(file.id)
+    return FileRow(
+        file.id,
+        one_line(file.filename),
+        file.purpose,
+        size(file.bytes),
+        _pages(file, run),
+        _ocr(run),
+        age(now - file.created_at),
+        file.id in state.marked,
+        file.id == state.selected,
+    )
+
+
+def ocr_runs(activity: ActivityState) -> Mapping[str | None, ActivityItem]:
+    """The last OCR run of each file, by the file's id."""
+    return {item.subject: item for item in reversed(activity.items) if item.kind == "ocr"}
+
+
+def hidden(state: FilesState) -> Filter:
+    """What the search leaves out; the service finds only what must be there."""
+    return Filter(without=Filter.parse(state.search).without)
+
+
+def filter_words(state: FilesState) -> str:
+    """What the list is narrowed to: `lease !draft · ocr · PDF`; empty when it is not."""
+    parts = (state.search, state.purpose, state.source and f"from {state.source}", state.type)
+    return " · ".join(one_line(part) for part in parts if part)
+
+
+def nothing_words(state: FilesState) -> str:
+    """Why a list that is narrowed shows nothing."""
+    if state.search and not (state.purpose or state.source or state.type):
+        return f"No name has “{state.search}” in it."
+    return f"No file fits {filter_words(state)}."
 
 
 def title(state: FilesState) -> str:

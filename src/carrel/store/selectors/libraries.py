@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from carrel.store.selectors.words import Badge, age, count, one_line, range_words
+from carrel.store.selectors.words import Badge, age, count, one_line, range_words, size
 from carrel.wire.libraries import marked
 
 if TYPE_CHECKING:
@@ -76,8 +76,11 @@ def document_phase(document: Document) -> DocumentPhase:
 
 
 def document_status(document: Document) -> Badge:
-    """`○ Queued`, `◐ Processing`, `● Ready`, `✕ Failed`."""
-    return _BADGES[document_phase(document)]
+    """`○ Queued, 3rd`, `◐ Processing`, `● Ready`, `✕ Failed`."""
+    phase = document_phase(document)
+    if phase == "queued" and document.queue_position:
+        return Badge("○", f"Queued, {_ordinal(document.queue_position)}", "waiting")
+    return _BADGES[phase]
 
 
 def library_rows(state: LibrariesState) -> tuple[LibraryRow, ...]:
@@ -97,18 +100,36 @@ def library_rows(state: LibrariesState) -> tuple[LibraryRow, ...]:
 
 def document_rows(state: LibrariesState, now: float) -> tuple[DocumentRow, ...]:
     """The page of documents that is loaded."""
-    return tuple(
-        DocumentRow(
-            document.id,
-            one_line(document.name),
-            document_status(document),
-            "–" if document.number_of_pages is None else count(document.number_of_pages),
-            age(now - document.created_at.timestamp()),
-            _about(document),
-            document.id == state.document,
-        )
-        for document in state.documents
+    return tuple(document_row(document, state, now) for document in state.documents)
+
+
+def document_row(document: Document, state: LibrariesState, now: float) -> DocumentRow:
+    """One document."""
+    return DocumentRow(
+        document.id,
+        one_line(document.name),
+        document_status(document),
+        "–" if document.number_of_pages is None else count(document.number_of_pages),
+        age(now - document.created_at.timestamp()),
+        _about(document),
+        document.id == state.document,
     )
+
+
+def document_facts(document: Document, now: float) -> tuple[tuple[str, str], ...]:
+    """What is known of a document besides its name and status, as names and values."""
+    facts = [
+        ("Service says", str(document.process_status or document.processing_status)),
+        ("Pages", "–" if document.number_of_pages is None else count(document.number_of_pages)),
+        ("Size", size(document.size)),
+        ("Type", document.mime_type or "–"),
+        ("Added", age(now - document.created_at.timestamp())),
+        ("Tokens", count(document.tokens_processing_total)),
+    ]
+    if document.expires_at is not None:
+        facts.append(("Expires", f"{document.expires_at:%Y-%m-%d}"))
+    attributes = (document.attributes or {}).items()
+    return (*facts, *((one_line(name), one_line(_value(value))) for name, value in attributes))
 
 
 def hit_rows(state: LibrariesState) -> tuple[HitRow, ...]:
@@ -144,12 +165,14 @@ def shown(state: LibrariesState) -> str:
     return range_words(state.page, state.page_size, state.total, len(state.documents))
 
 
+def _value(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
 def _about(document: Document) -> str:
     phase = document_phase(document)
     if phase == "failed":
         return one_line(document.error or "")
-    if phase == "queued" and document.queue_position:
-        return f"{_ordinal(document.queue_position)} in queue"
     return one_line(document.summary or "")
 
 

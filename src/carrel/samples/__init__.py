@@ -1,0 +1,12 @@
+"""The sample that is shipped: a document of two pages about the workbench itself."""
+
+from importlib.resources import files
+
+NAME = "guide to the workbench.pdf"
+QUESTION = "For how many hours does a link to a file work?"
+"""What the sample's agent is asked; the document answers it."""
+
+
+def content() -> bytes:
+    """The document."""
+    return files("carrel.samples").joinpath("guide.pdf").read_bytes()

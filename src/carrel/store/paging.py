@@ -1,0 +1,25 @@
+"""A long list of a service, of which some pages are here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeAlias, TypeVar
+
+T = TypeVar("T")
+
+KEPT = 40
+"""Pages that stay; the one loaded longest ago goes first."""
+
+Seen: TypeAlias = Mapping[int, tuple[T, ...]]
+"""Pages by their number, which counts from 0; the newest last."""
+
+
+def with_page(seen: Seen[T], page: int, items: tuple[T, ...]) -> Seen[T]:
+    """The pages with one more, or a newer one."""
+    pages = {number: each for number, each in seen.items() if number != page}
+    return dict([*pages.items(), (page, items)][-KEPT:])
+
+
+def last_page(total: int | None, page_size: int) -> int:
+    """The number of the last page; 0 while that is not known."""
+    return max(0, -(-(total or 0) // page_size) - 1)
