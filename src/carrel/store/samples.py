@@ -199,7 +199,7 @@ class SampleService(Area[SampleState]):
             name=AGENT,
             model=models[0],
             instructions=INSTRUCTIONS,
-            tools=[LibraryTool(library_ids=[library.id])],
+            tools=[LibraryTool(type="document_library", library_ids=[library.id])],
         )
         return await _done(self._agents.create(made))
 
