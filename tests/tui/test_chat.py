@@ -1,9 +1,13 @@
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
+from textual import events
 
 from carrel.config import Profile
-from carrel.tui.widgets.transcript import Live
+from carrel.tui.widgets.prompt import Prompt
+from carrel.tui.widgets.transcript import Turn
+from carrel.wire.agents import Agent
 from support.scripted import ScriptedService, scripted_service
 from support.workbench import Workbench, workbench
 
@@ -30,6 +34,7 @@ async def service() -> AsyncIterator[ScriptedService]:
 async def bench(service: ScriptedService) -> AsyncIterator[Workbench]:
     async with workbench(Profile("test", service.url, "key")) as bench:
         await bench.store.chat.new("agent")
+        bench.store.agents.slice.set(items=(Agent.model_validate(service.agent),), loaded=True)
         await bench.press("5")
         await bench.shows("support v4", "Ask something.")
         yield bench
@@ -50,9 +55,9 @@ async def test_an_answer_grows_on_screen_and_shows_its_sources(
         "Sources  [1] lease [/final].pdf p.7",
         "2,310 of 8,192 tokens",
     )
-    assert not bench.app.screen.query(Live)
+    assert not bench.app.screen.query(Turn)
     await bench.press("escape", "right_square_bracket", "right_square_bracket")
-    await bench.shows("passage 2: the «notice period» is")
+    await bench.shows("“passage 2: the «notice period»", "three months”", "] next")
     await bench.press("escape")
     assert "passage 2" not in bench.text()
 
@@ -101,7 +106,8 @@ async def test_a_long_answer_is_drawn_with_few_widgets(
     await bench.shows("Paragraph 199 of a long answer.")
     assert len(bench.app.screen.query("*")) < 400
     service.finish()
-    await bench.until(lambda: not bench.app.screen.query(Live))
+    await bench.until(lambda: not any(turn.live for turn in bench.app.screen.query(Turn)))
+    assert len(bench.app.screen.query("*")) < 400
     assert "Paragraph 199 of a long answer." in bench.text()
 
 
@@ -124,3 +130,171 @@ async def test_digits_are_text_in_the_prompt_and_places_with_alt(bench: Workbenc
     assert bench.app.place is not None and bench.app.place.PLACE == "files"
     await bench.press("5")
     await bench.shows("1 of 2")
+
+
+async def answered(bench: Workbench, service: ScriptedService, question: str, answer: str) -> None:
+    await bench.type(question)
+    await bench.press("enter")
+    service.say(answer)
+    service.finish()
+    await bench.shows(answer)
+    await bench.until(lambda: bench.store.chat.slice.value.phase == "idle")
+
+
+async def test_a_retry_keeps_the_answer_before(bench: Workbench, service: ScriptedService) -> None:
+    await answered(bench, service, "How long?", "Three months.")
+    await bench.press("ctrl+r")
+    service.say("A quarter.")
+    service.finish()
+    await bench.shows("A quarter.", "‹ 2/2 ›")
+    await bench.press("escape", "less_than_sign")
+    await bench.shows("Three months.", "‹ 1/2 ›")
+    await bench.pilot.click("Transcript Static", offset=_offset(bench, " ›"))
+    await bench.shows("A quarter.", "‹ 2/2 ›")
+
+
+def _offset(bench: Workbench, words: str) -> tuple[int, int]:
+    """Where words of the transcript stand in its last turn, for a click."""
+    lines = bench.text().splitlines()
+    row = next(row for row, line in enumerate(lines) if words in line)
+    column = lines[row].index(words) + len(words) - 1
+    region = bench.app.screen.query("Transcript Static").last().region
+    first = bench.app.screen.query("Transcript Static").first().region
+    assert region.y >= first.y
+    return (column - first.x, row - first.y)
+
+
+async def test_the_last_question_is_changed_and_sent_again(
+    bench: Workbench, service: ScriptedService
+) -> None:
+    await answered(bench, service, "How long?", "Three months.")
+    await bench.press("escape", "e")
+    await bench.shows("Changed question")
+    await bench.press("escape")
+    assert "Changed question" not in bench.text()
+    await bench.press("escape", "e")
+    await bench.type(" Exactly")
+    await bench.press("enter")
+    service.say("90 days.")
+    service.finish()
+    await bench.shows("How long? Exactly", "90 days.", "‹ 2/2 ›")
+    assert [one["content"] for one in service.requests[-1]["messages"]] == ["How long? Exactly"]
+
+
+async def test_what_was_asked_comes_back_with_the_arrows(
+    bench: Workbench, service: ScriptedService
+) -> None:
+    await answered(bench, service, "One", "1")
+    await answered(bench, service, "Two", "2")
+    await bench.type("unsent")
+    await bench.press("up", "up")
+    assert bench.app.screen.query_one(Prompt).text == "One"
+    await bench.press("down", "down")
+    assert bench.app.screen.query_one(Prompt).text == "unsent"
+
+
+async def test_a_call_is_shown_and_answered_in_the_field(
+    bench: Workbench, service: ScriptedService
+) -> None:
+    await bench.type("Weather?")
+    await bench.press("enter")
+    service.call(("a23456789", "weather", '{"city": "[/b] Paris"}'))
+    await bench.shows('calls weather(city="[/b] Paris")', 'Result of weather(city="[/b] Paris")')
+    await bench.type("sunny")
+    await bench.press("enter")
+    service.say("It is sunny.")
+    service.finish()
+    await bench.shows("Result of weather", "sunny", "It is sunny.")
+    assert service.requests[-1]["messages"][-1]["content"] == "sunny"
+
+
+async def test_a_pasted_path_is_attached_and_can_be_taken_away(
+    bench: Workbench, service: ScriptedService, tmp_path: Path
+) -> None:
+    path = tmp_path / "a b.pdf"
+    path.write_bytes(b"abc")
+    bench.app.screen.query_one(Prompt).post_message(events.Paste(f"'{path}'"))
+    await bench.shows("▣ uploaded", "takes one away")
+    await bench.press("backspace")
+    await bench.until(lambda: not bench.store.chat.slice.value.attached)
+    bench.app.screen.query_one(Prompt).post_message(events.Paste(str(path)))
+    await bench.shows("▣ uploaded")
+    await answered(bench, service, "What is it?", "A lease.")
+    document, text = service.requests[-1]["messages"][-1]["content"]
+    assert document["type"] == "document_url" and text["text"] == "What is it?"
+    assert "▣ uploaded" in bench.text()
+
+
+async def test_a_name_after_an_at_sign_is_offered(
+    bench: Workbench, service: ScriptedService
+) -> None:
+    service.files = ["lease one.pdf", "lease two.pdf"]
+    await bench.type("See @lease")
+    await bench.shows("lease one.pdf", "lease two.pdf")
+    await bench.press("down", "enter")
+    await bench.shows('See @"lease two.pdf"', "▣ lease two.pdf")
+    assert "lease one.pdf" not in bench.text()
+    assert service.requests == []
+
+
+async def test_two_versions_answer_side_by_side(bench: Workbench, service: ScriptedService) -> None:
+    both = Agent.model_validate({**service.agent, "versions": [4, 3]})
+    bench.store.agents.slice.set(items=(both,))
+    await bench.press("alt+c")
+    await bench.shows("Compare with")
+    await bench.press("down", "down", "enter")
+    await bench.shows("support v3")
+    await bench.type("How long?")
+    await bench.press("enter")
+    await bench.until(lambda: len(service.requests) == 2)
+    assert {request["agent_id"] for request in service.requests} == {"agent", "trial"}
+    for _ in range(2):
+        service.finish()
+    await bench.until(lambda: not bench.app.place or not bench.app.place.can_stop())
+    await bench.press("alt+c")
+    await bench.until(lambda: "support v3" not in bench.text())
+
+
+async def test_parameters_hold_for_this_chat(bench: Workbench, service: ScriptedService) -> None:
+    await bench.press("escape", "p")
+    await bench.shows("Parameters of this chat")
+    await bench.type("warm")
+    await bench.press("enter")
+    await bench.shows("temperature is a number from 0 to 1.")
+    await bench.press("ctrl+u")
+    await bench.press("tab", "tab", "tab")
+    await bench.type("7")
+    await bench.press("enter")
+    await bench.shows("seed 7")
+    await bench.press("tab")
+    await answered(bench, service, "Hi", "Ho")
+    assert service.requests[-1]["random_seed"] == 7
+
+
+async def test_a_chat_is_exported_and_never_over_a_file(
+    bench: Workbench, service: ScriptedService, tmp_path: Path
+) -> None:
+    await answered(bench, service, "How long?", "Three months.")
+    (tmp_path / "there.md").write_text("mine")
+    for name, words in (("there.md", "There is a file of this name"), ("new.md", "Saved")):
+        await bench.press("escape", "x", "ctrl+u")
+        await bench.type(str(tmp_path / name))
+        await bench.press("enter")
+        await bench.shows(words)
+        await bench.press("escape")
+    assert (tmp_path / "there.md").read_text() == "mine"
+    assert "Three months." in (tmp_path / "new.md").read_text()
+
+
+async def test_sessions_are_searched_by_what_was_said(
+    bench: Workbench, service: ScriptedService
+) -> None:
+    await answered(bench, service, "How long?", "Three months.")
+    await bench.store.chat.new("agent")
+    await answered(bench, service, "Who pays?", "The landlord.")
+    await bench.press("escape", "escape", "slash")
+    await bench.type("months")
+    await bench.shows("Sessions with “months”")
+    await bench.until(lambda: len(bench.store.chat.slice.value.sessions) == 1)
+    await bench.press("enter", "enter")
+    await bench.shows("Three months.")

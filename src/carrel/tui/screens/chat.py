@@ -1,38 +1,46 @@
 """5 Chat: questions to an agent, its answers, and what they were drawn from."""
 
-import re
 import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical, VerticalScroll
+from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.timer import Timer
-from textual.widgets import Static
 
 from carrel.store.agents import AgentsState
+from carrel.store.chat import ChatService
 from carrel.store.chat_state import ChatState
-from carrel.store.documents import Source
+from carrel.store.conversation import Attachment
+from carrel.store.parameters import Parameters
 from carrel.store.selectors.chat import (
     SessionRow,
+    parameter_words,
     phase_words,
+    prompt_title,
     session_rows,
-    source_words,
+    sessions_title,
     title,
     tokens,
     turn_rows,
 )
+from carrel.store.sources import source_of
 from carrel.tui import labels
 from carrel.tui.clipboard import copy
 from carrel.tui.dialogs.ask import Choose, Thing
+from carrel.tui.dialogs.chat import ExportDialog, ParametersForm, copies
 from carrel.tui.dialogs.confirm import Confirm
+from carrel.tui.dialogs.path import PathDialog
 from carrel.tui.screens.place import Place, Way, empty
-from carrel.tui.widgets.fields import Prompt
+from carrel.tui.widgets.filter import Filter
+from carrel.tui.widgets.prompt import Prompt, PromptBox
+from carrel.tui.widgets.source import SourcePane
 from carrel.tui.widgets.table import Column, Row, VirtualTable
 from carrel.tui.widgets.transcript import Transcript
 from carrel.wire.completions import Passage
-from carrel.wire.libraries import marked
 
 NO_SESSION = empty(
     "Choose an agent to talk to.",
@@ -40,155 +48,292 @@ NO_SESSION = empty(
     Way("4", "Make an agent"),
 )
 NOTHING_SAID = Content.styled("Ask something. The answer appears here as it is written.", "$muted")
-_CODE = re.compile(r"^```[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
+ACTIVE = "active"
+"""What stands for whichever version is active, where one is chosen."""
 
 
 class ChatPlace(Place):
-    """Sessions left, the chat in the middle, a source right."""
+    """Sessions left, the chat in the middle, beside it another to compare, a source right."""
 
     PLACE: ClassVar[str] = "chat"
     CSS_PATH = "chat.tcss"
-    HELP = "Talk to an agent. What it drew from its libraries stands below the answer."
+    HELP = (
+        "Talk to an agent. What it drew from its libraries stands below the answer. Paste or drop"
+        " a path to attach a file, or name one after an @. Write the result of a call into the"
+        " field when an agent asks for one."
+    )
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("n", "new", "New", id="chat.new"),
         Binding("ctrl+r", "retry", "Retry", id="chat.retry"),
         Binding(
-            "left_square_bracket",
-            "source(-1)",
-            "Source",
-            key_display="[ ]",
+            "left_square_bracket", "source(-1)", "Source", key_display="[ ]",
             id="chat.source_before",
         ),
         Binding(
             "right_square_bracket", "source(1)", "Next source", show=False, id="chat.source_after"
         ),
         Binding("enter", "open_source", "Open source", show=False, id="chat.open_source"),
+        Binding("e", "edit", "Edit", show=False, id="chat.edit"),
+        Binding(
+            "less_than_sign", "last_variant(-1)", "Variant", key_display="< >", show=False,
+            id="chat.variant_before",
+        ),
+        Binding(
+            "greater_than_sign", "last_variant(1)", "Next variant", show=False,
+            id="chat.variant_after",
+        ),
+        Binding("w", "who", "Agent and version…", show=False, id="chat.who"),
+        Binding("alt+c", "compare", "Compare", id="chat.compare"),
+        Binding("p", "parameters", "Parameters…", show=False, id="chat.parameters"),
+        Binding("a", "attach", "Add file", show=False, id="chat.attach"),
         Binding("y", "copy", "Copy…", id="chat.copy"),
+        Binding("x", "export", "Export…", show=False, id="chat.export"),
+        Binding("slash", "filter", "Search", key_display="/", show=False, id="chat.search"),
         Binding("D", "delete", "Delete", show=False, id="chat.delete"),
-    ]
+    ]  # fmt: skip
 
     def panes(self) -> ComposeResult:
-        sessions = VirtualTable(
-            Column("Chat"), Column("", 10, rank=1, right=True), id="sessions", header=False
-        )
-        sessions.border_title = labels.title("Sessions")
-        sessions.border_subtitle = Content("n New")
-        yield sessions
+        with Vertical(id="left", classes="column"):
+            sessions = VirtualTable(
+                Column("Chat"), Column("", 10, rank=1, right=True), id="sessions", header=False
+            )
+            sessions.border_subtitle = Content("n New")
+            yield sessions
+            yield Filter("anything that was said")
         with Vertical(id="middle", classes="column -current"):
-            yield Transcript(id="transcript")
-            yield Prompt(id="prompt")
-        with VerticalScroll(id="source", classes="pane details -folded"):
-            yield Static(id="passage")
+            with Horizontal(id="chats"):
+                yield Transcript(id="transcript")
+                yield Transcript(1, id="beside")
+            yield PromptBox(id="box")
+        yield SourcePane(self.store.sources, id="source")
 
     @property
     def sessions(self) -> VirtualTable:
         return self.query_one("#sessions", VirtualTable)
 
     @property
-    def transcript(self) -> Transcript:
-        return self.query_one(Transcript)
+    def box(self) -> PromptBox:
+        return self.query_one(PromptBox)
 
     @property
     def prompt(self) -> Prompt:
         return self.query_one(Prompt)
 
+    @property
+    def chats(self) -> tuple[ChatService, ...]:
+        """The chats that are open, one or two."""
+        comparing = self.store.beside.slice.value.session_id is not None
+        return (self.store.chat, self.store.beside) if comparing else (self.store.chat,)
+
     def on_mount(self) -> None:
-        self._source: int | None = None
+        self._source = (0, 0, 0)
         self._session: str | None = None
         self._ticker: Timer | None = None
         # Ten times a second is as often as a growing answer is drawn anew.
         self.follow(self.store.chat.slice, self._show, hz=10)
+        self.follow(self.store.beside.slice, self._show_beside, hz=10)
         self.prompt.focus()
 
     # Showing
 
     def _show(self, state: ChatState) -> None:
-        self.sessions.show([_session_row(row) for row in session_rows(state, time.time())])
-        if state.session_id is not None and state.session_id != self._session:
-            self.sessions.point_at(state.session_id)
-            self._session = self.sessions.key
-        if state.agent_id is None:
-            self.sessions.say(*NO_SESSION)
+        sessions = self.sessions
+        sessions.border_title = labels.title(sessions_title(state))
+        sessions.show([_session_row(row) for row in session_rows(state, time.time())])
+        if state.session_id != self._session:
+            self._session = state.session_id
+            self.query_one(SourcePane).show(None)
+            if state.session_id is not None:
+                sessions.point_at(state.session_id)
+        if state.search:
+            sessions.say(Content.styled("Nothing was said of this.", "$muted"))
+        elif state.agent_id is None:
+            sessions.say(*NO_SESSION)
         else:
-            self.sessions.say(Content.styled("None yet.", "$muted"))
-        self.transcript.border_title = labels.title(title(state), tokens(state))
+            sessions.say(Content.styled("None yet.", "$muted"))
         self.prompt.disabled = state.agent_id is None
+        self.prompt.asked = state.history
+        what = "Changed question" if state.editing is not None else prompt_title(state)
+        self.box.show(what, state.attached, state.uploading)
+        self._show_chat(state, self.query_one("#transcript", Transcript))
+
+    def _show_beside(self, state: ChatState) -> None:
+        transcript = self.query_one("#beside", Transcript)
+        transcript.display = state.session_id is not None
+        if state.session_id is not None:
+            self._show_chat(state, transcript)
+
+    def _show_chat(self, state: ChatState, transcript: Transcript) -> None:
+        transcript.border_title = labels.title(title(state), parameter_words(state), tokens(state))
         # Awaited in this place's own turn, so that one change is drawn after the other.
-        self.call_later(self._show_turns, state)
+        self.call_later(self._show_turns, state, transcript)
         self._show_phase()
-        self._show_source()
-        if state.phase != "idle" and self._ticker is None:
+        busy = any(chat.slice.value.phase != "idle" for chat in self.chats)
+        if busy and self._ticker is None:
             self._ticker = self.set_interval(0.2, self._show_phase)
-        elif state.phase == "idle" and self._ticker is not None:
+        elif not busy and self._ticker is not None:
             self._ticker.stop()
             self._ticker = None
 
-    async def _show_turns(self, state: ChatState) -> None:
+    async def _show_turns(self, state: ChatState, transcript: Transcript) -> None:
         if state.agent_id is None:
-            await self.transcript.say(Content("\n").join(NO_SESSION))
+            await transcript.say(Content("\n").join(NO_SESSION))
         elif not state.turns:
-            await self.transcript.say(NOTHING_SAID)
+            await transcript.say(NOTHING_SAID)
         else:
             writing = state.turns[-1].status == "writing"
-            await self.transcript.show(state.session_id, turn_rows(state), writing=writing)
+            await transcript.show(state.session_id, turn_rows(state), writing=writing)
 
     def _show_phase(self) -> None:
-        state = self.store.chat.slice.value
-        words = phase_words(state, time.time())
-        self.status.doing = (
-            Content.assemble(("◐", "$busy"), labels.line(words[1:])) if words else Content("")
-        )
+        words = [phase_words(chat.slice.value, time.time()) for chat in self.chats]
+        parts = [Content.assemble(("◐", "$busy"), labels.line(one[1:])) for one in words if one]
+        self.status.doing = Content(" · ").join(parts)
         self.status.stop = self.can_stop()
 
-    def _sources(self) -> tuple[Passage, ...]:
-        turns = self.store.chat.slice.value.turns
-        return next((turn.sources for turn in reversed(turns) if turn.sources), ())
-
-    def _show_source(self) -> None:
-        sources = self._sources()
-        pane = self.query_one("#source")
-        if self._source is None or self._source >= len(sources):
-            self._source = None
-            pane.add_class("-folded")
-            return
-        passage = sources[self._source]
-        pane.remove_class("-folded")
-        pane.border_title = labels.title(f"Source {source_words(passage)}")
-        self.query_one("#passage", Static).update(
-            Content("\n").join(
-                [
-                    labels.highlighted(marked(passage.snippet, passage.matches)),
-                    Content(""),
-                    Content.styled("enter opens the page", "$muted"),
-                    Content.styled("] next source, esc closes", "$muted"),
-                ]
-            )
-        )
-
-    # Acting
+    # Asking
 
     def on_prompt_sent(self, event: Prompt.Sent) -> None:
-        state = self.store.chat.slice.value
-        if state.phase != "idle":
+        if self.can_stop():
             self.notice("The answer is still being written: esc esc stops it.")
             return
-        text = event.prompt.text
+        text = event.prompt.text.strip()
         event.prompt.clear()
-        self._source = None
-        self.transcript.to_end()
-        self.do(self.store.chat.send(text.strip()))
+        self.query_one(SourcePane).show(None)
+        for transcript in self.query(Transcript):
+            transcript.to_end()
+        state = self.store.chat.slice.value
+        calls = state.conversation.open_calls()
+        if calls:
+            self.do(self.store.chat.answer_call(calls[0].id, text))
+            return
+        for chat in self.chats[1:]:
+            for one in state.attached:
+                chat.attach_known(one)
+        for chat in self.chats:
+            self.do(chat.send(text))
+
+    def action_retry(self) -> None:
+        for chat in self.chats:
+            if chat.slice.value.turns and chat.slice.value.phase == "idle":
+                self.do(chat.retry())
+
+    def action_edit(self) -> None:
+        turns = self.store.chat.slice.value.turns
+        questions = [place for place, turn in enumerate(turns) if turn.role == "user"]
+        if questions and not self.can_stop():
+            self.store.chat.edit(questions[-1])
+            self.prompt.put(turns[questions[-1]].text)
+            self.prompt.focus()
+
+    def action_last_variant(self, step: int) -> None:
+        conversation = self.store.chat.slice.value.conversation
+        for place in range(len(conversation.turns) - 1, -1, -1):
+            if conversation.variant(place)[1] > 1:
+                self.action_variant(0, place, step)
+                return
+        self.notice("There is one answer only: ctrl+r has it answered again.")
+
+    def action_variant(self, chat: int, place: int, step: int) -> None:
+        """Shows the variant of a turn before or after the shown one; a click does it too."""
+        service = self.chats[chat]
+        number, several = service.slice.value.conversation.variant(place)
+        service.choose_variant(place, (number - 1 + step) % several + 1)
+
+    def can_stop(self) -> bool:
+        return any(chat.slice.value.phase != "idle" for chat in self.chats)
+
+    def stop(self) -> None:
+        for chat in self.chats:
+            chat.stop()
+        self.notice("Stopped. What was written stays; ctrl+r tries again.")
+
+    # What goes along
+
+    def dropped(self, files: tuple[Path, ...]) -> None:
+        if self.store.chat.slice.value.agent_id is None:
+            super().dropped(files)
+            return
+        for file in files:
+            self.do(self.store.chat.attach(file))
+
+    def action_attach(self) -> None:
+        def chosen(files: tuple[Path, ...] | None) -> None:
+            if files:
+                self.dropped(files)
+                self.prompt.focus()
+
+        self.app.push_screen(PathDialog("Add file"), chosen)
+
+    def on_prompt_box_named(self, event: PromptBox.Named) -> None:
+        def found(names: tuple[Attachment, ...] | None) -> None:
+            self.box.offer(event.text, names or ())
+
+        handle = self.store.chat.names_like(event.text)
+        # A name that is not found is text: nothing is said of it while it is typed.
+        handle.add_done_callback(lambda ended: self.call_later(found, ended.result(0)))
+
+    def on_prompt_box_picked(self, event: PromptBox.Picked) -> None:
+        self.store.chat.attach_known(event.attachment)
+
+    def on_prompt_box_taken_away(self, _event: PromptBox.TakenAway) -> None:
+        if attached := self.store.chat.slice.value.attached:
+            self.store.chat.detach(attached[-1])
+
+    # Sessions, and who answers
 
     def action_new(self) -> None:
-        def chosen(agent_id: str | None) -> None:
-            if agent_id:
-                self.do(self.store.chat.new(agent_id), lambda _: self._begin())
+        def chosen(agent_id: str, version: int | None) -> None:
+            self.do(self.store.chat.new(agent_id, version), lambda _: self._begin())
+
+        self._choose_agent("Chat with", chosen)
+
+    def action_who(self) -> None:
+        def chosen(agent_id: str, version: int | None) -> None:
+            self.do(self.store.chat.choose(agent_id, version), lambda _: self.prompt.focus())
+
+        if self.store.chat.slice.value.session_id is None:
+            self.action_new()
+        else:
+            self._choose_agent("Who answers from here on", chosen, versions=True)
+
+    def action_compare(self) -> None:
+        if len(self.chats) > 1:
+            self.store.beside.leave()
+            return
+
+        def chosen(agent_id: str, version: int | None) -> None:
+            self.do(self.store.beside.new(agent_id, version), lambda _: self.prompt.focus())
+
+        if self.store.chat.slice.value.session_id is None:
+            self.notice("Begin a chat first: n New.")
+        else:
+            self._choose_agent("Compare with", chosen, versions=True)
+
+    def _choose_agent(
+        self, title: str, then: Callable[[str, int | None], None], *, versions: bool = False
+    ) -> None:
+        def choose_version(agent_id: str | None) -> None:
+            agent = next((a for a in agents.slice.value.items if a.id == agent_id), None)
+            if agent is None:
+                return
+            if not versions or len(agent.versions) < 2:
+                then(agent.id, None)
+                return
+            things = [Thing(ACTIVE, "Whichever is active", f"v{agent.version} now")]
+            things += (Thing(str(n), f"v{n}") for n in sorted(agent.versions, reverse=True))
+
+            def chosen(version: str | None) -> None:
+                if version is not None:
+                    then(agent.id, None if version == ACTIVE else int(version))
+
+            self.app.push_screen(Choose(f"{title} · {agent.name}", things), chosen)
 
         def choose(state: AgentsState) -> None:
             things = [Thing(a.id, a.name, f"v{a.version} · {a.model}") for a in state.items]
             if len(things) == 1:
-                chosen(things[0].id)
+                choose_version(things[0].id)
             elif things:
-                self.app.push_screen(Choose("Chat with", things), chosen)
+                self.app.push_screen(Choose(title, things), choose_version)
             else:
                 self.notice("There is no agent yet: 4 Agents, then n New.", failed=True)
 
@@ -199,53 +344,20 @@ class ChatPlace(Place):
             self.do(agents.load(), lambda _: choose(agents.slice.value))
 
     def _begin(self) -> None:
-        self._source = None
         self.prompt.disabled = False
         self.prompt.focus()
 
     def on_virtual_table_opened(self, event: VirtualTable.Opened) -> None:
         self.do(self.store.chat.resume(event.key), lambda _: self._begin())
 
-    def action_retry(self) -> None:
-        state = self.store.chat.slice.value
-        if state.turns and state.phase == "idle":
-            self.do(self.store.chat.retry())
+    def action_filter(self) -> None:
+        self.query_one(Filter).begin(self.store.chat.slice.value.search)
 
-    def action_source(self, step: int) -> None:
-        sources = self._sources()
-        if not sources:
-            self.notice("The last answer names no sources.")
-            return
-        at = -1 if self._source is None and step > 0 else (self._source or 0)
-        self._source = (at + step) % len(sources)
-        self._show_source()
+    def on_filter_changed(self, event: Filter.Changed) -> None:
+        self.store.chat.search_sessions(event.text)
 
-    def action_open_source(self) -> None:
-        if self._source is not None:
-            passage = self._sources()[self._source]
-            source = Source(
-                "document", passage.document_id, passage.document_name, passage.library_id
-            )
-            self.store.documents.open(source, passage.page or 0)
-            self.app.switch_mode("document")
-
-    def action_copy(self) -> None:
-        turns = self.store.chat.slice.value.turns
-        answer = next((turn.text for turn in reversed(turns) if turn.role == "assistant"), "")
-        texts = {"answer": answer}
-        for number, match in enumerate(_CODE.finditer(answer), 1):
-            texts[f"code block {number}"] = match[1]
-        if self._source is not None:
-            texts["source"] = self._sources()[self._source].snippet
-
-        def chosen(what: str | None) -> None:
-            if what:
-                ok = copy(self.app, texts[what])
-                self.notice("Copied." if ok else "Too long for the clipboard.", failed=not ok)
-
-        if answer:
-            things = [Thing(what, f"Copy {what}") for what in texts]
-            self.app.push_screen(Choose("Copy", things), chosen)
+    def on_input_submitted(self) -> None:
+        self.sessions.focus()
 
     def action_delete(self) -> None:
         key = self.sessions.key
@@ -260,19 +372,86 @@ class ChatPlace(Place):
         about = [labels.line(summary.title or "New", "bold")]
         self.app.push_screen(Confirm("Delete this chat?", about, "Delete"), answered)
 
-    def can_stop(self) -> bool:
-        return self.store.chat.slice.value.phase != "idle"
+    def action_parameters(self) -> None:
+        def chosen(parameters: Parameters | None) -> None:
+            if parameters is not None:
+                for chat in self.chats:
+                    chat.set_parameters(parameters)
 
-    def stop(self) -> None:
-        self.store.chat.stop()
-        self.notice("Stopped. What was written stays; ctrl+r tries again.")
+        state = self.store.chat.slice.value
+        if state.session_id is not None:
+            self.app.push_screen(ParametersForm(state.parameters), chosen)
+
+    # Sources, and taking things along
+
+    def _passages(self, chat: int, place: int) -> Sequence[Passage]:
+        turns = self.chats[chat].slice.value.turns if chat < len(self.chats) else ()
+        return turns[place].sources if place < len(turns) else ()
+
+    def action_source(self, step: int) -> None:
+        turns = self.store.chat.slice.value.turns
+        answers = [place for place, turn in enumerate(turns) if turn.sources]
+        if not answers:
+            self.notice("The agent was given no passages.")
+            return
+        chat, place, number = self._source
+        shown = self.query_one(SourcePane).passage is not None
+        if not shown or not self._passages(chat, place):
+            chat, place, number = 0, answers[-1], -1 if step > 0 else 0
+        self.action_show_source(chat, place, number + step)
+
+    def action_show_source(self, chat: int, place: int, number: int) -> None:
+        """Shows one of the passages of an answer beside the chat; a click does it too."""
+        passages = self._passages(chat, place)
+        if passages:
+            self._source = (chat, place, number % len(passages))
+            self.query_one(SourcePane).show(passages[number % len(passages)])
+
+    def action_open_source(self) -> None:
+        passage = self.query_one(SourcePane).passage
+        if passage is not None:
+            self.store.documents.open(source_of(passage), passage.page or 0, passage.box)
+            self.app.switch_mode("document")
+
+    def action_copy(self) -> None:
+        texts = copies(self.store.chat.slice.value, self.query_one(SourcePane).passage)
+
+        def chosen(what: str | None) -> None:
+            if what:
+                ok = copy(self.app, texts[what])
+                self.notice("Copied." if ok else "Too long for the clipboard.", failed=not ok)
+
+        if texts:
+            things = [Thing(what, f"Copy {what}") for what in texts]
+            self.app.push_screen(Choose("Copy", things), chosen)
+
+    def action_export(self) -> None:
+        if not self.store.chat.slice.value.turns:
+            self.notice("There is nothing to export yet.")
+            return
+
+        def written(path: Path | None) -> None:
+            if path is not None:
+                self.notice(f"Saved {path}.")
+
+        self.app.push_screen(ExportDialog(self.store.chat), written)
 
     def back(self) -> None:
-        if self._source is not None:
-            self._source = None
-            self._show_source()
+        source = self.query_one(SourcePane)
+        filtering = self.query_one(Filter)
+        if filtering.has_class("-shown"):
+            self.store.chat.search_sessions("")
+            filtering.end()
+            self.sessions.focus()
+        elif self.store.chat.slice.value.editing is not None and self.prompt.has_focus:
+            self.store.chat.edit(None)
+            self.prompt.clear()
+        elif source.passage is not None:
+            source.show(None)
         elif self.prompt.has_focus:
-            self.transcript.focus()
+            self.query_one("#transcript").focus()
+        elif len(self.chats) > 1:
+            self.store.beside.leave()
         else:
             self.sessions.focus()
 

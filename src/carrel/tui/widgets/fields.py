@@ -2,11 +2,9 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
 
 from textual import events
 from textual.actions import SkipAction
-from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Input, TextArea
@@ -66,41 +64,3 @@ class Area(TextArea):
         if self.selection.is_empty:
             raise SkipAction
         super().action_copy()
-
-
-class Prompt(Area):
-    """What is said to an agent: enter sends, alt+enter begins a new line."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "send", "Send", id="prompt.send"),
-        Binding(
-            "alt+enter,shift+enter,ctrl+j",
-            "new_line",
-            "New line",
-            key_display="alt+enter",
-            id="prompt.new_line",
-        ),
-    ]
-
-    @dataclass
-    class Sent(Message):
-        """The text was sent; the field still holds it."""
-
-        prompt: "Prompt"
-
-    async def _on_key(self, event: events.Key) -> None:
-        # Taken here and not by a binding with priority, which would overtake the text before it.
-        actions = {"enter": self.action_send, "ctrl+j": self.action_new_line}
-        if action := actions.get(event.key):
-            event.stop()
-            event.prevent_default()
-            action()
-        else:
-            await super()._on_key(event)
-
-    def action_send(self) -> None:
-        if self.text.strip():
-            self.post_message(self.Sent(self))
-
-    def action_new_line(self) -> None:
-        self.insert("\n")

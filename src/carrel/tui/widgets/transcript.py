@@ -1,69 +1,100 @@
-"""A chat as it is read: one widget for each turn, a few for the one that is being written."""
+"""A chat as it is read: one widget for most turns, a few for a long one and one being written."""
 
 from collections.abc import Sequence
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
+from rich.style import Style
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
+from textual.widget import Widget
 from textual.widgets import Static
 
 from carrel.store.selectors.chat import TurnRow
 from carrel.text import clean_text
 from carrel.tui.widgets.note import Note
-from carrel.tui.widgets.prose import Prose, settled
+from carrel.tui.widgets.prose import MIN_TAIL, Prose, settled
 
-MAX_SHOWN = 200
-"""Turns on screen; the earlier ones of a longer chat are left out, so that it stays quick."""
+MAX_TURNS = 200
+MAX_TEXT = 600_000
+"""Turns, and characters, on screen; the earlier ones are left out, so that it stays quick."""
+Place = tuple[int, int]
+"""The number of a chat, and a turn's place in it."""
+LONG = 2 * MIN_TAIL
+"""Characters above which a turn is drawn in parts, so that no part takes long."""
 
 
-class Live(Vertical):
-    """An answer that grows: what will not change any more is drawn once."""
+class Turn(Vertical):
+    """A turn in parts: what will not change any more is drawn once."""
 
     DEFAULT_CSS = """
-    Live { height: auto; }
-    Live Static { height: auto; }
+    Turn { height: auto; }
+    Turn Static { height: auto; }
     """
 
-    def __init__(self, row: TurnRow, *, dark: bool) -> None:
+    def __init__(self, row: TurnRow, place: Place, *, dark: bool, live: bool) -> None:
         super().__init__()
         self.row = row
+        self.live = live
+        self._place = place
         self._dark = dark
         self._settled = 0
-        self._tail = Static(self._prose(row.text))
+        self._head = Static(_head(row, place))
+        self._tail = Static()
+        self._foot = Static(_foot(row, place))
 
     def compose(self) -> ComposeResult:
-        yield Static(Group(_head(self.row)))
+        yield self._head
+        yield from self._cut(self.row.text)
         yield self._tail
+        yield self._foot
 
     def grow(self, row: TurnRow) -> None:
         """Shows more of the same answer."""
+        if _about(row) != _about(self.row):
+            self._head.update(_head(row, self._place))
+            self._foot.update(_foot(row, self._place))
         self.row = row
-        tail = row.text[self._settled :]
-        cut = settled(tail)
-        if cut:
-            self.mount(Static(self._prose(tail[:cut])), before=self._tail)
+        if parts := self._cut(row.text):
+            self.mount_all(parts, before=self._tail)
+
+    def end(self, row: TurnRow) -> None:
+        """Shows the answer as it has ended."""
+        self.live = False
+        self.grow(row)
+
+    def _cut(self, text: str) -> list[Static]:
+        """New parts that are settled; the rest goes into the tail."""
+        parts = []
+        tail = text[self._settled :]
+        # Of a text that is here at once, parts as long as those of one that grew.
+        while cut := settled(tail[: 2 * MIN_TAIL]) or settled(tail):
+            parts.append(Static(_prose(tail[:cut], self._dark)))
             self._settled += cut
             tail = tail[cut:]
-        self._tail.update(self._prose(tail) if tail else "")
-
-    def _prose(self, text: str) -> RenderableType:
-        return Padding(Prose(text, dark=self._dark), (0, 0, 0, 2))
+        self._tail.update(_prose(tail, self._dark) if tail else "")
+        return parts
 
 
 class Transcript(VerticalScroll):
-    """The turns of one session. It stays at the end while an answer grows, until one scrolls."""
+    """The turns of one session. It stays at the end while an answer grows, until one scrolls.
+
+    A click on a source or on a variant's mark runs the screen's `show_source` or `variant`, with
+    the number of the chat first, of those side by side.
+    """
 
     DEFAULT_CSS = """
     Transcript { padding: 0 1; }
     Transcript > Static { height: auto; }
     """
 
-    def __init__(self, *, id: str | None = None) -> None:
+    def __init__(self, chat: int = 0, *, id: str | None = None) -> None:
         super().__init__(id=id, classes="pane")
+        self._chat = chat
         self._rows: list[TurnRow] = []
+        self._first = 0
         self._session: object = None
 
     async def say(self, words: Content) -> None:
@@ -75,19 +106,22 @@ class Transcript(VerticalScroll):
 
     async def show(self, session: object, rows: Sequence[TurnRow], *, writing: bool) -> None:
         """Shows the turns of a session; the last is growing while `writing`."""
-        rows = list(rows[-MAX_SHOWN:])
-        fresh = session != self._session
+        first = _first_shown(rows)
+        rows = list(rows[first:])
+        fresh = session != self._session or first != self._first or not self._rows
         follow = fresh or self.is_vertical_scroll_end
         same = 0 if fresh else _common(self._rows, rows)
-        live = next(iter(self.query_children(Live)), None)
-        if live is not None and writing and same == len(rows) - 1 == len(self._rows) - 1:
-            live.grow(rows[-1])
-        elif fresh or same < len(rows) or len(rows) < len(self._rows) or (live and not writing):
-            if live is not None:
-                # The answer has ended: it becomes one widget like the others.
-                same = min(same, len(self._rows) - 1)
-            await self._replace(0 if fresh else same, rows, writing)
-        self._session, self._rows = session, rows
+        growing = self._growing()
+        if growing is not None and len(rows) == len(self._rows) and same >= len(rows) - 1:
+            if writing:
+                growing.grow(rows[-1])
+            elif len(rows[-1].text) > LONG:
+                growing.end(rows[-1])
+            else:
+                await self._replace(len(rows) - 1, rows, first, writing=False)
+        elif fresh or not same == len(rows) == len(self._rows):
+            await self._replace(same, rows, first, writing=writing)
+        self._session, self._rows, self._first = session, rows, first
         if follow:
             self.to_end()
 
@@ -95,16 +129,40 @@ class Transcript(VerticalScroll):
         """Shows the end, once what was added has its place."""
         self.call_after_refresh(self.scroll_end, animate=False)
 
-    async def _replace(self, first: int, rows: list[TurnRow], writing: bool) -> None:
+    def redraw(self) -> None:
+        """Draws everything anew at the next showing: the theme has changed."""
+        self._rows = []
+
+    def _growing(self) -> Turn | None:
+        last = self.children[-1] if self.children else None
+        return last if isinstance(last, Turn) and last.live else None
+
+    async def _replace(self, same: int, rows: list[TurnRow], first: int, *, writing: bool) -> None:
         dark = self.app.current_theme.dark
+        above = 1 if first else 0
         async with self.batch():
-            await self.remove_children(self.children[first:] if first else "*")
+            if same:
+                await self.remove_children(self.children[above + same :])
+            else:
+                await self.remove_children()
+                if first:
+                    await self.mount(Static(_left_out(first)))
             await self.mount_all(
-                Live(row, dark=dark)
-                if writing and index == len(rows) - 1
-                else Static(_finished(row, dark=dark))
-                for index, row in enumerate(rows[first:], first)
+                _turn(
+                    row, (self._chat, first + place), dark, live=writing and place == len(rows) - 1
+                )
+                for place, row in enumerate(rows[same:], same)
             )
+
+
+def _first_shown(rows: Sequence[TurnRow]) -> int:
+    """The first of the last turns that are not too many and not too long together."""
+    room = MAX_TEXT
+    for place in range(len(rows) - 1, -1, -1):
+        room -= len(rows[place].text)
+        if len(rows) - place > MAX_TURNS or (room < 0 and place < len(rows) - 1):
+            return place + 1
+    return 0
 
 
 def _common(old: Sequence[TurnRow], new: Sequence[TurnRow]) -> int:
@@ -115,24 +173,58 @@ def _common(old: Sequence[TurnRow], new: Sequence[TurnRow]) -> int:
     return min(len(old), len(new))
 
 
-def _head(row: TurnRow) -> Text:
+def _turn(row: TurnRow, place: Place, dark: bool, *, live: bool) -> Widget:
+    if live or len(row.text) > LONG:
+        return Turn(row, place, dark=dark, live=live)
+    body = [_prose(row.text, dark)] if row.text else []
+    return Static(Group(_head(row, place), *body, _foot(row, place)))
+
+
+def _about(row: TurnRow) -> tuple[object, ...]:
+    """Everything but the text and the figures that go on while it is written."""
+    return (row.speaker, row.figures, row.note, row.variant, row.sources, row.calls)
+
+
+def _prose(text: str, dark: bool) -> RenderableType:
+    return Padding(Prose(text, dark=dark), (0, 0, 0, 2))
+
+
+def _left_out(turns: int) -> Text:
+    words = f"{turns:,} earlier turns are not shown here; an export has them.\n"
+    return Text(words, style="carrel.muted")
+
+
+def _head(row: TurnRow, place: Place) -> Text:
     style = "carrel.you" if row.speaker == "You" else "carrel.agent"
-    figures = f"   {row.figures}" if row.figures else ""
-    return Text.assemble((clean_text(row.speaker), style), (figures, "carrel.muted"))
+    head = Text(clean_text(row.speaker), style=style)
+    if row.variant:
+        head.append("   ")
+        head.append(f"{row.variant[0]} ", style=_click("variant", *place, -1))
+        head.append(row.variant[1:-1], style="carrel.muted")
+        head.append(f" {row.variant[-1]}", style=_click("variant", *place, 1))
+    if row.figures:
+        head.append(f"   {row.figures}", style="carrel.muted")
+    return head
 
 
-def _finished(row: TurnRow, *, dark: bool) -> Group:
-    parts: list[RenderableType] = [_head(row)]
-    if row.text:
-        parts.append(Padding(Prose(row.text, dark=dark), (0, 0, 0, 2)))
+def _foot(row: TurnRow, place: Place) -> RenderableType:
+    parts: list[RenderableType] = []
+    if row.attached:
+        parts.append(Text("  ▣ " + clean_text("  ▣ ".join(row.attached)), style="carrel.muted"))
+    parts += (Text(f"  ▸ calls {clean_text(call)}", style="carrel.source") for call in row.calls)
     if row.note:
         parts.append(Text(f"  {row.note}", style="carrel.failed"))
     if row.sources:
-        parts.append(Text(""))
-        sources = Text("  Sources  ", style="carrel.muted")
-        sources.append(
-            clean_text("  ".join(source.words for source in row.sources)), style="carrel.source"
-        )
+        sources = Text(f"\n  {row.sources_title}", style="carrel.muted")
+        for number, source in enumerate(row.sources):
+            style = Style(underline=source.cited) + _click("show_source", *place, number)
+            sources.append("  ")
+            sources.append(Text(clean_text(source.words), style="carrel.source", end=""))
+            sources.stylize(style, len(sources) - len(clean_text(source.words)))
         parts.append(sources)
     parts.append(Text(""))
     return Group(*parts)
+
+
+def _click(action: str, *arguments: int) -> Style:
+    return Style(meta={"@click": f"screen.{action}{arguments}"})

@@ -1,0 +1,112 @@
+"""Dialogs of a chat: how its answers are drawn, and taking it along."""
+
+from pathlib import Path
+
+from textual.app import ComposeResult
+from textual.content import Content
+from textual.widgets import Button, Input, Label, Static
+
+from carrel.store.chat import ChatService
+from carrel.store.chat_state import ChatState
+from carrel.store.parameters import Parameters
+from carrel.store.problem import Problem
+from carrel.store.selectors.chat import code_blocks
+from carrel.tui.dialogs.dialog import Dialog, buttons, hint
+from carrel.tui.widgets.fields import Field
+from carrel.wire.completions import Passage
+
+FIELDS = {
+    "temperature": "Temperature, 0 to 1",
+    "top_p": "Top p, 0 to 1",
+    "max_tokens": "Longest answer, in tokens",
+    "seed": "Seed: the same answer to the same question",
+    "stop": "Stop at this text",
+}
+
+
+class ParametersForm(Dialog[Parameters]):
+    """How the answers of this chat are drawn; an empty field leaves it to the agent."""
+
+    DEFAULT_CSS = """
+    ParametersForm Label { color: $muted; padding: 0 1; }
+    """
+
+    def __init__(self, parameters: Parameters) -> None:
+        super().__init__("Parameters of this chat")
+        self._parameters = parameters
+
+    def inside(self) -> ComposeResult:
+        for name, words in FIELDS.items():
+            value = getattr(self._parameters, name)
+            # More texts to stop at than one come from a notebook, and stay as they are.
+            value = value[0] if isinstance(value, tuple) and value else value
+            yield Label(words)
+            yield Field("" if value in (None, ()) else str(value), id=name)
+        yield hint(
+            "An empty field is the agent's. Another temperature or top p is asked of an agent"
+            " made for each answer and removed after it."
+        )
+        yield buttons(("cancel", "Leave it"), ("save", "Use them"))
+
+    def on_button_pressed(self, event: Button.Pressed) -> None:
+        if event.button.id == "save":
+            self._accept()
+        else:
+            self.dismiss(None)
+
+    def on_input_submitted(self) -> None:
+        self._accept()
+
+    def _accept(self) -> None:
+        values: dict[str, object] = {
+            name: self.query_one(f"#{name}", Field).value.strip() for name in FIELDS
+        }
+        stop = self._parameters.stop
+        if stop and values["stop"] == stop[0]:
+            values["stop"] = stop
+        try:
+            self.dismiss(Parameters.of(values))
+        except ValueError as error:
+            self.query_one(".hint", Static).update(Content.styled(str(error), "$failed"))
+
+
+class ExportDialog(Dialog[Path]):
+    """Writes the chat into a file: Markdown as it is shown, JSON with every variant."""
+
+    def __init__(self, chat: ChatService) -> None:
+        super().__init__("Export this chat")
+        self._chat = chat
+
+    def inside(self) -> ComposeResult:
+        yield Field("~/chat.md")
+        yield hint("enter saves · .md is what is shown, .json has every variant · esc closes")
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        path = Path(event.value.strip()).expanduser()
+        text = self._chat.export("json" if path.suffix.lower() == ".json" else "markdown")
+        try:
+            # Never over a file that is there.
+            with path.open("x", encoding="utf-8") as file:
+                file.write(text)
+        except FileExistsError:
+            self._refuse("There is a file of this name already. Choose another.")
+        except (OSError, ValueError) as error:
+            self._refuse(str(Problem.of(error)))
+        else:
+            self.dismiss(path)
+
+    def _refuse(self, why: str) -> None:
+        self.query_one(".hint", Static).update(Content.styled(why, "$failed"))
+
+
+def copies(state: ChatState, source: Passage | None) -> dict[str, str]:
+    """What there is to copy of a chat, by its name."""
+    answers = [turn for turn in state.turns if turn.role == "assistant" and turn.text]
+    texts: dict[str, str] = {}
+    if answers:
+        texts["answer"] = answers[-1].text
+        blocks = code_blocks(answers[-1].text)
+        texts |= {f"code block {number}": block for number, block in enumerate(blocks, 1)}
+    if source is not None:
+        texts["source"] = source.snippet
+    return texts

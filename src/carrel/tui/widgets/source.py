@@ -1,0 +1,80 @@
+"""A source beside the chat: its page with the passage framed, and its words."""
+
+from textual import work
+from textual.app import ComposeResult
+from textual.containers import Vertical, VerticalScroll
+from textual.content import Content
+from textual.widgets import Static
+
+from carrel.store.selectors.chat import source_title
+from carrel.store.sources import Sources
+from carrel.tui import labels
+from carrel.tui.widgets.picture import Frame, PagePicture
+from carrel.wire.completions import Passage
+from carrel.wire.libraries import marked
+
+
+class SourcePane(Vertical):
+    """One source; folded while there is none."""
+
+    DEFAULT_CSS = """
+    SourcePane #quote { height: auto; max-height: 50%; margin-top: 1; }
+    SourcePane #words { height: auto; }
+    """
+
+    def __init__(self, sources: Sources, *, id: str | None = None) -> None:
+        super().__init__(id=id, classes="pane details -folded")
+        self._sources = sources
+        self._passage: Passage | None = None
+
+    def compose(self) -> ComposeResult:
+        yield PagePicture()
+        with VerticalScroll(id="quote", can_focus=False):
+            yield Static(id="words")
+
+    @property
+    def passage(self) -> Passage | None:
+        """What is shown."""
+        return self._passage
+
+    def show(self, passage: Passage | None) -> None:
+        """Shows a passage; None folds the pane."""
+        if passage == self._passage:
+            return
+        self._passage = passage
+        self.set_class(passage is None, "-folded")
+        if passage is None:
+            return
+        self.border_title = labels.title(source_title(passage))
+        self.query_one(PagePicture).display = True
+        self._say(passage)
+        self.call_after_refresh(self._draw, passage)
+
+    def _say(self, passage: Passage, *more: Content) -> None:
+        words = labels.highlighted(marked(passage.snippet, passage.matches))
+        how = Content.styled("enter page · ] next · esc close", "$muted")
+        quote = Content.assemble("“", words, "”")
+        self.query_one("#words", Static).update(Content("\n\n").join([quote, *more, how]))
+
+    def on_page_picture_resized(self, event: PagePicture.Resized) -> None:
+        event.stop()
+        if self._passage is not None:
+            self._draw(self._passage)
+
+    @work(exclusive=True, group="source", exit_on_error=False)
+    async def _draw(self, passage: Passage) -> None:
+        picture = self.query_one(PagePicture)
+        columns, rows = picture.columns, max(picture.size.height, 4)
+        # A cell is about twice as high as wide.
+        handle = self._sources.excerpt(passage, picture.pixels(columns), 2 * rows / columns)
+        excerpt = await handle
+        if passage != self._passage:
+            return
+        if excerpt is None:
+            why = handle.error.title if handle.error is not None else ""
+            picture.display = False
+            self._say(passage, labels.line(why, "$muted"))
+            return
+        accent = self.app.theme_variables["accent"]
+        frames = [Frame(excerpt.box, accent, marked=True)] if excerpt.box else []
+        await picture.show(excerpt.png, columns, frames)
