@@ -1,12 +1,20 @@
-"""`carrel ocr`: a document's text."""
+"""`carrel ocr`: a document's text, or that of a folder of documents."""
 
+import hashlib
+import json as json_format
+from contextlib import aclosing
+from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from carrel.cli import output
 from carrel.cli.errors import Code, CommandError
+from carrel.cli.ocr_batches import Manner, batches, is_address, joined, name_of, opened
+from carrel.cli.ocr_folder import read_folder
+from carrel.cli.ocr_output import Files, Format, rendered, write_text
 from carrel.cli.options import JSONOption, ProfileOption
 from carrel.cli.session import run
 from carrel.config import load_profile
@@ -15,21 +23,54 @@ if TYPE_CHECKING:
     from carrel.client import Client
     from carrel.wire.ocr import OCRResult
 
-Format = Literal["md", "json", "jsonl"]
-
 _HOSTED_MODEL = "mistral-ocr-latest"
 """What hosted services call their reader; the bundled server has one and needs no name."""
 
 
 def ocr(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A PDF, picture or office file.")],
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE|URL|FOLDER",
+            help="A PDF, picture or office file, its address, or a folder of them.",
+        ),
+    ],
     pages: Annotated[
         str | None,
         typer.Option(metavar="PAGES", help="Which pages, from 0: 2 or 0,2-4. Without it, all."),
     ] = None,
     format: Annotated[
-        Format, typer.Option(help="Markdown, JSON as answered, or JSON with a page a line.")
+        Format,
+        typer.Option(
+            help="Markdown, JSON as answered, JSON with a page a line, a web page, or plain text."
+        ),
     ] = "md",
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Write results to this folder, each called like its document, and print their "
+            "paths. A folder of documents needs it.",
+        ),
+    ] = None,
+    images: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="Write the documents' pictures there; the text leads to them."
+        ),
+    ] = None,
+    tables: Annotated[
+        Literal["csv"] | None,
+        typer.Option(help="Write tables as CSV files to --out; the text leads to them."),
+    ] = None,
+    schema: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="S.json",
+            help="Let the model answer what this JSON schema asks of the whole document. The "
+            "answer is printed instead of the text, or written beside it with --out.",
+        ),
+    ] = None,
     model: Annotated[
         str | None,
         typer.Option(metavar="MODEL", help="The reader; the service's usual one without it."),
@@ -39,9 +80,14 @@ def ocr(
 ) -> None:
     """Read a document: its text as Markdown on stdout.
 
-    The file is uploaded, read, and removed from the service again.
+    A file is uploaded, read some pages at a time, and removed from the service again. When it is
+    interrupted, the pages that are done are still printed or written.
+
+    A folder is read with all below it, one document after the other. The same command goes on
+    where it stopped, and reads again what has changed. What could not be read is listed with its
+    reason, and the exit code is 1.
     """
-    from carrel.wire.ocr import OCRRequest, parse_pages
+    from carrel.wire.ocr import parse_pages
 
     if model is None and not load_profile(profile).local:
         model = _HOSTED_MODEL
@@ -49,27 +95,134 @@ def ocr(
         parse_pages(pages)
     except ValueError as error:
         raise CommandError(f"--{error}", Code.USAGE) from None
+    if tables is not None and out is None:
+        raise CommandError("--tables needs --out: a folder to write them to.", Code.USAGE)
+    command = _OCR(
+        manner=Manner(model, pages, images is not None, tables is not None, _schema(schema)),
+        format="json" if json else format,
+        out=out,
+        images=images,
+    )
+    folder = Path(source)
+    if is_address(source) or not folder.is_dir():
+        run(profile, partial(command.document, source))
+        return
+    if out is None:
+        raise CommandError("Reading a folder needs --out: a folder for the results.", Code.USAGE)
+    if out.resolve() == folder.resolve():
+        raise CommandError("--out must be another folder than that of the documents.", Code.USAGE)
+    run(profile, partial(command.folder, folder))
 
-    async def work(client: "Client") -> "OCRResult":
-        with output.progress(f"Uploading {file.name}") as report:
-            uploaded = await client.files.upload(file, purpose="ocr", on_progress=report)
+
+@dataclass(frozen=True)
+class _OCR:
+    """One command's work."""
+
+    manner: Manner
+    format: Format
+    out: Path | None
+    images: Path | None
+
+    async def document(self, source: str, client: "Client") -> None:
+        """Reads one document to stdout or to a file. Interrupted, it leaves what is done."""
+        name = name_of(source)
+        files = Files(self.out or Path(), name, self.images, self._tables(Path()))
+        results: list[OCRResult] = []
         try:
-            output.note(f"Reading {output.one_line(file.name)} …")
-            return await client.ocr.process(
-                OCRRequest.model_validate(
-                    {"model": model, "document": {"file_id": uploaded.id}, "pages": pages}
-                )
-            )
-        finally:
-            await client.files.delete(uploaded.id)
+            await self._read(client, source, name, files, results)
+        except BaseException:
+            if results:
+                self._deliver(joined(results), name)
+                output.note(f"Stopped after {_pages(results)}.")
+            raise
+        self._deliver(joined(results), name)
+        output.note(f"Read {_pages(results)}.")
 
-    result = run(profile, work)
-    if json or format == "json":
-        output.as_json(result)
-    elif format == "jsonl":
-        for page in result.pages:
-            output.data(page.model_dump_json())
-    else:
-        output.data("\n\n".join(page.markdown.strip("\n") for page in result.pages))
-    count = len(result.pages)
-    output.note(f"Read {count} {'page' if count == 1 else 'pages'}.")
+    async def folder(self, folder: Path, client: "Client") -> None:
+        """Reads a folder's documents to files."""
+        assert self.out is not None
+        out = self.out
+
+        async def read(path: Path, place: Path, label: str) -> Path:
+            images = self.images / place if self.images else None
+            files = Files(out / place.parent, place.name, images, self._tables(place.parent))
+            results: list[OCRResult] = []
+            await self._read(client, str(path), label, files, results)
+            return self._write(joined(results), out / place)
+
+        kept_out = [path for path in (out, self.images) if path is not None]
+        await read_folder(folder, out, kept_out, self._stamp(), read)
+
+    async def _read(
+        self,
+        client: "Client",
+        source: str,
+        label: str,
+        files: Files,
+        results: "list[OCRResult]",
+    ) -> None:
+        """Adds the answers to `results` as they come, their pictures and tables in files."""
+        label = output.one_line(label)
+        async with (
+            opened(client, source) as document,
+            aclosing(batches(client, document, self.manner, label)) as answers,
+        ):
+            async for answer in answers:
+                pages = [files.separate(page) for page in answer.pages]
+                results.append(answer.model_copy(update={"pages": pages}))
+        if results[-1].usage_info.document_annotation_condensed:
+            output.note(
+                f"{label} is longer than the model reads at once: it was shown the beginning of"
+                " every page."
+            )
+
+    def _deliver(self, result: "OCRResult", name: str) -> None:
+        if self.out is not None:
+            output.data(str(self._write(result, self.out / name)))
+        elif self.manner.schema is not None and self.format != "json":
+            output.data(_indented(result.document_annotation))
+        else:
+            output.data(rendered(result, self.format, name).rstrip("\n"))
+
+    def _write(self, result: "OCRResult", place: Path) -> Path:
+        path = place.with_name(f"{place.name}.{self.format}")
+        write_text(path, rendered(result, self.format, place.name))
+        if self.manner.schema is not None:
+            annotation = _indented(result.document_annotation)
+            write_text(place.with_name(f"{place.name}.annotation.json"), f"{annotation}\n")
+        return path
+
+    def _tables(self, parent: Path) -> Path | None:
+        return self.out / parent if self.out is not None and self.manner.tables else None
+
+    def _stamp(self) -> str:
+        """Another one for every way to read and write."""
+        ways = [asdict(self.manner), self.format, str(self.images)]
+        return hashlib.sha256(json_format.dumps(ways, sort_keys=True).encode()).hexdigest()
+
+
+def _pages(results: "list[OCRResult]") -> str:
+    count = sum(len(result.pages) for result in results)
+    return f"{count} {'page' if count == 1 else 'pages'}"
+
+
+def _schema(path: Path | None) -> dict[str, Any] | None:
+    """The JSON schema in a file.
+
+    Raises:
+        CommandError: there is none.
+    """
+    if path is None:
+        return None
+    try:
+        schema = json_format.loads(path.read_text("utf-8"))
+    except ValueError as error:
+        raise CommandError(f"{path} is not JSON: {error}.", Code.USAGE) from None
+    if not isinstance(schema, dict):
+        raise CommandError(f"{path} holds no JSON schema: that is an object.", Code.USAGE)
+    return schema
+
+
+def _indented(annotation: str | None) -> str:
+    """An annotation's JSON as a person reads it."""
+    return json_format.dumps(json_format.loads(annotation or "null"), ensure_ascii=False, indent=2)

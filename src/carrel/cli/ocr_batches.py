@@ -1,0 +1,178 @@
+"""Reading a document through the service, a few pages at a time where its pages are known."""
+
+import asyncio
+import mimetypes
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlsplit
+
+from carrel.cli import output
+
+if TYPE_CHECKING:
+    from carrel.client import Client
+    from carrel.wire.ocr import OCRDocument, OCRResult
+
+BATCH = 8
+"""The most pages asked for at a time, after the first."""
+BATCH_SECONDS = 2.0
+"""Pages that take longer than this together are asked for in smaller batches."""
+_BAR = 20
+_PAGED = (".pdf", ".tif", ".tiff")
+
+
+@dataclass(frozen=True)
+class Manner:
+    """How documents are read: the fields of every request."""
+
+    model: str | None
+    pages: str | None
+    pictures: bool
+    tables: bool
+    schema: dict[str, Any] | None
+
+    def fields(self) -> dict[str, Any]:
+        """The fields of a request for all the pages at once."""
+        fields: dict[str, Any] = {"model": self.model, "pages": self.pages}
+        if self.pictures:
+            fields["include_image_base64"] = True
+        if self.tables:
+            fields["table_format"] = "html"
+        if self.schema is not None:
+            named = {"name": str(self.schema.get("title", "document")), "schema": self.schema}
+            fields["document_annotation_format"] = {"type": "json_schema", "json_schema": named}
+        return fields
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A document as requests name it, and its number of pages where that can be told."""
+
+    document: "OCRDocument"
+    page_count: int | None
+
+
+def is_address(source: str) -> bool:
+    """Whether a document is named by an address and not by a path."""
+    return source.lower().startswith(("https://", "http://"))
+
+
+def name_of(source: str) -> str:
+    """What a document is called: the last part of its path or address."""
+    if not is_address(source):
+        return Path(source).name
+    return unquote(urlsplit(source).path).rstrip("/").rpartition("/")[2] or "document"
+
+
+@asynccontextmanager
+async def opened(client: "Client", source: str) -> AsyncIterator[Opened]:
+    """A document at a path, which is uploaded and removed again, or at an address."""
+    from carrel.wire.content import DocumentURLChunk, FileChunk, ImageURLChunk
+
+    if is_address(source):
+        kind = mimetypes.guess_type(urlsplit(source).path)[0] or ""
+        picture = kind.startswith("image/")
+        yield Opened(
+            ImageURLChunk(image_url=source) if picture else DocumentURLChunk(document_url=source),
+            None,
+        )
+        return
+    path = Path(source)
+    with output.progress(f"Uploading {path.name}") as report:
+        uploaded = await client.files.upload(path, purpose="ocr", on_progress=report)
+    try:
+        yield Opened(FileChunk(file_id=uploaded.id), await _page_count(path))
+    finally:
+        await client.files.delete(uploaded.id)
+
+
+async def batches(
+    client: "Client", opened: Opened, manner: Manner, label: str
+) -> AsyncGenerator["OCRResult"]:
+    """The answers, in the order of the pages; how far they are is shown meanwhile.
+
+    An annotation is made of all the pages at once, so such a document is one request.
+    """
+    from carrel.wire.ocr import OCRRequest
+
+    async def ask(pages: Sequence[int] | None) -> "OCRResult":
+        fields = {**manner.fields(), "document": opened.document}
+        if pages is not None:
+            fields["pages"] = list(pages)
+        return await client.ocr.process(OCRRequest.model_validate(fields))
+
+    numbers = None if manner.schema is not None else _numbers(manner.pages, opened.page_count)
+    if numbers is None:
+        with output.waiting(f"Reading {label} …"):
+            result = await ask(None)
+        yield result
+        return
+    with output.changing() as show:
+        began, done, size = time.monotonic(), 0, 1
+        while done < len(numbers):
+            show(f"Reading {label}  {_progress(done, len(numbers), time.monotonic() - began)}")
+            asked = time.monotonic()
+            result = await ask(numbers[done : done + size])
+            seconds = max(1e-6, time.monotonic() - asked)
+            done += size
+            size = max(1, min(BATCH, int(BATCH_SECONDS * size / seconds)))
+            yield result
+
+
+def joined(results: Sequence["OCRResult"]) -> "OCRResult":
+    """One answer from those for some pages each."""
+    last = results[-1]
+    pages = [page for result in results for page in result.pages]
+    usage = last.usage_info.model_copy(update={"pages_processed": len(pages)})
+    return last.model_copy(update={"pages": pages, "usage_info": usage})
+
+
+def _numbers(pages: str | None, page_count: int | None) -> list[int] | None:
+    """The pages (from 0) to ask for one after the other; None to leave that to the service."""
+    from carrel.wire.ocr import parse_pages
+
+    if page_count is None:
+        return None
+    ranges = parse_pages(pages)
+    if ranges is None:
+        return list(range(page_count))
+    if any(part.stop > page_count for part in ranges):
+        return None  # the service says what is wrong with that
+    return list(dict.fromkeys(_each(ranges)))
+
+
+def _each(ranges: Sequence[range]) -> Iterator[int]:
+    for part in ranges:
+        yield from part
+
+
+async def _page_count(path: Path) -> int | None:
+    from carrel.pages.errors import NoPicture
+    from carrel.pages.renderer import Renderer
+
+    if path.suffix.lower() not in _PAGED:
+        return None
+    renderer = Renderer()
+    try:
+        return await renderer.page_count(path)
+    except NoPicture:
+        return None
+    finally:
+        await asyncio.shield(renderer.close())
+
+
+def _progress(done: int, total: int, seconds: float) -> str:
+    """`━━━━━───── 5 of 10 pages · 2.5 pages/s · about 2 s left`."""
+    from carrel.store.selectors.words import left
+
+    full = _BAR * done // total
+    words = f"{'━' * full}{'─' * (_BAR - full)}  {done} of {total} pages"
+    if not done:
+        return words
+    rate = done / seconds
+    return (
+        f"{words} · {rate:.{0 if rate >= 10 else 1}f} pages/s · about {left((total - done) / rate)}"
+    )

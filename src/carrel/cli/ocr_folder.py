@@ -1,0 +1,141 @@
+"""A folder of documents, read one after the other; what is done is not done again."""
+
+import asyncio
+import hashlib
+import json
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from carrel.cli import output
+from carrel.cli.errors import CommandError
+
+LEDGER = ".carrel-ocr.jsonl"
+"""In the folder of the results: a line for every document that is done."""
+
+_OFFICE = {".docx", ".epub", ".odp", ".ods", ".odt", ".pptx", ".xls", ".xlsx"}
+_PICTURES = {".bmp", ".gif", ".heic", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp"}
+_TEXTS = {".csv", ".eml", ".htm", ".html", ".md", ".tsv", ".txt"}
+_KINDS = {".pdf", *_OFFICE, *_PICTURES, *_TEXTS}
+
+Read = Callable[[Path, Path, str], Awaitable[Path]]
+"""Reads a document: its path, its path within the folder, and what to call it meanwhile; gives
+the result."""
+
+
+class _Ledger:
+    """Which documents are done: by their place, their bytes, and how they were read."""
+
+    def __init__(self, out: Path, manner: str) -> None:
+        out.mkdir(parents=True, exist_ok=True)
+        self._out = out
+        self._manner = manner
+        self._done: dict[str, dict[str, str]] = {}
+        if (out / LEDGER).exists():
+            for line in (out / LEDGER).read_text("utf-8", "replace").splitlines():
+                try:
+                    entry = json.loads(line)
+                    self._done[entry["document"]] = entry
+                except (ValueError, TypeError, KeyError):
+                    continue  # a line that was cut off
+
+    def done(self, document: str, hash: str) -> bool:
+        """Whether the result is there and still what would be made now."""
+        entry = self._done.get(document, {})
+        return (
+            entry.get("sha256") == hash
+            and entry.get("manner") == self._manner
+            and (self._out / entry.get("result", "")).is_file()
+        )
+
+    def add(self, document: str, hash: str, result: Path) -> None:
+        entry = {
+            "document": document,
+            "sha256": hash,
+            "manner": self._manner,
+            "result": result.relative_to(self._out).as_posix(),
+        }
+        self._done[document] = entry
+        with (self._out / LEDGER).open("a", encoding="utf-8") as file:
+            file.write(json.dumps(entry, ensure_ascii=False) + "\n")
+
+
+async def read_folder(
+    folder: Path, out: Path, kept_out: list[Path], manner: str, read: Read
+) -> None:
+    """Reads the documents of a folder and prints the path of each result.
+
+    `manner` stands for how they are read: results of another one are made anew. Where `kept_out`
+    are folders within this one, they hold results.
+
+    Raises:
+        CommandError: some could not be read; which, and why, was said before.
+    """
+    documents = await asyncio.to_thread(_documents, folder, kept_out)
+    if not documents:
+        raise CommandError(f"There are no documents in {folder}.")
+    ledger = _Ledger(out, manner)
+    done, before, failures = 0, 0, list[str]()
+    try:
+        for number, path in enumerate(documents, 1):
+            place = path.relative_to(folder)
+            label = f"{number} of {len(documents)}, {place.as_posix()}"
+            try:
+                hash = await asyncio.to_thread(_hash, path)
+                if ledger.done(place.as_posix(), hash):
+                    before += 1
+                    continue
+                result = await read(path, place, label)
+            except Exception as error:
+                failures.append(f"{place.as_posix()}: {_reason(error)}")
+                continue
+            ledger.add(place.as_posix(), hash, result)
+            done += 1
+            output.data(str(result))
+    except asyncio.CancelledError:
+        output.note(f"Stopped: {done + before} of {len(documents)} documents are done.")
+        output.note("The same command goes on with the others.")
+        raise
+    there = f" {before} {'was' if before == 1 else 'were'} there already." if before else ""
+    output.note(f"Read {done} of {len(documents)} documents.{there}")
+    if failures:
+        output.note("Not read:")
+        for failure in failures:
+            output.note(f"  {output.one_line(failure)}")
+        count = len(failures)
+        raise CommandError(
+            f"{count} {'document' if count == 1 else 'documents'} could not be read."
+        )
+
+
+def _reason(error: Exception) -> str:
+    """Why a document was not read.
+
+    Raises:
+        Exception: the error itself, where it is not the document's.
+    """
+    from carrel.client.errors import ClientError, Unauthorized, Unreachable
+
+    if isinstance(error, ClientError) and not isinstance(error, Unauthorized | Unreachable):
+        return str(error)
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.strerror}."
+    raise error
+
+
+def _documents(folder: Path, kept_out: list[Path]) -> list[Path]:
+    """The files of known kinds that are not hidden, by their place."""
+    inside = folder.resolve()
+    results = [path.resolve() for path in kept_out if inside in path.resolve().parents]
+    return sorted(
+        path
+        for path in folder.rglob("*")
+        if path.suffix.lower() in _KINDS
+        and not any(part.startswith(".") for part in path.relative_to(folder).parts)
+        and path.is_file()
+        and not any(path.resolve().is_relative_to(result) for result in results)
+    )
+
+
+def _hash(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
