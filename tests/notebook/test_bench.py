@@ -1,5 +1,6 @@
 """The bench in plain code, against the real server."""
 
+import json
 import subprocess
 import sys
 import threading
@@ -80,11 +81,29 @@ def test_a_document_is_read_page_by_page(bench: Bench, lease: Path) -> None:
     assert repr(reading) == "<Reading of lease.pdf: 2 pages>"
     panel = reading.panel(height=300)
     assert panel.state["title"] == "lease.pdf · page 1 of 2"
-    blocks = panel.state["blocks"]
-    assert any("notice" in block["html"] for block in blocks)
-    assert all(0 <= edge <= 100 for block in blocks if block["box"] for edge in block["box"])
-    answer = Wire(panel).ask("picture", page=0, width=200)
-    assert answer["kind"] == "done"
+    assert any("notice" in passage["html"] for passage in panel.state["passages"])
+    boxes = panel.state["boxes"]
+    assert boxes and all(0 <= edge <= 100 for box in boxes for edge in box["box"])
+    wire = Wire(panel)
+    wire.ask("step", by=1)
+    wire.wait_state(lambda state: state["block_words"].endswith("sure"))
+    assert panel.selected == boxes[0]["block"]
+    wire.ask("find", text="notice")
+    wire.wait_state(lambda state: "chosen" in str(state["passages"]))
+    again = bench.ocr(bench.client.files.get(panel.source.id)) if panel.source else None
+    assert again is not None and again.pages == reading.pages, "kept, and not read again"
+
+
+def test_a_document_is_taken_out_of_a_panel(bench: Bench, lease: Path) -> None:
+    wire = Wire(bench.ocr(lease).panel())
+    wire.ask("export", form="json")
+    (sent,) = [buffers for buffers in wire.buffers if buffers]
+    assert len(json.loads(sent[0])["pages"]) == 2
+    refused = wire.ask("export", form="csv")
+    assert refused["problem"]["title"] == "There are no tables"
+    options = {"pages": "last", "tables": "text", "headers": False, "scores": "word"}
+    refused = wire.ask("read_again", options=options)
+    assert refused["problem"]["title"] == "These are no pages"
 
 
 def test_a_picture_travels_as_bytes_beside_the_state(bench: Bench, lease: Path) -> None:

@@ -56,16 +56,33 @@ def document_state(blocks: int, **fields: Any) -> dict[str, Any]:
         "page_count": 3,
         "pages": [{"page": n, "text": str(n + 1), "state": "read"} for n in range(3)],
         "markdown": "# Lease",
-        "blocks": [
+        "passages": [{"html": f"<p>block {n}</p>", "block": n} for n in range(blocks)],
+        "boxes": [
             {
-                "type": "text",
-                "html": f"<p>block {n}</p>",
+                "block": n,
+                "words": f"text {n + 1} of {blocks}",
+                "doubtful": n == 1,
                 "box": [10, 90 * n / blocks, 80, 90 / blocks],
             }
             for n in range(blocks)
         ],
+        "block": None,
+        "block_words": "",
+        "place": None,
+        "query": "",
+        "mark_words": "",
+        "tables": 0,
+        "changes": [],
+        "annotation": "",
+        "options": {
+            "pages": "", "tables": "text", "headers": False, "scores": "word", "pictures": False,
+            "schema": "",
+        },
+        "option_words": "",
+        "billed": "",
         "waiting": "",
         "confidence": "98 % sure",
+        "note": "",
         "progress": "",
         "reading": False,
         "read": True,
@@ -73,7 +90,7 @@ def document_state(blocks: int, **fields: Any) -> dict[str, Any]:
         "no_picture": None,
         "loading": False,
         "problem": None,
-    }
+    }  # fmt: skip
     return {**state, **fields}
 
 
@@ -112,9 +129,21 @@ def chat_state(*turns: dict[str, Any], **fields: Any) -> dict[str, Any]:
     return {**state, **fields}
 
 
-def agent_state(**fields: Any) -> dict[str, Any]:
+def diff_rows(*lines: dict[str, Any], pairs: list[list[int | None]]) -> list[dict[str, Any]]:
+    """The instructions, of which these lines differ, and another temperature."""
+    row = {"field": "instructions", "words": "1 of 9 lines", "change": "changed", "depth": 0}
+    hunk = {"gap": "⋯ 8 lines the same", "lines": [*lines], "pairs": pairs}
+    other = {"field": "temperature", "words": "0.7 → 0.3", "change": "changed", "depth": 0}
+    return [{**row, "hunks": [hunk]}, {**other, "hunks": []}]
+
+
+def agent_fields(**fields: Any) -> dict[str, Any]:
     values = {"name": "support", "model": "smollm2", "description": "", "instructions": "Be kind."}
-    agent = {**values, "temperature": 0.3, "libraries": ["l2"]}
+    numbers = {"temperature": 0.3, "max_tokens": None}
+    return {**values, **numbers, "libraries": ["l2"], "message": "", **fields}
+
+
+def agent_state(**fields: Any) -> dict[str, Any]:
     active = {"text": "● active", "role": "ready"}
     state = {
         "single": False,
@@ -126,10 +155,11 @@ def agent_state(**fields: Any) -> dict[str, Any]:
             {"id": "1", "cells": ["v1", active, "", "now", ""], "marked": False},
             {"id": "0", "cells": ["v0", None, "", "1 h ago", "first"], "marked": False},
         ],
-        "diff_title": "Mark two versions to compare them.",
-        "diff": [],
-        "agent": agent,
-        "blank": {**agent, "name": "", "instructions": "", "temperature": None, "libraries": []},
+        "active": "1",
+        "aliases": [],
+        "diff": {"title": "Mark two versions to compare them.", "rows": []},
+        "draft": {"title": "", "rows": []},
+        "new_agents": [],
         "models": ["smollm2"],
         "libraries": [{"id": "l1", "name": "handbook"}, {"id": "l2", "name": "contracts"}],
         "loading": False,

@@ -6,7 +6,11 @@ They are strings, not paths: a widget whose module is a path is never collected.
 from functools import cache
 from importlib.resources import files
 
-_PARTS = {"chat": ("_compose", "_source"), "library": ("_folders",)}
+_PARTS = {
+    "chat": ("_compose", "_source"),
+    "document": ("_reading",),
+    "library": ("_folders",),
+}
 """What a panel has in modules and style sheets of their own."""
 
 

@@ -1,16 +1,38 @@
 """The Document panel."""
 
+import dataclasses
 import time
 from collections.abc import Sequence
 from typing import Any
 
 from carrel.notebook.assets import module, style
-from carrel.notebook.markdown import to_html
+from carrel.notebook.marked import to_marked_html
 from carrel.notebook.panel import Cell, Json, Panel, finish, intent, problem_json
 from carrel.store.documents import DocumentsService, DocumentState, Source
-from carrel.store.selectors.documents import confidence, page_marks, progress, title
+from carrel.store.export import Format, zipped
+from carrel.store.reader import ReadOptions
+from carrel.store.selectors.boxes import Rect, boxes, lacking, passages
+from carrel.store.selectors.documents import (
+    annotation,
+    changed_words,
+    changes,
+    chosen_block,
+    confidence,
+    mark_words,
+    option_words,
+    page_hits,
+    page_marks,
+    progress,
+    title,
+)
+from carrel.store.selectors.marks import marked
+from carrel.store.selectors.session import service_words
+from carrel.store.selectors.tables import as_csv, as_markdown, tables
 from carrel.store.store import Store
-from carrel.wire.ocr import Block, Dimensions, Page
+from carrel.wire.ocr import Page
+
+MAX_WIDTH = 3200
+"""Pixels that a view may ask for; beyond that a screen shows no more."""
 
 
 class DocumentPanel(Panel):
@@ -35,9 +57,14 @@ class DocumentPanel(Panel):
         """Which file or document is open."""
         return self._documents.slice.value.source
 
+    @property
+    def selected(self) -> int | None:
+        """The chosen block of the current page, counted from 0."""
+        return self._documents.slice.value.block
+
     def _view(self) -> Json:
         state = self._documents.slice.value
-        page = _current(state)
+        page = state.page
         return {
             "source": None if state.source is None else state.source.id,
             "empty": 'No document is open. Open one in Files, or run bench.ocr("report.pdf").',
@@ -48,13 +75,29 @@ class DocumentPanel(Panel):
                 {"page": mark.page, "text": mark.text, "state": mark.state}
                 for mark in page_marks(state)
             ],
-            "markdown": None if page is None else page.markdown,
-            "blocks": [] if page is None else _blocks(page),
+            "markdown": state.text,
+            "passages": [] if page is None else _passages(state, page),
+            "boxes": [] if page is None else _boxes(page),
+            "block": state.block,
+            "block_words": chosen_block(state),
+            "place": None if state.place is None else _percent(state.place),
+            "query": state.query,
+            "mark_words": mark_words(state),
+            "tables": 0 if page is None else len(tables(page)),
+            "changes": [
+                {"change": line.change, "spans": [[span.text, span.change] for span in line.spans]}
+                for line in changes(state)
+            ],
+            "annotation": annotation(state),
+            "options": dataclasses.asdict(state.options),
+            "option_words": option_words(state.options),
+            "billed": service_words(self._store.session.slice.value),
             "waiting": "Reading this page …" if state.reading else "This page is not read yet.",
-            "confidence": "" if page is None else confidence(page),
+            "confidence": confidence(page),
+            "note": changed_words(state) or lacking(page),
             "progress": progress(state, time.time()),
             "reading": state.reading,
-            "read": state.page_count is not None and None not in state.pages,
+            "read": state.complete,
             "has_picture": state.picture_path is not None and state.no_picture is None,
             "no_picture": state.no_picture,
             "loading": state.loading,
@@ -69,6 +112,22 @@ class DocumentPanel(Panel):
         await finish(self._documents.go(page))
 
     @intent
+    async def _on_choose(self, block: int | None) -> None:
+        await finish(self._documents.choose(block))
+
+    @intent
+    async def _on_step(self, by: int) -> None:
+        await finish(self._documents.step(by))
+
+    @intent
+    async def _on_mark(self, by: int) -> None:
+        await finish(self._documents.next_mark(by))
+
+    @intent
+    async def _on_find(self, text: str) -> None:
+        await finish(self._documents.find(text))
+
+    @intent
     async def _on_stop(self) -> None:
         await finish(self._documents.stop())
 
@@ -77,37 +136,50 @@ class DocumentPanel(Panel):
         self._documents.read()
 
     @intent
+    async def _on_read_again(self, options: ReadOptions) -> None:
+        options.check()
+        await finish(self._documents.read_again(options))
+
+    @intent
     async def _on_picture(self, page: int, width: int) -> bytes | None:
         """The page as PNG; it goes to the asking view alone and is never part of the state."""
-        return await finish(self._documents.picture(page, min(max(width, 100), 2400)))
+        return await finish(self._documents.picture(page, min(max(width, 100), MAX_WIDTH)))
+
+    @intent
+    async def _on_table(self, number: int, form: str) -> str:
+        """A table of the current page, counted from 0, as `csv` or `markdown`."""
+        page = self._documents.slice.value.page
+        rows = () if page is None else tables(page)[number].rows
+        return as_csv(rows) if form == "csv" else as_markdown(rows)
+
+    @intent
+    async def _on_export(self, form: Format) -> bytes:
+        """The pages that are read: one file, or a ZIP file of several."""
+        made = await finish(self._documents.as_files(form)) or []
+        return made[0][1] if form in ("markdown", "json") else zipped(made)
 
 
-def _current(state: DocumentState) -> Page | None:
-    return state.pages[state.current] if state.current < len(state.pages) else None
-
-
-def _blocks(page: Page) -> list[Json]:
-    """The page in reading order: safe HTML, and the box in percent of the page."""
-    if not page.blocks:
-        return [{"type": "text", "html": to_html(page.markdown), "box": None}]
+def _passages(state: DocumentState, page: Page) -> list[Json]:
+    """The page in reading order as safe HTML, its doubtful words and hits marked."""
+    marks = page_hits(state)
     return [
-        {"type": block.type, "html": to_html(block.content), "box": _box(block, page.dimensions)}
-        for block in page.blocks
+        {"html": to_marked_html(marked(passage, marks, state.mark)), "block": passage.block}
+        for passage in passages(page)
     ]
 
 
-def _box(block: Block, size: Dimensions | None) -> list[float] | None:
-    """Left, top, width and height in percent; None without a place on the page."""
-    edges = (block.top_left_x, block.top_left_y, block.bottom_right_x, block.bottom_right_y)
-    if size is None or not size.width or not size.height or None in edges:
-        return None
-    left, top, right, bottom = (float(edge) for edge in edges if edge is not None)
+def _boxes(page: Page) -> list[Json]:
     return [
-        round(100 * part, 3)
-        for part in (
-            left / size.width,
-            top / size.height,
-            (right - left) / size.width,
-            (bottom - top) / size.height,
-        )
+        {
+            "block": box.block,
+            "words": box.words,
+            "doubtful": box.doubtful,
+            "box": _percent(box.rect),
+        }
+        for box in boxes(page)
     ]
+
+
+def _percent(rect: Rect) -> list[float]:
+    """Left, top, width and height in percent of the page."""
+    return [round(100 * part, 3) for part in (rect.left, rect.top, rect.width, rect.height)]

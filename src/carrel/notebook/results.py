@@ -5,14 +5,41 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from carrel.notebook.html import table
 from carrel.notebook.markdown import to_html
 from carrel.store.conversation import Turn
 from carrel.store.selectors.chat import sources_title
+from carrel.store.selectors.tables import Rows, as_csv, as_markdown, tables
 from carrel.wire.completions import Passage, Usage
 from carrel.wire.ocr import Page
 
 if TYPE_CHECKING:
+    from pandas import DataFrame
+
     from carrel.notebook.document import DocumentPanel
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of texts; the first row is its head."""
+
+    rows: Rows
+
+    @property
+    def csv(self) -> str:
+        """The table as comma-separated values."""
+        return as_csv(self.rows)
+
+    @property
+    def markdown(self) -> str:
+        """The table as Markdown."""
+        return as_markdown(self.rows)
+
+    def __repr__(self) -> str:
+        return self.markdown.rstrip()
+
+    def _repr_html_(self) -> str:
+        return table("", self.rows[0], self.rows[1:])
 
 
 @dataclass(frozen=True)
@@ -27,6 +54,19 @@ class Reading:
     def markdown(self) -> str:
         """The whole text."""
         return "\n\n".join(page.markdown for page in self.pages)
+
+    @property
+    def tables(self) -> "list[Table] | list[DataFrame]":
+        """The tables of all pages in their order: pandas' data frames where pandas is installed.
+
+        The first row of a table is the head of its data frame; every cell is text.
+        """
+        found = [Table(table.rows) for page in self.pages for table in tables(page)]
+        try:
+            from pandas import DataFrame
+        except ImportError:
+            return found
+        return [DataFrame([*table.rows[1:]], columns=[*table.rows[0]]) for table in found]
 
     def panel(self, **options: Any) -> "DocumentPanel":
         """The live Document panel: pictures and boxes beside the text."""

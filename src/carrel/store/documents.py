@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -127,7 +128,8 @@ class DocumentsService(Area[DocumentState]):
             total=len(state.wanted) or None,
             subject=state.source.id,
         )
-        return entry.follow(self._read(state.source, entry))
+        source = state.source
+        return entry.follow(self._read(source, entry), lambda: self.open(source))
 
     @action(Policy.LATEST, lane="read")
     async def read_again(self, options: ReadOptions | None = None) -> None:
@@ -233,15 +235,23 @@ class DocumentsService(Area[DocumentState]):
 
     # Taking it along
 
-    @action(Policy.QUEUE)
+    @action(Policy.BESIDE)
+    async def as_files(self, format: export.Format) -> list[export.NamedFile]:
+        """The pages that are read, as files."""
+        return await self._files(format)
+
+    @action(Policy.BESIDE)
     async def save(self, format: export.Format, to: Path) -> tuple[Path, ...]:
-        """Writes the pages that are read to a folder, or a file of that name; gives the files."""
+        """Writes the pages that are read to a folder, or a file of that name; gives the paths."""
+        return await asyncio.to_thread(export.write, to, await self._files(format))
+
+    async def _files(self, format: export.Format) -> list[export.NamedFile]:
         state = self.slice.value
         if state.source is None or not any(state.pages):
             raise ProblemError(Problem("Nothing is read yet", "", "Wait for the first page."))
         pages = [page for page in state.pages if page is not None]
         what = export.Document(state.source.name, pages, state.annotation)
-        return await export.save(what, format, to, self._picture)
+        return await export.files(what, format, self._picture)
 
     # How it is read
 

@@ -1,12 +1,13 @@
-"""Writing what was read to files: Markdown, JSON, tables as CSV, pictures."""
+"""What was read as files: Markdown, JSON, tables as CSV, pictures."""
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import binascii
+import io
 import json
 import re
+import zipfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 Format = Literal["markdown", "json", "csv", "images"]
 Draw = Callable[[int, int, Rect], Awaitable[bytes]]
 """Page, width in pixels, part of the page; gives PNG."""
+
+NamedFile = tuple[str, bytes]
 
 MAX_STEM = 80
 _DATA_URL = re.compile(r"data:image/(\w+)[\w.+-]*;base64,")
@@ -44,28 +47,50 @@ class Document:
         return stem[:MAX_STEM] or "document"
 
 
-async def save(document: Document, format: Format, to: Path, draw: Draw) -> tuple[Path, ...]:
-    """Writes a document; a path that is no folder names the file. Nothing is overwritten.
+async def files(document: Document, format: Format, draw: Draw) -> list[NamedFile]:
+    """A document as files. A picture that the answer has not is drawn from the document."""
+    match format:
+        case "markdown":
+            return [(f"{document.stem}.md", markdown(document).encode())]
+        case "json":
+            return [(f"{document.stem}.json", as_json(document).encode())]
+        case "csv":
+            found = [table for page in document.pages for table in tables(page)]
+            made = [
+                (f"{document.stem} table {number}.csv", as_csv(table.rows).encode())
+                for number, table in enumerate(found, 1)
+            ]
+        case "images":
+            made = [picture async for picture in _pictures(document, draw)]
+    if not made:
+        what = "tables" if format == "csv" else "pictures"
+        raise ProblemError(Problem(f"There are no {what}", "None of the pages read has one."))
+    return made
 
-    Pictures always go to a folder, drawn anew from the document where the answer has none.
+
+def zipped(named: Sequence[NamedFile]) -> bytes:
+    """Several files as one ZIP file."""
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as zip_file:
+        for name, content in named:
+            zip_file.writestr(name, content)
+    return archive.getvalue()
+
+
+def write(to: Path, named: Sequence[NamedFile]) -> tuple[Path, ...]:
+    """Writes files to a folder; a path with an ending names a single file.
+
+    Nothing is overwritten: a name that is taken gets a number.
     """
-    if format == "images":
-        pictures = [picture async for picture in _pictures(document, draw)]
-        _some(pictures, "pictures")
-        return await asyncio.to_thread(_write, to, pictures)
-    if format == "csv":
-        found = [table for page in document.pages for table in tables(page)]
-        _some(found, "tables")
-        stem = document.stem
-        named = [
-            (f"{stem} table {number}.csv", as_csv(table.rows).encode())
-            for number, table in enumerate(found, 1)
-        ]
-        return await asyncio.to_thread(_write, to, named)
-    ending, text = (
-        ("md", markdown(document)) if format == "markdown" else ("json", as_json(document))
-    )
-    return await asyncio.to_thread(_write, to, [(f"{document.stem}.{ending}", text.encode())])
+    to = to.expanduser()
+    single = len(named) == 1 and not to.is_dir() and to.suffix
+    (to.parent if single else to).mkdir(parents=True, exist_ok=True)
+    written = []
+    for name, content in named:
+        path = _free(to if single else to / name)
+        path.write_bytes(content)
+        written.append(path)
+    return tuple(written)
 
 
 def markdown(document: Document) -> str:
@@ -81,12 +106,7 @@ def as_json(document: Document) -> str:
     return json.dumps(whole, ensure_ascii=False, indent=2) + "\n"
 
 
-def _some(found: Sequence[object], what: str) -> None:
-    if not found:
-        raise ProblemError(Problem(f"There are no {what}", "None of the pages read has one."))
-
-
-async def _pictures(document: Document, draw: Draw) -> AsyncIterator[tuple[str, bytes]]:
+async def _pictures(document: Document, draw: Draw) -> AsyncIterator[NamedFile]:
     for page in document.pages:
         drawable = {box.block: box for box in boxes(page)}
         sent = {image.id: image.image_base64 for image in page.images}
@@ -113,19 +133,6 @@ def _sent(url: str | None) -> tuple[str, bytes] | None:
         return match[1], base64.b64decode(url[match.end() :], validate=True)
     except binascii.Error:
         return None
-
-
-def _write(to: Path, files: Sequence[tuple[str, bytes]]) -> tuple[Path, ...]:
-    to = to.expanduser()
-    single = len(files) == 1 and not to.is_dir() and to.suffix
-    if not single:
-        to.mkdir(parents=True, exist_ok=True)
-    written = []
-    for name, content in files:
-        path = _free(to if single else to / name)
-        path.write_bytes(content)
-        written.append(path)
-    return tuple(written)
 
 
 def _free(path: Path) -> Path:

@@ -1,44 +1,102 @@
+const ZOOMS = [0.5, 0.75, 1, 1.5, 2, 3, 4];
+const FORMATS = { markdown: ["Markdown", "md"], json: ["JSON", "json"], csv: ["Tables (CSV)", "zip"], images: ["Pictures", "zip"] };
+const MARGIN = 16;
+const SIGNS = { same: " ", added: "+", removed: "−" };
+
+/** Brings a node into view in its pane alone: the notebook around it stays. */
+function reveal(pane, node, start = false) {
+  if (!node) return;
+  const [outer, inner] = [pane.getBoundingClientRect(), node.getBoundingClientRect()];
+  const shift = (low, high, from, to) => {
+    if (start || high - low > to - from || low < from) return low - from - MARGIN;
+    return high > to ? high - to + MARGIN : 0;
+  };
+  pane.scrollBy(shift(inner.left, inner.right, outer.left, outer.right), shift(inner.top, inner.bottom, outer.top, outer.bottom));
+}
+
 /** The Document panel: the page's picture with its boxes, beside what was read from it. */
 class DocumentView extends View {
   constructor(host) {
     super(host, "Document");
     const { h } = this;
+    this.form = "rendered";
+    this.zoom = ZOOMS.indexOf(1);
+    this.filling = false;
+    this.build();
+    this.content = h("div", { class: "carrel-pane" },
+      h("div", { class: "carrel-tools" }, this.title, h("span", { class: "carrel-gap" }),
+        this.reading, this.readButton, this.stopButton, this.again, this.formButton, this.copyMenu, this.saveMenu),
+      this.readingForm.element,
+      h("div", { class: "carrel-panes" },
+        h("div", { class: "carrel-pane page" }, this.stage,
+          h("div", { class: "carrel-foot" }, this.smaller, this.larger, this.fill, h("span", { class: "carrel-gap" }), this.blockWords)),
+        h("div", { class: "carrel-pane" }, this.text,
+          h("div", { class: "carrel-foot" }, this.search, this.markBefore, this.markAfter, h("span", { class: "carrel-gap" }), this.sure))),
+      h("div", { class: "carrel-foot" }, this.pages, h("span", { class: "carrel-gap" }), this.note, this.before, this.after));
+    this.body.append(this.empty, this.content);
+    this.bindKeys();
+    this.shown = null;
+    this.signal.addEventListener("abort", () => this.release());
+  }
+
+  build() {
+    const { h } = this;
+    const small = (label, words, action) => {
+      const button = this.button(label, action, "small");
+      button.setAttribute("aria-label", words);
+      button.title = words;
+      return button;
+    };
     this.title = h("h3", {});
     this.reading = h("span", { class: "carrel-range" });
     this.stopButton = this.button("■ Stop", () => this.ask("stop"));
     this.readButton = this.button("Run OCR", () => this.ask("read"));
-    this.rawButton = this.button("Markdown", () => this.toggleRaw());
-    this.rawButton.setAttribute("aria-pressed", "false");
-    this.raw = false;
+    this.readingForm = new ReadingForm(this, (options) => this.ask("read_again", { options }));
+    this.again = this.button("Options…", () => this.readingForm.toggle(this.readingForm.element.hidden, this.state.options, this.state.billed));
+    this.formButton = this.button("Markdown", () => this.nextForm());
+    this.copyMenu = this.menu("Copy…", (what) => this.copy(what));
+    this.saveMenu = this.menu("Save…", (format) => this.save(format));
+    this.fillMenu(this.saveMenu, Object.entries(FORMATS).map(([format, [words]]) => [format, words]));
     this.picture = h("img", { alt: "", draggable: "false" });
-    this.boxes = h("div", { class: "carrel-boxes" });
-    this.sheet = h("div", { class: "carrel-sheet" }, this.picture, this.boxes);
+    // One listener for all boxes: there may be hundreds.
+    this.boxes = h("div", {
+      class: "carrel-boxes", role: "group", "aria-label": "Blocks of the page",
+      onclick: (event) => this.choose(event.target),
+      onfocusin: (event) => { if (event.target.matches(":focus-visible")) this.choose(event.target); },
+    });
+    this.place = h("div", { class: "carrel-place", hidden: true });
+    this.sheet = h("div", { class: "carrel-sheet" }, this.picture, this.place, this.boxes);
     this.noPicture = h("div", { class: "carrel-empty", hidden: true });
     this.stage = h("div", { class: "carrel-stage" }, this.sheet, this.noPicture);
-    this.text = h("div", { class: "carrel-scroll carrel-text" });
-    this.sure = h("span", { class: "carrel-range" });
+    this.text = h("div", { class: "carrel-scroll carrel-text", tabindex: "0", "aria-label": "Text" });
+    this.sure = h("span", { class: "carrel-range", role: "status" });
+    this.note = h("span", { class: "carrel-range" });
+    this.blockWords = h("span", { class: "carrel-range", role: "status" });
+    this.search = searchField(this, "Find in the text", (text) => this.ask("find", { text }));
+    this.markBefore = small("[", "Mark before", () => this.ask("mark", { by: -1 }));
+    this.markAfter = small("]", "Next mark: doubtful word or hit", () => this.ask("mark", { by: 1 }));
+    this.smaller = small("−", "Smaller", () => this.setZoom(this.zoom - 1));
+    this.larger = small("+", "Larger", () => this.setZoom(this.zoom + 1));
+    this.fill = small("Fill", "Fill with block", () => this.toggleFill());
     this.pages = h("nav", { class: "carrel-pages", "aria-label": "Pages" });
-    this.before = this.button("‹", () => this.go(this.state.page - 1), "small");
-    this.before.setAttribute("aria-label", "Page before");
-    this.after = this.button("›", () => this.go(this.state.page + 1), "small");
-    this.after.setAttribute("aria-label", "Page after");
+    this.before = small("‹", "Page before", () => this.go(this.state.page - 1));
+    this.after = small("›", "Page after", () => this.go(this.state.page + 1));
     this.empty = h("div", { class: "carrel-empty" });
-    this.content = h("div", { class: "carrel-pane" },
-      h("div", { class: "carrel-tools" }, this.title, h("span", { class: "carrel-gap" }), this.reading, this.readButton, this.stopButton, this.rawButton),
-      h("div", { class: "carrel-panes" },
-        h("div", { class: "carrel-pane page" }, this.stage),
-        h("div", { class: "carrel-pane" }, this.text)),
-      h("div", { class: "carrel-foot" }, this.pages, h("span", { class: "carrel-gap" }), this.sure, this.before, this.after));
-    this.body.append(this.empty, this.content);
-    for (const [key, step] of Object.entries({ h: -1, ArrowLeft: -1, PageUp: -1, l: 1, ArrowRight: 1, PageDown: 1 })) {
-      this.key(key, () => this.go(this.state.page + step));
-    }
-    this.key("j", () => this.step(1));
-    this.key("k", () => this.step(-1));
-    this.key("o", () => { if (!this.readButton.hidden) this.ask("read"); });
-    this.key("v", () => this.toggleRaw());
-    this.shown = null;
-    this.signal.addEventListener("abort", () => this.release());
+  }
+
+  bindKeys() {
+    const keys = {
+      h: () => this.go(this.state.page - 1), l: () => this.go(this.state.page + 1),
+      ArrowLeft: () => this.go(this.state.page - 1), ArrowRight: () => this.go(this.state.page + 1),
+      PageUp: () => this.go(this.state.page - 1), PageDown: () => this.go(this.state.page + 1),
+      j: () => this.ask("step", { by: 1 }), k: () => this.ask("step", { by: -1 }),
+      "]": () => this.ask("mark", { by: 1 }), "[": () => this.ask("mark", { by: -1 }),
+      "+": () => this.setZoom(this.zoom + 1), "=": () => this.setZoom(this.zoom + 1), "-": () => this.setZoom(this.zoom - 1),
+      z: () => this.toggleFill(), v: () => this.nextForm(), o: () => this.again.click(),
+      r: () => { if (!this.readButton.hidden) this.ask("read"); },
+      Escape: () => this.back(),
+    };
+    for (const [key, action] of Object.entries(keys)) this.key(key, () => { if (this.state.source !== null) action(); });
   }
 
   draw(state) {
@@ -52,11 +110,18 @@ class DocumentView extends View {
     say(this.reading, state.progress);
     this.stopButton.hidden = !state.reading;
     this.readButton.hidden = state.reading || state.loading || state.read;
-    say(this.sure, state.confidence);
+    this.again.hidden = state.loading;
+    say(this.sure, state.mark_words || state.confidence);
+    say(this.note, [state.option_words, state.note].filter(Boolean).join(" · "));
+    say(this.blockWords, state.block_words);
+    fill(this.search, state.query);
     this.before.disabled = state.page === 0;
     this.after.disabled = state.page_count === null || state.page >= state.page_count - 1;
     this.drawPages(state);
+    this.drawMenus(state);
     this.drawText(state);
+    this.drawBoxes(state);
+    this.drawChosen(state);
     this.drawPicture(state);
     this.root.setAttribute("aria-busy", String(state.loading || state.reading));
   }
@@ -64,6 +129,13 @@ class DocumentView extends View {
   go(page) {
     const { page_count: count } = this.state;
     if (page >= 0 && (count === null || page < count)) this.ask("go", { page });
+  }
+
+  back() {
+    if (!this.readingForm.element.hidden) this.readingForm.toggle(false);
+    else if (this.filling) this.toggleFill();
+    else if (this.state.query) this.ask("find", { text: "" });
+    else this.ask("choose", { block: null });
   }
 
   drawPages(state) {
@@ -78,62 +150,115 @@ class DocumentView extends View {
     });
   }
 
+  // the text
+
+  forms() {
+    const { changes, annotation } = this.state;
+    return ["rendered", "raw", ...(changes.length ? ["changes"] : []), ...(annotation ? ["schema"] : [])];
+  }
+
+  nextForm() {
+    const forms = this.forms();
+    this.form = forms[(forms.indexOf(this.form) + 1) % forms.length];
+    this.draw(this.state);
+  }
+
   drawText(state) {
-    const drawn = JSON.stringify([state.source, state.page, state.blocks, this.raw]);
+    if (!this.forms().includes(this.form)) this.form = "rendered";
+    say(this.formButton, { rendered: "Rendered", raw: "Markdown", changes: "Changes", schema: "Schema" }[this.form]);
+    const drawn = JSON.stringify([state.source, state.page, state.passages, state.markdown, state.changes, state.annotation, state.waiting, this.form]);
     if (drawn === this.drawnText) return;
     this.drawnText = drawn;
+    this.drawnBlock = undefined;
     const { h } = this;
-    if (state.markdown === null) {
-      this.text.replaceChildren(h("p", { class: "carrel-empty" }, state.waiting));
-    } else if (this.raw) {
-      this.text.replaceChildren(h("pre", {}, state.markdown));
-    } else {
-      this.text.replaceChildren(...state.blocks.map((block, index) => {
-        const node = h("div", { class: "carrel-block", onpointerenter: () => this.mark(index), onpointerleave: () => this.mark(null) });
-        node.innerHTML = block.html; // made by the kernel's one Markdown renderer, raw HTML off
-        return node;
-      }));
-    }
-    this.drawBoxes(state.blocks);
+    if (this.form === "changes") this.text.replaceChildren(...state.changes.map((line) => this.changedLine(line)));
+    else if (this.form === "schema") this.text.replaceChildren(h("pre", {}, state.annotation));
+    else if (state.markdown === null) this.text.replaceChildren(h("p", { class: "carrel-empty" }, state.waiting));
+    else if (this.form === "raw") this.text.replaceChildren(h("pre", {}, state.markdown));
+    else this.text.replaceChildren(...state.passages.map((passage) => this.passage(passage)));
   }
 
-  drawBoxes(blocks) {
-    const { h } = this;
-    this.boxes.replaceChildren(...blocks.flatMap((block, index) => {
-      if (!block.box) return [];
-      const box = h("button", {
-        type: "button", "data-index": index, "aria-label": `${block.type} ${index + 1} of ${blocks.length}`, title: block.type,
-        onpointerenter: () => this.mark(index), onpointerleave: () => this.mark(null),
-        onfocus: () => this.mark(index, true), onblur: () => this.mark(null),
-        onclick: () => this.mark(index, true),
-      });
-      const [left, top, width, height] = block.box;
-      Object.assign(box.style, { left: `${left}%`, top: `${top}%`, width: `${width}%`, height: `${height}%` });
-      return [box];
-    }));
-  }
-
-  /** Marks one block on both sides. */
-  mark(index, scroll = false) {
-    for (const box of this.boxes.children) box.classList.toggle("marked", Number(box.dataset.index) === index);
-    [...this.text.children].forEach((block, at) => {
-      block.classList.toggle("marked", at === index);
-      if (at === index && scroll) block.scrollIntoView({ block: "nearest" });
+  passage({ html, block }) {
+    const node = this.h("div", {
+      class: "carrel-block", "data-block": block,
+      onclick: () => { if (block !== null && !window.getSelection()?.toString()) this.ask("choose", { block }); },
     });
+    node.innerHTML = html; // made by the kernel's one Markdown renderer, raw HTML off
+    return node;
   }
 
-  /** Moves the focus to the next or the former box. */
-  step(by) {
-    const boxes = [...this.boxes.children];
-    const at = boxes.indexOf(document.activeElement);
-    const next = at < 0 ? (by > 0 ? 0 : boxes.length - 1) : Math.min(Math.max(at + by, 0), boxes.length - 1);
-    boxes[next]?.focus();
+  changedLine({ change, spans }) {
+    const { h } = this;
+    const parts = spans.map(([text, kind]) => (kind === "same" ? text : h("mark", { class: kind }, text)));
+    return h("div", { class: `carrel-line ${change}` }, `${SIGNS[change]} `, ...parts);
   }
 
-  toggleRaw() {
-    this.raw = !this.raw;
-    this.rawButton.setAttribute("aria-pressed", String(this.raw));
-    this.drawText(this.state);
+  // the boxes
+
+  drawBoxes(state) {
+    const drawn = JSON.stringify([state.source, state.page, state.boxes]);
+    if (drawn === this.drawnBoxes) return;
+    this.drawnBoxes = drawn;
+    this.drawnBlock = undefined;
+    const { h } = this;
+    const fragment = document.createDocumentFragment();
+    for (const { block, words, doubtful, box } of state.boxes) {
+      const node = h("button", { type: "button", "data-block": block, "aria-label": words, title: words, class: doubtful ? "doubtful" : "" });
+      const [left, top, width, height] = box;
+      node.style.cssText = `left:${left}%;top:${top}%;width:${width}%;height:${height}%`;
+      fragment.append(node);
+    }
+    this.boxes.replaceChildren(fragment);
+  }
+
+  choose(node) {
+    const block = Number(node.dataset.block);
+    if (node.matches("button") && block !== this.state.block) this.ask("choose", { block });
+  }
+
+  /** Marks the chosen block on both sides and brings it into view. */
+  drawChosen(state) {
+    const { block, place } = state;
+    this.place.hidden = place === null || block !== null;
+    if (place) this.place.style.cssText = `left:${place[0]}%;top:${place[1]}%;width:${place[2]}%;height:${place[3]}%`;
+    const drawn = JSON.stringify([state.page, block, place, state.mark_words]);
+    if (drawn === this.drawnBlock) return;
+    this.drawnBlock = drawn;
+    for (const side of [this.boxes, this.text]) {
+      for (const node of side.children) {
+        const chosen = block !== null && node.dataset.block === String(block);
+        node.classList.toggle("marked", chosen);
+        if (side === this.boxes) node.setAttribute("aria-pressed", String(chosen));
+      }
+    }
+    reveal(this.text, this.text.querySelector("mark.chosen") ?? this.text.querySelector(".marked"));
+    if (this.filling) this.layOut();
+    else reveal(this.stage, this.boxes.querySelector(".marked") ?? (place ? this.place : null));
+  }
+
+  // the picture
+
+  setZoom(zoom) {
+    this.zoom = Math.min(Math.max(zoom, 0), ZOOMS.length - 1);
+    this.filling = false;
+    this.layOut();
+  }
+
+  toggleFill() {
+    if (!this.filling && this.state.block === null) { this.tell("Choose a block first: j and k do."); return; }
+    this.filling = !this.filling;
+    this.layOut();
+  }
+
+  /** Gives the page its width: the pane's, zoomed, or so that the chosen block fills the pane. */
+  layOut() {
+    const box = this.filling && this.boxes.querySelector(".marked");
+    const scale = box ? Math.min(100 / parseFloat(box.style.width), 6) : ZOOMS[this.zoom];
+    this.sheet.style.width = `${scale * 100}%`;
+    this.sheet.style.maxWidth = scale === 1 ? "" : "none";
+    this.fill.setAttribute("aria-pressed", String(Boolean(box)));
+    if (box) reveal(this.stage, box, true);
+    this.drawPicture(this.state);
   }
 
   async drawPicture(state) {
@@ -141,12 +266,14 @@ class DocumentView extends View {
     this.noPicture.hidden = state.no_picture === null;
     this.sheet.hidden = state.no_picture !== null;
     if (!state.has_picture) return;
-    const wanted = `${state.source} ${state.page}`;
+    const width = Math.min(3200, Math.ceil((this.sheet.clientWidth || 700) * window.devicePixelRatio));
+    const page = `${state.source} ${state.page}`;
+    const wanted = `${page} ${width}`;
     if (wanted === this.wanted) return;
+    const turned = !this.wanted?.startsWith(`${page} `);
     this.wanted = wanted;
     this.picture.alt = state.title;
-    this.sheet.classList.add("turning");
-    const width = Math.min(1600, Math.ceil((this.stage.clientWidth || 700) * window.devicePixelRatio));
+    this.sheet.classList.toggle("turning", turned);
     const png = await this.ask("picture", { page: state.page, width });
     if (!png || this.wanted !== wanted || this.signal.aborted) return;
     this.release();
@@ -158,6 +285,54 @@ class DocumentView extends View {
   release() {
     if (this.shown) URL.revokeObjectURL(this.shown);
     this.shown = null;
+  }
+
+  // taking it along
+
+  menu(label, act) {
+    const select = this.h("select", { class: "carrel-menu", "aria-label": label, onchange: () => {
+      act(select.value);
+      select.value = "";
+    } });
+    select.dataset.label = label;
+    return select;
+  }
+
+  fillMenu(menu, offers) {
+    const drawn = JSON.stringify(offers);
+    if (menu.dataset.drawn === drawn) return;
+    menu.dataset.drawn = drawn;
+    menu.replaceChildren(this.h("option", { value: "" }, menu.dataset.label),
+      ...offers.map(([value, words]) => this.h("option", { value }, words)));
+  }
+
+  drawMenus(state) {
+    const tables = [...Array(state.tables).keys()].flatMap((n) =>
+      [[`csv ${n}`, `Table ${n + 1} as CSV`], [`markdown ${n}`, `Table ${n + 1} as Markdown`]]);
+    const page = state.markdown === null ? [] : [["page", "This page"]];
+    this.fillMenu(this.copyMenu, [...tables, ...page, ...(state.annotation ? [["schema", "The answer in the schema"]] : [])]);
+  }
+
+  async copy(what) {
+    const [form, number] = what.split(" ");
+    const texts = { page: this.state.markdown, schema: this.state.annotation };
+    const text = texts[what] ?? await this.ask("table", { number: Number(number), form });
+    if (typeof text !== "string") return;
+    try {
+      await navigator.clipboard.writeText(text);
+      this.tell("Copied.");
+    } catch {
+      this.tell("This page may not use the clipboard. Select the text and copy it.");
+    }
+  }
+
+  async save(format) {
+    const data = await this.ask("export", { form: format });
+    if (!data || this.signal.aborted) return;
+    const url = URL.createObjectURL(new Blob([data]));
+    const stem = this.state.title.split(" · page ")[0].replace(/\.\w+$/, "");
+    this.h("a", { href: url, download: `${stem}.${FORMATS[format][1]}` }).click();
+    URL.revokeObjectURL(url);
   }
 }
 

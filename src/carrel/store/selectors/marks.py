@@ -20,6 +20,7 @@ _BEGIN: dict[MarkRole, str] = {"doubtful": "\u2061", "hit": "\u2062", "chosen": 
 _END = "\u2064"
 _ROLES = {character: role for role, character in _BEGIN.items()}
 _SIGNS = re.compile(f"[{''.join(_ROLES)}{_END}]")
+_ENCODED = re.compile("%E2%81%A[1-4]")
 _WIDTHLESS = "\u200b"
 
 
@@ -92,3 +93,8 @@ def runs(text: str, role: MarkRole | None = None) -> Iterator[tuple[str, MarkRol
             yield text[at : sign.start()], role
         role, at = _ROLES.get(sign[0]), sign.end()
     yield text[at:], role
+
+
+def unmarked(text: str) -> str:
+    """Text without the signs, also where they were encoded for an address."""
+    return _ENCODED.sub("", _SIGNS.sub("", text))

@@ -1,0 +1,51 @@
+/** The form of how a document is read: pages, tables, scores, headers, pictures, a schema. */
+class ReadingForm {
+  /** @param {View} view @param {(options: object) => void} read */
+  constructor(view, read) {
+    this.view = view;
+    const { h } = view;
+    this.fields = {
+      pages: h("input", { type: "text", placeholder: "all; such as 1-3, 7" }),
+      tables: this.choice({ text: "in the text", markdown: "apart, as Markdown", html: "apart, as HTML" }),
+      scores: this.choice({ word: "of every word", page: "of pages", none: "none" }),
+      headers: h("input", { type: "checkbox" }),
+      pictures: h("input", { type: "checkbox" }),
+      schema: h("textarea", { placeholder: "may stay empty", spellcheck: "false" }),
+    };
+    const labels = {
+      pages: "Pages", tables: "Tables", scores: "Scores", headers: "Headers and footers apart",
+      pictures: "Pictures with the answer", schema: "JSON schema",
+    };
+    this.hint = h("p", { class: "carrel-range" });
+    this.element = h("div", { class: "carrel-form", role: "group", "aria-label": "How to read", hidden: true });
+    for (const [name, field] of Object.entries(this.fields)) {
+      field.id = `${view.id}-${name}`;
+      this.element.append(h("label", { for: field.id }, labels[name]), field);
+    }
+    this.element.append(h("div", { class: "actions" },
+      view.button("Run OCR", () => { this.toggle(false); read(this.values()); }, "primary"),
+      view.button("Cancel", () => this.toggle(false)), this.hint));
+  }
+
+  choice(words) {
+    const { h } = this.view;
+    return h("select", {}, ...Object.entries(words).map(([value, text]) => h("option", { value }, text)));
+  }
+
+  /** @param {boolean} shown @param {object | undefined} options @param {string | undefined} billed */
+  toggle(shown, options = undefined, billed = "") {
+    this.element.hidden = !shown;
+    if (!shown) return;
+    for (const [name, field] of Object.entries(this.fields)) {
+      if (field.type === "checkbox") field.checked = options[name];
+      else field.value = options[name];
+    }
+    say(this.hint, billed || "What was read so before is not read again.");
+    this.fields.pages.focus();
+  }
+
+  values() {
+    return Object.fromEntries(Object.entries(this.fields).map(([name, field]) =>
+      [name, field.type === "checkbox" ? field.checked : field.value]));
+  }
+}
