@@ -206,12 +206,12 @@ class Page(Answer):
 
 
 class OCRUsage(Answer):
-    """What was read. A document too long for the model is annotated from the beginning of every
-    page, and `document_annotation_condensed` says so (the bundled server only)."""
-
     pages_processed: int
     doc_size_bytes: int | None = None
-    document_annotation_condensed: bool | None = omitted_when_none()
+    document_annotation_condensed: bool | None = omitted_when_none(
+        "The document was too long for the model, which was shown the beginning of every page to"
+        " annotate it (an extension)."
+    )
 
 
 class OCRResult(Answer):
