@@ -1,10 +1,15 @@
 from collections.abc import AsyncIterator
+from dataclasses import replace
 
 import pytest
 
+from carrel.config import Profile
 from carrel.store.agents import AgentsState
+from carrel.store.drafts import Draft
+from carrel.store.loop import OwnerLoop
 from carrel.store.store import Store
-from carrel.wire.agents import AgentCreate, AgentUpdate, CompletionArgs
+from carrel.wire.agents import Agent, AgentCreate, AgentUpdate, CompletionArgs
+from support.process import RunningServer
 from support.slices import until
 
 
@@ -92,3 +97,119 @@ async def test_more_agents_than_a_page_holds_are_all_there(
         await agents.agents.create(AgentCreate(model="smollm2", name=f"agent {number}"))
     names = {agent.name for agent in agents.agents.slice.value.items}
     assert names == {f"agent {number}" for number in range(5)}
+
+
+async def made(store: Store, *instructions: str) -> Agent:
+    """An agent with a version for each instructions."""
+    first, *others = instructions
+    agent = await store.agents.create(
+        AgentCreate(model="smollm2", name="support", instructions=first)
+    )
+    for each in others:
+        assert agent is not None
+        agent = await store.agents.update(agent.id, AgentUpdate(instructions=each))
+    assert agent is not None
+    return agent
+
+
+async def test_a_draft_is_kept_until_it_is_saved(agents: Store, server: RunningServer) -> None:
+    agent = await made(agents, "Be kind.")
+    draft = replace(Draft.of(agent).changed(instructions="Be brief."), message="shorter")
+    await agents.agents.keep(draft)
+    kept = agents.agents.slice.value.draft
+    assert kept is not None and kept.fields == draft.fields and kept.updated > 0
+    # The workbench ends without a word; the next one has it.
+    again = Store(Profile("test", server.url, server.api_key), OwnerLoop.running())
+    await again.start()
+    await again.agents.load()
+    assert [*again.agents.slice.value.drafts] == [kept]
+    saved = await again.agents.save(kept)
+    assert saved is not None
+    assert (saved.version, saved.instructions, saved.version_message) == (1, "Be brief.", "shorter")
+    assert [*again.agents.slice.value.drafts] == []
+    await again.close()
+    await agents.agents.load()
+    assert [*agents.agents.slice.value.drafts] == []
+
+
+async def test_a_draft_that_says_nothing_is_not_kept(agents: Store) -> None:
+    agent = await made(agents, "Be kind.")
+    draft = Draft.of(agent)
+    await agents.agents.keep(draft.changed(instructions="Be brief."))
+    await agents.agents.keep(draft)
+    await agents.agents.keep(Draft.blank("smollm2"))
+    assert agents.agents.slice.value.drafts == ()
+    assert await agents.agents.save(draft) is None
+    assert [version.version for version in agents.agents.slice.value.versions] == [0]
+
+
+async def test_a_draft_becomes_the_whole_version_whatever_is_active(agents: Store) -> None:
+    agent = await made(agents, "Be kind.", "Be brief.")
+    old = next(each for each in agents.agents.slice.value.versions if each.version == 0)
+    draft = Draft.of(old).changed(description="d")
+    client = await agents.session.client()
+    await client.agents.update(agent.id, AgentUpdate(model="another"))
+    saved = await agents.agents.save(draft)
+    assert saved is not None
+    assert (saved.version, saved.model, saved.instructions) == (3, "smollm2", "Be kind.")
+
+
+async def test_a_refused_draft_is_kept(agents: Store) -> None:
+    agent = await made(agents, "Be kind.")
+    draft = Draft.of(agent).with_arguments(temperature=3)
+    await agents.agents.keep(draft)
+    handle = agents.agents.save(draft)
+    assert await handle is None
+    assert handle.error is not None and "temperature" in handle.error.detail
+    assert agents.agents.slice.value.draft is not None
+
+
+async def test_a_new_agent_is_saved_from_its_draft(agents: Store) -> None:
+    draft = Draft.blank("smollm2").changed(name="minutes")
+    await agents.agents.keep(draft)
+    saved = await agents.agents.save(draft)
+    assert saved is not None and saved.version == 0
+    state = agents.agents.slice.value
+    assert (state.agent, state.drafts) == (saved, ())
+
+
+async def test_rolling_back_goes_to_what_was_active_before(agents: Store) -> None:
+    agent = await made(agents, "0", "1", "2")
+    await agents.agents.switch(agent.id, 0)
+
+    async def rolled_back() -> int:
+        rolled = await agents.agents.roll_back(agent.id)
+        assert rolled is not None
+        return rolled.version
+
+    assert await rolled_back() == 2
+    # Nothing else is known of; the versions below come next.
+    assert [await rolled_back(), await rolled_back()] == [1, 0]
+    handle = agents.agents.roll_back(agent.id)
+    await handle
+    assert handle.error is not None and handle.error.title == "There is no version to roll back to"
+
+
+async def test_an_alias_is_set_moved_and_removed(agents: Store) -> None:
+    agent = await made(agents, "0", "1")
+
+    def names() -> list[tuple[str, int]]:
+        return [(each.alias, each.version) for each in agents.agents.slice.value.aliases]
+
+    await agents.agents.set_alias(agent.id, "prod", 0)
+    assert names() == [("prod", 0)]
+    await agents.agents.set_alias(agent.id, "prod", 1)
+    assert names() == [("prod", 1)]
+    handle = agents.agents.set_alias(agent.id, "Not So", 1)
+    await handle
+    assert handle.error is not None and "small letters" in handle.error.detail
+    await agents.agents.remove_alias(agent.id, "prod")
+    assert names() == []
+    assert agents.notifications.slice.value.items[-1].text == "prod names no version now."
+
+
+async def test_deleting_an_agent_takes_its_draft_along(agents: Store) -> None:
+    agent = await made(agents, "Be kind.")
+    await agents.agents.keep(Draft.of(agent).changed(instructions="Be brief."))
+    await agents.agents.delete(agent.id)
+    assert agents.agents.slice.value.drafts == ()

@@ -131,37 +131,6 @@ async def test_a_library_is_made_filled_and_searched(bench: Workbench, lease: Pa
     )
 
 
-async def test_an_agent_is_made_edited_compared_and_rolled_back(bench: Workbench) -> None:
-    await bench.press("4", "n")
-    await bench.shows("New agent", "Instructions")
-    bench.app.screen.query_one("#model", Field).value = "smollm2"
-    await bench.type("clerk")
-    await bench.press("tab", "tab")
-    await bench.type("Answer politely.")
-    await bench.press("f2")
-    await bench.shows("clerk", "v0", "active")
-    await bench.press("e")
-    await bench.shows("Edit clerk")
-    await bench.press("tab", "tab")
-    await bench.type(" Be brief.")
-    await bench.press("f2")
-    await bench.shows("v1", "active", "v0")
-    await bench.press("e", "f2")
-    await bench.shows("Nothing was changed, so there is no new version.")
-    await bench.press("tab", "j", "enter")
-    await bench.shows("v0 → v1 · 1 change", "− Answer politely.", "+ Answer politely. Be brief.")
-    await bench.press("escape", "j", "A")
-    await bench.shows("Make v0 of clerk active?", "v1 is active now.")
-    await bench.press("enter")
-    await bench.shows("clerk v0 is active.")
-    await bench.press("escape", "D")
-    await bench.shows("Delete this agent?")
-    agents = bench.store.agents.slice
-    deleted = agents.value.selected
-    await bench.press("enter")
-    await bench.until(lambda: deleted not in {agent.id for agent in agents.value.items})
-
-
 async def test_activity_shows_what_ran(bench: Workbench, lease: Path) -> None:
     await uploaded(bench, lease)
     await bench.press("6")

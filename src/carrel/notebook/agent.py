@@ -1,23 +1,34 @@
 """The Agent panel."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from carrel.notebook.agent_fields import AgentFields
 from carrel.notebook.assets import module, style
 from carrel.notebook.panel import Cell, Json, Panel, badge_json, finish, intent, problem_json
-from carrel.store.agents import AgentsService
+from carrel.store.agents import AgentsService, AgentsState
+from carrel.store.drafts import Draft
 from carrel.store.problem import Problem, ProblemError
 from carrel.store.selectors.agents import (
+    ChangeRow,
+    DraftRow,
     VersionRow,
     agent_rows,
     change_rows,
+    changed_rows,
     diff_title,
+    draft_changes,
+    draft_row,
+    draft_title,
+    gap_words,
     line_sign,
+    new_agent_rows,
+    next_version,
+    version_name,
     version_rows,
 )
-from carrel.store.selectors.diff import FieldChange
+from carrel.store.selectors.diff import FieldChange, Hunk, compare_agents, side_by_side
 from carrel.store.selectors.words import Badge
 from carrel.store.store import Store
 from carrel.wire.agents import Agent
@@ -25,10 +36,13 @@ from carrel.wire.agents import Agent
 _HEAD = ("Version", "State", "Changed", "Message")
 
 ACTIVE = Badge("●", "active", "ready")
+UNSAVED = Badge("✎", "unsaved", "busy")
+DRAFT = "draft"
+"""The id of the draft's row among the versions."""
 
 
 class AgentPanel(Panel):
-    """Agents and their versions: what differs, which is active, a form for the next one.
+    """Agents and their versions: what differs, which is active, aliases, a form, drafts.
 
     With a service of its own it shows that service's one agent, without the list.
     """
@@ -40,6 +54,7 @@ class AgentPanel(Panel):
     def __init__(self, store: Store, agents: AgentsService | None = None, **options: Any) -> None:
         self._agents = agents or store.agents
         self._single = agents is not None
+        self._open: dict[str, Draft] = {}
         super().__init__(store, **options)
         self._follow(self._agents.slice, store.libraries.slice)
         if not self._agents.slice.value.loaded:
@@ -48,15 +63,22 @@ class AgentPanel(Panel):
     @property
     def selected(self) -> Agent | None:
         """The selected agent, as its active version has it."""
-        state = self._agents.slice.value
-        return next((agent for agent in state.items if agent.id == state.selected), None)
+        return self._agents.slice.value.agent
+
+    @property
+    def versions(self) -> tuple[Agent, ...]:
+        """The versions of the selected agent, newest first."""
+        return self._agents.slice.value.versions
+
+    @property
+    def draft(self) -> Draft | None:
+        """What is not saved yet of the selected agent."""
+        return self._agents.slice.value.draft
 
     def _view(self) -> Json:
         state = self._agents.slice.value
         session = self._store.session.slice.value
-        agent = self.selected
-        names = {one.id: one.name for one in self._store.libraries.slice.value.items}
-        model = session.models[0] if session.models else ""
+        agent, now = state.agent, time.time()
         return {
             "single": self._single,
             "agents": [
@@ -65,21 +87,22 @@ class AgentPanel(Panel):
             "selected": state.selected,
             "title": "" if agent is None else agent.name,
             "empty": _empty(state.loaded),
-            "versions": [
-                {"id": str(row.number), "cells": _cells(row), "marked": row.marked}
-                for row in version_rows(state, time.time())
+            "versions": _versions(state, now),
+            "active": None if agent is None else str(agent.version),
+            "aliases": [
+                {"alias": one.alias, "id": str(one.version), "version": version_name(one.version)}
+                for one in state.aliases
             ],
-            "diff_title": diff_title(state)
-            if len(state.marked) == 2
-            else "Mark two versions to compare them.",
-            "diff": [
-                {"field": row.field, "words": row.words, "lines": _lines(row.change)}
-                for row in change_rows(state, names)
+            "diff": self._changes(
+                diff_title(state) or "Mark two versions to compare them.", state.diff
+            ),
+            "draft": self._changes(draft_title(state), draft_changes(state)),
+            "new_agents": [
+                {"id": row.id, "name": row.name, "note": row.age}
+                for row in new_agent_rows(state, now)
             ],
-            "agent": None if agent is None else AgentFields.of(agent).model_dump(),
-            "blank": AgentFields(model=model).model_dump(),
             "models": list(session.models),
-            "libraries": [{"id": id, "name": name} for id, name in names.items()],
+            "libraries": [{"id": id, "name": name} for id, name in self._libraries().items()],
             "loading": state.loading,
             "read_only": session.read_only,
             "problem": problem_json(state.error),
@@ -87,6 +110,20 @@ class AgentPanel(Panel):
 
     def _table(self) -> tuple[Sequence[str], Sequence[Sequence[Cell]]]:
         return _HEAD, [row["cells"] for row in self.state["versions"]]
+
+    def close(self) -> None:
+        """Ends the panel; its place on the page becomes empty."""
+        super().close()
+        if self._single:
+            self._store.loop.run(self._agents.close())
+
+    def _libraries(self) -> Mapping[str, str]:
+        return {one.id: one.name for one in self._store.libraries.slice.value.items}
+
+    def _changes(self, title: str, changes: Iterable[FieldChange]) -> Json:
+        return {"title": title, "rows": _rows(change_rows(changes, self._libraries()))}
+
+    # choosing and comparing
 
     @intent
     async def _on_choose(self, agent: str) -> None:
@@ -96,24 +133,126 @@ class AgentPanel(Panel):
     async def _on_mark(self, version: int) -> None:
         await finish(self._agents.mark_version(version))
 
+    # which version answers
+
     @intent
-    async def _on_save(self, agent: str | None, fields: AgentFields) -> None:
-        if agent is None:
-            await finish(self._agents.create(fields.create()))
-        else:
-            old = next(one for one in self._agents.slice.value.items if one.id == agent)
-            await finish(self._agents.update(agent, fields.update(old)))
+    async def _on_preview(self, version: int) -> Json:
+        """What making a version active would change."""
+        agent = self._chosen()
+        other = next(one for one in self.versions if one.version == version)
+        rows = changed_rows(compare_agents(agent, other), self._libraries())
+        return {
+            "title": f"Make {version_name(version)} of {agent.name} active?",
+            "about": f"{version_name(agent.version)} is active now. What changes:",
+            "rows": _rows(rows),
+        }
 
     @intent
     async def _on_make_active(self, version: int) -> None:
-        await finish(self._agents.switch(self._chosen(), version))
+        await finish(self._agents.switch(self._chosen().id, version))
+
+    @intent
+    async def _on_roll_back(self) -> None:
+        await finish(self._agents.roll_back(self._chosen().id))
+
+    @intent
+    async def _on_alias(self, alias: str, version: int | None) -> None:
+        agent = self._chosen()
+        if version is None:
+            await finish(self._agents.remove_alias(agent.id, alias))
+        else:
+            await finish(self._agents.set_alias(agent.id, alias, version))
 
     @intent
     async def _on_delete(self) -> None:
-        await finish(self._agents.delete(self._chosen()))
+        await finish(self._agents.delete(self._chosen().id))
 
-    def _chosen(self) -> str:
-        agent = self._agents.slice.value.selected
+    # drafts
+
+    @intent
+    async def _on_begin(self, start: str, version: int | None = None) -> Json:
+        """A draft for the form: `blank`, a `copy` or an `edit` of a version, or a kept one."""
+        state = self._agents.slice.value
+        draft = self._begun(state, start, version)
+        self._open[draft.id] = draft
+        title = "New agent" if draft.agent_id is None else f"Edit {draft.name}"
+        return {"draft": draft.id, "title": title, "fields": AgentFields.of(draft).model_dump()}
+
+    def _begun(self, state: AgentsState, start: str, version: int | None) -> Draft:
+        if start == "blank":
+            models = self._store.session.slice.value.models
+            return Draft.blank(models[0] if models else "")
+        kept = next((draft for draft in state.drafts if draft.id == start), None)
+        if kept is not None:
+            return kept
+        of = next((one for one in state.versions if one.version == version), self._chosen())
+        return Draft.copy_of(of) if start == "copy" else state.draft or Draft.of(of)
+
+    @intent
+    async def _on_keep(self, draft: str, fields: AgentFields) -> None:
+        """Keeps what is typed, while it is typed."""
+        await finish(self._agents.keep(self._filled(draft, fields)))
+
+    @intent
+    async def _on_review(self, draft: str, fields: AgentFields | None = None) -> Json | None:
+        """What saving a draft would change; None when nothing. Of a new agent nothing is."""
+        filled = self._filled(draft, fields)
+        await finish(self._agents.keep(filled))
+        agents = self._agents.slice.value.items
+        agent = next((one for one in agents if one.id == filled.agent_id), None)
+        if agent is None:
+            filled.create()
+            return {"title": "", "about": "", "rows": [], "verb": "Make it"}
+        if filled.update(agent) is None:
+            return None
+        version = next_version(agent)
+        rows = changed_rows(compare_agents(agent, filled.preview(agent)), self._libraries())
+        about = f"{version_name(agent.version)} is active now. What changes:"
+        return {
+            "title": f"Save this as {agent.name} {version}?",
+            "about": f"“{filled.message}” {about}" if filled.message else about,
+            "rows": _rows(rows),
+            "verb": f"Save as {version}",
+        }
+
+    @intent
+    async def _on_save(self, draft: str) -> None:
+        await finish(self._agents.save(self._filled(draft)))
+        self._open.pop(draft, None)
+
+    @intent
+    async def _on_drop(self, draft: str) -> None:
+        await finish(self._agents.drop(draft))
+        self._open.pop(draft, None)
+
+    @intent
+    async def _on_try(self, draft: str, fields: AgentFields | None = None) -> None:
+        """Opens a chat with a draft beside one with the active version."""
+        filled = self._filled(draft, fields)
+        agent = filled.create()
+        await finish(self._agents.keep(filled))
+        if filled.agent_id is None:
+            await finish(self._store.chat.try_draft(agent))
+        else:
+            await finish(self._store.chat.new(filled.agent_id))
+            await finish(self._store.beside.try_draft(agent, filled.agent_id))
+
+    @intent
+    async def _on_chat(self, version: int) -> None:
+        """Opens a chat with a version."""
+        agent = self._chosen()
+        pinned = None if version == agent.version else version
+        await finish(self._store.chat.new(agent.id, pinned))
+
+    def _filled(self, draft_id: str, fields: AgentFields | None = None) -> Draft:
+        kept = (draft for draft in self._agents.slice.value.drafts if draft.id == draft_id)
+        draft = self._open.get(draft_id) if fields else next(kept, self._open.get(draft_id))
+        if draft is None:
+            raise ProblemError(Problem("This draft is gone", "", "Begin again with Edit."))
+        return fields.onto(draft) if fields else draft
+
+    def _chosen(self) -> Agent:
+        agent = self.selected
         if agent is None:
             raise ProblemError(Problem("No agent selected", "", "Choose one at the left."))
         return agent
@@ -123,18 +262,55 @@ def _empty(loaded: bool) -> str:
     return "No agents yet. Make one with New …" if loaded else "Loading the agents …"
 
 
+def _versions(state: AgentsState, now: float) -> list[Json]:
+    draft = draft_row(state, now)
+    return [
+        *([{"id": DRAFT, "cells": _draft_cells(draft), "marked": False}] if draft else []),
+        *(
+            {"id": str(row.number), "cells": _cells(row), "marked": row.marked}
+            for row in version_rows(state, now)
+        ),
+    ]
+
+
+def _draft_cells(row: DraftRow) -> list[Cell]:
+    return ["draft", badge_json(UNSAVED), row.age, row.about]
+
+
 def _cells(row: VersionRow) -> list[Cell]:
     state = badge_json(ACTIVE) if row.active else None
     name = f"{row.name} · {row.aliases}" if row.aliases else row.name
     return [name, state, row.age, row.note]
 
 
-def _lines(change: FieldChange) -> list[Json]:
+def _rows(rows: Iterable[ChangeRow]) -> list[Json]:
     return [
         {
-            "change": line.change,
-            "sign": line_sign(line.change),
-            "spans": [{"text": span.text, "change": span.change} for span in line.spans],
+            "field": row.field,
+            "words": row.words,
+            "change": row.change,
+            "depth": row.depth,
+            "hunks": [_hunk(hunk) for hunk in row.hunks],
         }
-        for line in change.lines
+        for row in rows
     ]
+
+
+def _hunk(hunk: Hunk) -> Json:
+    """Its lines, and which of them stand beside each other."""
+    number = {id(line): index for index, line in enumerate(hunk.lines)}
+    return {
+        "gap": gap_words(hunk.skipped) if hunk.skipped else "",
+        "lines": [
+            {
+                "change": line.change,
+                "sign": line_sign(line.change),
+                "spans": [{"text": span.text, "change": span.change} for span in line.spans],
+            }
+            for line in hunk.lines
+        ],
+        "pairs": [
+            [None if side is None else number[id(side)] for side in pair]
+            for pair in side_by_side(hunk.lines)
+        ],
+    }

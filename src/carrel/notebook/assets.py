@@ -7,6 +7,7 @@ from functools import cache
 from importlib.resources import files
 
 _PARTS = {
+    "agent": ("_changes",),
     "chat": ("_compose", "_source"),
     "document": ("_reading",),
     "library": ("_folders",),

@@ -29,6 +29,7 @@ from carrel.store.activity import ActivityItem, ActivityService, ActivityState
 from carrel.store.agents import AgentsService
 from carrel.store.chat import ChatService
 from carrel.store.documents import DocumentsService, Source
+from carrel.store.drafts import Draft
 from carrel.store.handle import Handle
 from carrel.store.libraries import LibrariesService
 from carrel.store.loop import OwnerLoop
@@ -56,12 +57,17 @@ POLL = 0.3
 
 
 class AgentOptions(TypedDict, total=False):
-    """What an agent is made of. `libraries` are those it may search, by name or id."""
+    """What an agent is made of. `libraries` are those it may search, by name or id.
+
+    `message` is what the version is about.
+    """
 
     model: str
     description: str
     instructions: str
     temperature: float | None
+    max_tokens: int | None
+    message: str
     libraries: Sequence[str | Library]
 
 
@@ -246,7 +252,7 @@ class Bench:
         """Makes an agent; without a model it gets the service's first."""
         self._done(self._store.session.ready(), None)
         models = self._store.session.slice.value.models
-        blank = AgentFields(name=name, model=models[0] if models else "")
+        blank = Draft.blank(models[0] if models else "").changed(name=name)
         with _in_words():
             made = self._changed(blank, **fields).create()
         return self._done(self._store.agents.create(made), None)
@@ -255,7 +261,11 @@ class Bench:
         """Makes the next version of an agent: these fields changed, the rest as it is."""
         old = self._agent(agent)
         with _in_words():
-            change = self._changed(AgentFields.of(old), **fields).update(old)
+            change = self._changed(Draft.of(old), **fields).update(old)
+        if change is None:
+            raise BenchError(
+                Problem("Nothing changed", "The agent is as it was.", "Give a field that differs.")
+            )
         return self._done(self._store.agents.update(old.id, change), None)
 
     def ask(
@@ -339,13 +349,14 @@ class Bench:
             return agent
         return _named("agent", agent, self._run(_agents(self._store)))
 
-    def _changed(self, fields: AgentFields, **options: Unpack[AgentOptions]) -> AgentFields:
+    def _changed(self, draft: Draft, **options: Unpack[AgentOptions]) -> Draft:
         changes: dict[str, Any] = {**options}
         for name in changes.keys() - AgentOptions.__annotations__.keys():
             raise TypeError(no_option("an agent", name, AgentOptions.__annotations__))
         if "libraries" in options:
             changes["libraries"] = [self._library(one).id for one in options["libraries"]]
-        return AgentFields.model_validate({**fields.model_dump(), **changes})
+        known = AgentFields.of(draft).model_dump()
+        return AgentFields.model_validate({**known, **changes}).onto(draft)
 
 
 @contextmanager

@@ -1,16 +1,21 @@
-"""Agents: their versions, which one is active, what changed between two."""
+"""Agents: their versions, which one is active, what changed between two, what is not saved yet."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from carrel.store.action import Policy, action
 from carrel.store.area import Area
+from carrel.store.asking import TRIAL
+from carrel.store.drafts import Draft, SavedDrafts
 from carrel.store.loop import OwnerLoop
 from carrel.store.notifications import NotificationsService
-from carrel.store.problem import Problem
+from carrel.store.problem import Problem, ProblemError
 from carrel.store.selectors.diff import FieldChange, compare_agents
 from carrel.store.session import SessionService
 
@@ -22,7 +27,10 @@ PAGE = 100
 
 @dataclass(frozen=True, slots=True)
 class AgentsState:
-    """The agents; the versions of the selected one, newest first; two marked ones compared."""
+    """The agents; the versions of the selected one, newest first; two marked ones compared.
+
+    `drafts` has what is not saved yet, of any agent, and new agents.
+    """
 
     items: tuple[Agent, ...] = ()
     selected: str | None = None
@@ -30,9 +38,20 @@ class AgentsState:
     aliases: tuple[AgentAlias, ...] = ()
     marked: tuple[int, ...] = ()
     diff: tuple[FieldChange, ...] = ()
+    drafts: tuple[Draft, ...] = ()
     loaded: bool = False
     loading: bool = False
     error: Problem | None = None
+
+    @property
+    def agent(self) -> Agent | None:
+        """The selected agent, as its active version has it."""
+        return next((agent for agent in self.items if agent.id == self.selected), None)
+
+    @property
+    def draft(self) -> Draft | None:
+        """What is not saved yet of the selected agent."""
+        return next((draft for draft in self.drafts if draft.agent_id == self.selected), None)
 
 
 class AgentsService(Area[AgentsState]):
@@ -41,10 +60,12 @@ class AgentsService(Area[AgentsState]):
     ) -> None:
         super().__init__(loop, AgentsState(), session)
         self._notifications = notifications
+        self._active_before: dict[str, list[int]] = {}
 
     @action(Policy.LATEST)
     async def load(self) -> None:
-        """Loads the agents, and the versions of the selected one."""
+        """Loads the agents, the versions of the selected one, and the drafts."""
+        await self._load_drafts()
         with self._loading():
             await self._load()
 
@@ -72,20 +93,113 @@ class AgentsService(Area[AgentsState]):
         self._notifications.notify(f"{changed.name} is now v{changed.version}.")
         return changed
 
+    @action(Policy.SINGLE, lane="update", changes=True)
+    async def save(self, draft: Draft) -> Agent | None:
+        """Saves a draft: an agent's next version, or a new agent. It is no draft any more then.
+
+        None when it does not differ from the active version.
+        """
+        client = await self._session.client()
+        if draft.agent_id is None:
+            saved = await client.agents.create(draft.create())
+        else:
+            # Against what is active now, which somebody else may have changed meanwhile.
+            agent = await client.agents.get(draft.agent_id)
+            change = draft.update(agent)
+            if change is None:
+                await self.drop(draft.id)
+                return None
+            saved = await client.agents.update(agent.id, change)
+            self._remember(agent)
+            self._notifications.notify(f"{saved.name} is now v{saved.version}.")
+        await self.drop(draft.id)
+        await self._show(saved)
+        return saved
+
+    @action(Policy.QUEUE, lane="drafts")
+    async def keep(self, draft: Draft) -> None:
+        """Keeps a draft on disk. One that differs in nothing from its version is dropped."""
+        if draft in self.slice.value.drafts:
+            return
+        saved = self._saved()
+        if self._says_something(draft):
+            await asyncio.to_thread(saved.save, replace(draft, updated=time.time()))
+        else:
+            await asyncio.to_thread(saved.forget, draft.id)
+        await self._load_drafts()
+
+    @action(Policy.QUEUE, lane="drafts")
+    async def write(self, draft: Draft, libraries: Mapping[str, str]) -> Path:
+        """The path of a draft as YAML, for an editor.
+
+        What an editor left of it, because it could not be read, is there again. `libraries`
+        gives names for library ids.
+        """
+        from carrel.store.agent_yaml import to_yaml
+
+        kept = (each.updated for each in self.slice.value.drafts if each.id == draft.id)
+        text = to_yaml(draft, libraries)
+        return await asyncio.to_thread(self._saved().text, draft.id, text, next(kept, 0.0))
+
+    @action(Policy.QUEUE, lane="drafts")
+    async def drop(self, draft_id: str) -> None:
+        """Drops a draft for good."""
+        await asyncio.to_thread(self._saved().delete, draft_id)
+        await self._load_drafts()
+
     @action(Policy.SINGLE, changes=True)
     async def switch(self, agent_id: str, version: int) -> Agent:
         """Makes a version the active one."""
         client = await self._session.client()
-        changed = await client.agents.switch(agent_id, version)
-        await self._show(changed)
-        self._notifications.notify(f"{changed.name} v{changed.version} is active.")
-        return changed
+        self._remember(await client.agents.get(agent_id))
+        return await self._switch(agent_id, version)
+
+    @action(Policy.SINGLE, lane="switch", changes=True)
+    async def roll_back(self, agent_id: str) -> Agent:
+        """Makes the version active that was active before, else the one below the active one."""
+        client = await self._session.client()
+        agent = await client.agents.get(agent_id)
+        before = self._active_before.get(agent_id)
+        below = [number for number in agent.versions if number < agent.version]
+        if not before and not below:
+            raise ProblemError(
+                Problem(
+                    "There is no version to roll back to",
+                    f"{agent.name} v{agent.version} is its first.",
+                )
+            )
+        return await self._switch(agent_id, before.pop() if before else max(below))
+
+    @action(Policy.SINGLE, lane="alias", changes=True)
+    async def set_alias(self, agent_id: str, alias: str, version: int) -> None:
+        """Points an alias at a version, away from the one it pointed at."""
+        client = await self._session.client()
+        try:
+            made = await client.agents.set_alias(agent_id, alias, version)
+        except ValueError:
+            raise ProblemError(
+                Problem(
+                    f"“{alias}” cannot be an alias",
+                    "It has small letters, digits, _ and -, with a letter first.",
+                )
+            ) from None
+        await self._load_versions()
+        self._notifications.notify(f"{made.alias} is v{made.version} now.")
+
+    @action(Policy.SINGLE, lane="alias", changes=True)
+    async def remove_alias(self, agent_id: str, alias: str) -> None:
+        """Takes an alias away; its version stays."""
+        client = await self._session.client()
+        await client.agents.delete_alias(agent_id, alias)
+        await self._load_versions()
+        self._notifications.notify(f"{alias} names no version now.")
 
     @action(Policy.SINGLE, changes=True)
     async def delete(self, agent_id: str) -> None:
         """Deletes an agent with all its versions."""
         client = await self._session.client()
         await client.agents.delete(agent_id)
+        await self.drop(agent_id)
         with self._loading():
             await self._load()
 
@@ -104,6 +218,32 @@ class AgentsService(Area[AgentsState]):
         """Compares two versions of the selected agent."""
         self._compare((old, new))
 
+    async def _switch(self, agent_id: str, version: int) -> Agent:
+        client = await self._session.client()
+        changed = await client.agents.switch(agent_id, version)
+        await self._show(changed)
+        self._notifications.notify(f"{changed.name} v{changed.version} is active.")
+        return changed
+
+    def _remember(self, agent: Agent) -> None:
+        """Remembers what is active, to be rolled back to."""
+        self._active_before.setdefault(agent.id, []).append(agent.version)
+
+    def _says_something(self, draft: Draft) -> bool:
+        if draft.agent_id is None:
+            return bool(draft.fields.keys() - {"model"})
+        agents = (agent for agent in self.slice.value.items if agent.id == draft.agent_id)
+        agent = next(agents, None)
+        return agent is None or draft.differs_from(agent)
+
+    async def _load_drafts(self) -> None:
+        self.slice.set(drafts=await asyncio.to_thread(self._saved().all))
+
+    def _saved(self) -> SavedDrafts:
+        from carrel.config import folders
+
+        return SavedDrafts(folders().state, self._session.slice.value.profile)
+
     async def _show(self, agent: Agent) -> None:
         self._choose(agent.id)
         with self._loading():
@@ -111,7 +251,8 @@ class AgentsService(Area[AgentsState]):
 
     async def _load(self) -> None:
         client = await self._session.client()
-        items = await _all(lambda page: client.agents.list(page=page, page_size=PAGE))
+        agents = await _all(lambda page: client.agents.list(page=page, page_size=PAGE))
+        items = [agent for agent in agents if not _is_trial(agent)]
         self.slice.set(items=tuple(items), loaded=True)
         if self.slice.value.selected not in {agent.id for agent in items}:
             self._choose(items[0].id if items else None)
@@ -142,6 +283,10 @@ class AgentsService(Area[AgentsState]):
     def _choose(self, agent_id: str | None) -> None:
         if agent_id != self.slice.value.selected:
             self.slice.set(selected=agent_id, versions=(), aliases=(), marked=(), diff=())
+
+
+def _is_trial(agent: Agent) -> bool:
+    return TRIAL.items() <= (agent.metadata or {}).items()
 
 
 async def _all(load: Callable[[int], Awaitable[list[Agent]]]) -> list[Agent]:

@@ -1,73 +1,186 @@
+from typing import Any
+
 import pytest
 from playwright.sync_api import Page, expect
 
-from support.views import EVIL, agent_state, kernel, mount, sent
+from support.views import EVIL, agent_fields, agent_state, diff_rows, kernel, mount, sent
 
 pytestmark = pytest.mark.xdist_group("browser")
 
+BEGUN = {"draft": "a1", "title": "Edit support", "fields": agent_fields()}
+FOUND = {"title": "Save this as support v2?", "about": "v1 is active now.", "verb": "Save as v2"}
+BEFORE = {"change": "removed", "sign": "−", "spans": [{"text": "at length", "change": "removed"}]}
+AFTER = {
+    "change": "added",
+    "sign": "+",
+    "spans": [{"text": "briefly ", "change": "same"}, {"text": EVIL, "change": "added"}],
+}
+ROWS = diff_rows(BEFORE, AFTER, pairs=[[0, 1]])
+DRAFT = {"id": "draft", "marked": False}
+DRAFT |= {"cells": ["draft", {"text": "✎ unsaved", "role": "busy"}, "now", "from v1"]}
 
-def test_the_form_holds_the_agent_and_sends_what_was_changed(page: Page) -> None:
+
+def answer(page: Page, name: str, result: Any) -> None:
+    kernel(page, "answer", name, {"result": result})
+
+
+def begun(page: Page, **begun: Any) -> None:
+    """The form, opened."""
     mount(page, "agent", agent_state())
     page.get_by_role("button", name="Edit").click()
+    answer(page, "begin", {**BEGUN, **begun})
+
+
+def test_the_form_holds_the_agent_and_shows_what_changes_before_it_is_saved(page: Page) -> None:
+    begun(page)
+    assert sent(page, "begin")[0]["args"] == {"start": "edit", "version": 1}
     expect(page.get_by_label("Name", exact=True)).to_have_value("support")
     expect(page.get_by_label("contracts")).to_be_checked()
     page.get_by_label("Instructions").fill("Be brief.")
     page.get_by_label("Temperature").fill("")
     page.get_by_label("handbook").check()
-    page.get_by_role("button", name="Save").click()
-    assert sent(page, "save")[0]["args"] == {
-        "agent": "a1",
-        "fields": {
-            "name": "support",
-            "model": "smollm2",
-            "description": "",
-            "instructions": "Be brief.",
-            "temperature": None,
-            "libraries": ["l1", "l2"],
-        },
+    page.get_by_label("What this version is about").fill("shorter")
+    page.get_by_role("button", name="Save…").click()
+    fields = {"instructions": "Be brief.", "temperature": None, "message": "shorter"}
+    assert sent(page, "review")[0]["args"] == {
+        "draft": "a1",
+        "fields": agent_fields(libraries=["l1", "l2"], **fields),
     }
-    kernel(page, "answer", "save", {})
+    answer(page, "review", {**FOUND, "rows": ROWS})
+    review = page.get_by_role("alertdialog", name="What changes")
+    expect(review).to_contain_text("Save this as support v2?")
+    expect(review.locator("ins")).to_have_text(EVIL)
+    expect(review.get_by_role("button", name="Save as v2")).to_be_focused()
+    page.keyboard.press("Enter")
+    assert sent(page, "save")[0]["args"] == {"draft": "a1"}
+    answer(page, "save", None)
+    expect(page.get_by_role("grid", name="Versions")).to_be_visible()
+
+
+def test_what_is_typed_is_kept_without_being_saved(page: Page) -> None:
+    begun(page)
+    page.get_by_label("Instructions").fill("Be brief.")
+    page.wait_for_function("model.sent.some((one) => one.name === 'keep')")
+    kept = sent(page, "keep")[0]["args"]
+    assert (kept["draft"], kept["fields"]["instructions"]) == ("a1", "Be brief.")
+    assert sent(page, "save") == []
+
+
+def test_nothing_changed_is_said(page: Page) -> None:
+    begun(page)
+    page.get_by_role("button", name="Save…").click()
+    answer(page, "review", None)
+    expect(page.locator(".carrel")).to_contain_text("Nothing was changed")
     expect(page.get_by_role("grid", name="Versions")).to_be_visible()
 
 
 def test_a_refused_form_stays_as_it_was(page: Page) -> None:
-    mount(page, "agent", agent_state())
-    page.get_by_role("button", name="New…").click()
+    begun(page, draft="new1", title="New agent", fields=agent_fields(name=""))
     page.get_by_label("Name", exact=True).fill("minutes")
-    page.get_by_role("button", name="Save").click()
+    page.get_by_role("button", name="Save…").click()
     problem = {"title": "The service did not accept this", "detail": "model", "advice": None}
-    kernel(page, "answer", "save", {"kind": "error", "problem": problem})
+    kernel(page, "answer", "review", {"kind": "error", "problem": problem})
     expect(page.locator(".carrel-problem")).to_contain_text("did not accept")
     expect(page.get_by_label("Name", exact=True)).to_have_value("minutes")
-    assert sent(page, "save")[0]["args"]["agent"] is None
+
+
+def test_a_new_agent_is_made_at_once(page: Page) -> None:
+    begun(page, draft="new1", title="New agent")
+    page.get_by_role("button", name="Save…").click()
+    answer(page, "review", {"title": "", "about": "", "rows": [], "verb": "Make it"})
+    page.wait_for_function("model.sent.some((one) => one.name === 'save')")
+    assert sent(page, "save")[0]["args"] == {"draft": "new1"}
 
 
 def test_a_difference_has_signs_not_only_colours(page: Page) -> None:
-    spans = [{"text": "Answer ", "change": "same"}, {"text": EVIL, "change": "added"}]
-    lines = [{"change": "added", "sign": "+", "spans": spans}]
-    diff = [
-        {"field": "instructions", "words": "1 of 1 lines", "lines": lines},
-        {"field": "temperature", "words": "0.7 → 0.3", "lines": []},
-    ]
-    mount(page, "agent", agent_state(diff=diff, diff_title="v0 → v1 · 2 changes"))
-    expect(page.locator(".carrel-diff .line")).to_have_text(f"+ Answer {EVIL}")
+    diff = {"title": "v0 → v1 · 2 changes", "rows": ROWS}
+    mount(page, "agent", agent_state(diff=diff))
+    lines = page.locator(".carrel-diff .line")
+    expect(lines).to_have_text(["− at length", f"+ briefly {EVIL}"])
     expect(page.locator(".carrel-diff ins")).to_have_text(EVIL)
-    expect(page.locator(".carrel-diff")).to_contain_text("0.7 → 0.3")
+    expect(page.locator(".carrel-diff").first).to_contain_text("⋯ 8 lines the same")
+    expect(page.locator(".carrel-diff").first).to_contain_text("0.7 → 0.3")
 
 
-def test_making_a_version_active_asks_first(page: Page) -> None:
+def test_two_texts_stand_side_by_side(page: Page) -> None:
+    diff = {"title": "v0 → v1 · 2 changes", "rows": ROWS}
+    mount(page, "agent", agent_state(diff=diff))
+    page.get_by_role("button", name="Side by side").click()
+    left, right = page.locator(".carrel-diff .pair > .line").all()
+    old, new = left.bounding_box(), right.bounding_box()
+    assert old and new
+    assert old["y"] == new["y"] and old["x"] + old["width"] <= new["x"]
+    page.get_by_role("row", name="v0").click()
+    page.keyboard.press("]")
+    page.keyboard.press("]")
+    expect(page.locator("dt", has_text="temperature")).to_be_focused()
+    page.keyboard.press("v")
+    expect(page.locator(".carrel-diff .pair")).to_have_count(0)
+
+
+def test_making_a_version_active_shows_what_changes_and_asks(page: Page) -> None:
     mount(page, "agent", agent_state())
+    page.keyboard.press("Tab")
     page.get_by_role("row", name="v0").click()
     page.keyboard.press("Shift+A")
-    page.get_by_role("alertdialog").get_by_role("button", name="Make active").click()
+    assert sent(page, "preview")[0]["args"] == {"version": 0}
+    answer(page, "preview", {"title": "Make v0 active?", "about": "What changes:", "rows": ROWS})
+    review = page.get_by_role("alertdialog", name="What changes")
+    expect(review).to_contain_text("0.7 → 0.3")
+    page.keyboard.press("Escape")
+    expect(review).to_be_hidden()
+    assert sent(page, "make_active") == []
+    page.keyboard.press("Shift+A")
+    answer(page, "preview", {"title": "Make v0 active?", "about": "What changes:", "rows": ROWS})
+    review.get_by_role("button", name="Make active").click()
     assert sent(page, "make_active")[0]["args"] == {"version": 0}
 
 
-def test_enter_sends_the_form_and_breaks_a_line_only_in_the_long_field(page: Page) -> None:
+def test_one_key_rolls_back(page: Page) -> None:
     mount(page, "agent", agent_state())
-    page.get_by_role("button", name="Edit").click()
+    page.get_by_role("row", name="v1").click()
+    page.keyboard.press("b")
+    assert len(sent(page, "roll_back")) == 1
+
+
+def test_a_draft_is_a_row_with_its_changes_and_is_tried_or_dropped(page: Page) -> None:
+    draft = {"title": "v1 → draft · 2 changes", "rows": ROWS}
+    versions = [DRAFT, *agent_state()["versions"]]
+    mount(page, "agent", agent_state(versions=versions, draft=draft))
+    page.get_by_role("row", name="draft").click()
+    expect(page.locator(".carrel-diff ins")).to_have_text(EVIL)
+    page.keyboard.press("t")
+    assert sent(page, "try")[0]["args"] == {"draft": "a1", "fields": None}
+    page.get_by_role("row", name="draft").click()
+    page.keyboard.press("Shift+D")
+    page.get_by_role("alertdialog", name="Confirm").get_by_role("button", name="Drop").click()
+    assert sent(page, "drop")[0]["args"] == {"draft": "a1"}
+    page.get_by_role("row", name="v0").click()
+    expect(page.locator(".carrel-diff ins")).to_have_count(0)
+
+
+def test_aliases_are_set_moved_and_removed(page: Page) -> None:
+    aliases = [
+        {"alias": "prod", "id": "1", "version": "v1"},
+        {"alias": "old", "id": "0", "version": "v0"},
+    ]
+    mount(page, "agent", agent_state(aliases=aliases))
+    page.get_by_role("row", name="v0").click()
+    page.get_by_role("button", name="Move prod here (v1)").click()
+    page.get_by_role("button", name="Remove old").click()
+    page.get_by_label("Alias of the chosen version").fill("next")
+    page.keyboard.press("Enter")
+    assert [one["args"] for one in sent(page, "alias")] == [
+        {"alias": "prod", "version": 0},
+        {"alias": "old", "version": None},
+        {"alias": "next", "version": 0},
+    ]
+
+
+def test_enter_sends_the_form_and_breaks_a_line_only_in_the_long_field(page: Page) -> None:
+    begun(page)
     page.get_by_label("Instructions").fill("One.")
     page.keyboard.press("Enter")
     page.keyboard.type("Two.")
     page.get_by_label("Name", exact=True).press("Enter")
-    assert sent(page, "save")[0]["args"]["fields"]["instructions"] == "One.\nTwo."
+    assert sent(page, "review")[0]["args"]["fields"]["instructions"] == "One.\nTwo."

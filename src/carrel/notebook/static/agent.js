@@ -1,35 +1,65 @@
-/** The Agent panel: agents, the versions of one, and what differs between two; a form to edit. */
+/** How long after the last key what is typed is kept. */
+const KEEP_MS = 500;
+
+/** The Agent panel: agents, the versions of one, what differs; a form whose content is a draft. */
 class AgentView extends View {
   constructor(host) {
     super(host, "Agents");
     const { h } = this;
     this.list = new ChoiceList(this, "Agents", (id) => this.ask("choose", { agent: id }));
-    this.newButton = this.button("New…", () => this.edit(null));
-    this.side = h("div", { class: "carrel-pane list" }, this.list.element, h("div", { class: "carrel-tools" }, this.newButton));
+    this.newButton = this.button("New…", () => this.begin("blank"));
+    this.unsaved = new ChoiceList(this, "New agents that are not saved", (id) => this.begin(id));
+    this.side = h("div", { class: "carrel-pane list" }, this.list.element, this.unsaved.element,
+      h("div", { class: "carrel-tools" }, this.newButton));
     this.grid = new Grid(this, {
       label: "Versions", marks: true,
       columns: [{ label: "Version" }, { label: "State" }, { label: "Changed", kind: "quiet" }, { label: "Message", kind: "name" }],
-      onMark: (id) => this.ask("mark", { version: Number(id) }),
-      onOpen: (id) => this.ask("mark", { version: Number(id) }),
+      onSelect: () => this.drawChosen(),
+      onMark: (id) => this.mark(id),
+      onOpen: (id) => (id === "draft" ? this.review(this.state.selected) : this.mark(id)),
     });
     this.title = h("h3", {});
-    this.editButton = this.button("Edit", () => this.edit(this.state.selected));
-    this.activeButton = this.button("Make active…", () => this.makeActive());
-    this.deleteButton = this.button("Delete…", () => this.remove());
+    this.tools = {
+      edit: this.button("Edit", () => this.begin("edit")),
+      try: this.button("Try draft", () => this.tryDraft()),
+      chat: this.button("Chat", () => this.chat()),
+      copy: this.button("Duplicate", () => this.begin("copy")),
+      active: this.button("Make active…", () => this.makeActive()),
+      back: this.button("Roll back", () => this.rollBack()),
+      remove: this.button("Delete…", () => this.remove()),
+    };
+    this.changes = new Changes(this);
     this.diffTitle = h("h4", {});
-    this.diff = h("dl", { class: "carrel-diff" });
+    this.aliases = this.makeAliases();
     this.form = this.makeForm();
+    this.reviewed = this.makeReview();
     this.versions = h("div", { class: "carrel-panes" },
-      h("div", { class: "carrel-pane versions" }, this.grid.element),
-      h("div", { class: "carrel-pane" }, h("div", { class: "carrel-scroll" }, this.diffTitle, this.diff)));
+      h("div", { class: "carrel-pane versions" }, this.grid.element, this.aliases),
+      h("div", { class: "carrel-pane" },
+        h("div", { class: "carrel-tools" }, this.diffTitle, h("span", { class: "carrel-gap" }), this.changes.toggle),
+        h("div", { class: "carrel-scroll" }, this.changes.element)));
     this.empty = h("div", { class: "carrel-empty" });
     this.body.append(h("div", { class: "carrel-panes" }, this.side, h("div", { class: "carrel-pane" },
-      h("div", { class: "carrel-tools" }, this.title, h("span", { class: "carrel-gap" }), this.editButton, this.activeButton, this.deleteButton),
-      this.empty, this.versions, this.form)));
-    this.key("n", () => this.edit(null));
-    this.key("e", () => this.edit(this.state.selected));
-    this.key("A", () => this.makeActive());
-    this.key("D", () => this.remove());
+      h("div", { class: "carrel-tools" }, this.title, h("span", { class: "carrel-gap" }), ...Object.values(this.tools)),
+      this.empty, this.versions, this.form, this.reviewed)));
+    this.signal.addEventListener("abort", () => clearTimeout(this.keeping));
+    for (const [key, action] of [
+      ["n", () => this.begin("blank")], ["e", () => this.begin("edit")], ["t", () => this.tryDraft()],
+      ["c", () => this.chat()], ["A", () => this.makeActive()], ["b", () => this.rollBack()],
+      ["a", () => this.alias.focus()], ["v", () => this.shown().turn()],
+      ["[", () => this.shown().go(-1)], ["]", () => this.shown().go(1)], ["D", () => this.remove()],
+    ]) this.key(key, action);
+  }
+
+  makeAliases() {
+    const { h } = this;
+    this.aliasButtons = h("span", {});
+    this.alias = h("input", {
+      "aria-label": "Alias of the chosen version", placeholder: "alias, such as prod", autocomplete: "off",
+      onkeydown: (event) => { if (event.key === "Enter") this.setAlias(this.alias.value.trim()); },
+    });
+    return h("div", { class: "aliases", role: "group", "aria-label": "Aliases" },
+      this.alias, this.button("Set", () => this.setAlias(this.alias.value.trim()), "small"), this.aliasButtons);
   }
 
   makeForm() {
@@ -41,102 +71,245 @@ class AgentView extends View {
     };
     this.modelList = h("datalist", { id: `${this.id}-models` });
     this.libraryBoxes = h("div", { class: "libraries", role: "group", "aria-label": "Libraries it may search" });
-    this.submit = h("button", { class: "carrel-button primary" }, "Save");
-    const form = h("form", { class: "carrel-form", hidden: true, onsubmit: (event) => this.save(event) },
-      ...field("name", "Name", h("input", { required: true, autocomplete: "off" })),
-      ...field("model", "Model", h("input", { required: true, autocomplete: "off", list: `${this.id}-models` })), this.modelList,
-      ...field("description", "Description", h("input", { autocomplete: "off" })),
-      ...field("instructions", "Instructions", h("textarea", { rows: 6 })),
-      h("span", {}, "Libraries"), this.libraryBoxes,
-      ...field("temperature", "Temperature", h("input", { type: "number", min: 0, max: 1, step: 0.05, placeholder: "the model's own" })),
-      h("div", { class: "actions" }, this.submit, this.button("Cancel", () => this.closeForm())));
+    this.submit = h("button", { class: "carrel-button primary" }, "Save…");
+    this.dropButton = this.button("Drop draft…", () => this.drop(this.editing), "danger");
+    const form = h("form", {
+      class: "carrel-form", hidden: true, oninput: () => this.keepSoon(),
+      onsubmit: (event) => { event.preventDefault(); this.review(this.editing, this.fields()); },
+    },
+    ...field("name", "Name", h("input", { required: true, autocomplete: "off" })),
+    ...field("model", "Model", h("input", { required: true, autocomplete: "off", list: `${this.id}-models` })), this.modelList,
+    ...field("description", "Description", h("input", { autocomplete: "off" })),
+    ...field("instructions", "Instructions", h("textarea", { rows: 6 })),
+    h("span", {}, "Libraries"), this.libraryBoxes,
+    ...field("temperature", "Temperature", h("input", { type: "number", min: 0, max: 1, step: "any", placeholder: "the model's own" })),
+    ...field("max_tokens", "Tokens of an answer", h("input", { type: "number", min: 0, step: 1, placeholder: "the model's own" })),
+    ...field("message", "What this version is about", h("input", { autocomplete: "off", maxlength: 500 })),
+    h("div", { class: "actions" }, this.submit, this.button("Try in chat", () => this.tryDraft()), this.dropButton,
+      this.button("Close", () => this.leave())));
     this.modelList.style.display = "none";
-    form.addEventListener("keydown", (event) => { if (event.key === "Escape") this.closeForm(); }, { signal: this.signal });
+    form.addEventListener("keydown", (event) => { if (event.key === "Escape") this.leave(); }, { signal: this.signal });
     return form;
+  }
+
+  makeReview() {
+    const { h } = this;
+    this.reviewTitle = h("h3", {});
+    this.reviewAbout = h("div", {});
+    this.reviewChanges = new Changes(this);
+    this.reviewButtons = h("div", { class: "carrel-tools" });
+    const review = h("section", { class: "carrel-review", role: "alertdialog", "aria-label": "What changes", hidden: true },
+      h("div", { class: "carrel-scroll" }, this.reviewTitle, this.reviewAbout, this.reviewChanges.element), this.reviewButtons);
+    review.addEventListener("keydown", (event) => { if (event.key === "Escape") this.show("versions"); }, { signal: this.signal });
+    return review;
   }
 
   draw(state) {
     this.state = state;
     this.side.hidden = state.single;
     this.list.draw(state.agents, state.selected);
+    this.unsaved.draw(state.new_agents.map((one) => ({ ...one, name: `✎ ${one.name || "no name yet"}` })), null);
+    this.unsaved.element.hidden = state.new_agents.length === 0;
     const none = state.selected === null;
-    if (this.form.hidden) {
+    if (this.form.hidden && this.reviewed.hidden) {
       say(this.title, state.title);
       say(this.empty, state.empty);
       this.empty.hidden = !none;
       this.versions.hidden = none;
     }
     this.grid.draw(state.versions, null, "Loading the versions …");
-    say(this.diffTitle, state.diff_title);
-    this.drawDiff(state.diff);
-    this.editButton.disabled = this.activeButton.disabled = this.deleteButton.disabled = none || state.read_only;
-    this.editButton.hidden = this.activeButton.hidden = this.deleteButton.hidden = !this.form.hidden;
-    this.newButton.disabled = state.read_only;
+    this.drawChosen();
+    for (const [name, button] of Object.entries(this.tools)) {
+      button.hidden = !(this.form.hidden && this.reviewed.hidden) || (name === "try" && !state.draft.title);
+      button.disabled = none || (state.read_only && ["active", "back", "remove"].includes(name));
+    }
+    this.submit.disabled = state.read_only;
     this.root.setAttribute("aria-busy", String(state.loading));
   }
 
-  drawDiff(changes) {
-    const { h } = this;
-    this.diff.replaceChildren(...changes.flatMap((change) => [
-      h("dt", {}, change.field),
-      h("dd", {}, ...(change.lines.length
-        ? change.lines.map((line) => h("div", { class: `line ${line.change}` }, `${line.sign} `,
-          ...line.spans.map((span) => ({ added: h("ins", {}, span.text), removed: h("del", {}, span.text) }[span.change] ?? span.text))))
-        : [h("span", {}, change.words)])),
-    ]));
+  /** What depends on the version under the cursor: its changes and its aliases. */
+  drawChosen() {
+    const { state } = this;
+    const id = this.grid.cursor;
+    const compared = state.diff.rows.length ? state.diff : id === "draft" ? state.draft : state.diff;
+    say(this.diffTitle, compared.title);
+    this.changes.draw(compared.rows);
+    this.aliases.hidden = id === null || id === "draft" || state.read_only;
+    const buttons = state.aliases.map((one) => (one.id === id
+      ? this.button(`Remove ${one.alias}`, () => this.ask("alias", { alias: one.alias, version: null }), "small")
+      : this.button(`Move ${one.alias} here (${one.version})`, () => this.setAlias(one.alias), "small")));
+    const words = `${id} ${JSON.stringify(state.aliases)}`;
+    if (words !== this.drawnAliases) this.aliasButtons.replaceChildren(...buttons);
+    this.drawnAliases = words;
   }
 
-  edit(id) {
-    if (this.state.read_only) return;
-    this.editing = id;
+  /** The changes that are on screen. */
+  shown() {
+    return this.reviewed.hidden ? this.changes : this.reviewChanges;
+  }
+
+  /** @param {"versions" | "form" | "review"} what */
+  show(what) {
+    this.form.hidden = what !== "form";
+    this.reviewed.hidden = what !== "review";
+    this.versions.hidden = this.empty.hidden = true;
+    this.draw(this.state);
+    if (what === "versions") this.root.focus();
+  }
+
+  mark(id) {
+    if (id !== "draft") this.ask("mark", { version: Number(id) });
+  }
+
+  version() {
+    const id = this.grid.cursor;
+    return id === null || id === "draft" ? null : Number(id);
+  }
+
+  // drafts
+
+  /** @param {string} start "blank", "edit", "copy", or the id of a kept draft */
+  async begin(start) {
+    if (start === "edit" && this.state.selected === null) return;
+    const begun = await this.ask("begin", { start, version: this.version() });
+    if (!begun) return;
+    this.editing = begun.draft;
+    this.libraries = begun.fields.libraries;
     const { h } = this;
-    const agent = id === null ? this.state.blank : this.state.agent;
-    if (!agent) return;
-    for (const name of ["name", "model", "description", "instructions", "temperature"]) this.form.elements[name].value = agent[name] ?? "";
+    for (const [name, value] of Object.entries(begun.fields)) {
+      if (name !== "libraries") this.form.elements[name].value = value ?? "";
+    }
     this.modelList.replaceChildren(...this.state.models.map((model) => h("option", { value: model })));
     const boxes = this.state.libraries.map((library) => {
       const box = h("input", { type: "checkbox", value: library.id });
-      box.checked = agent.libraries.includes(library.id);
+      box.checked = begun.fields.libraries.includes(library.id);
       return h("label", {}, box, ` ${library.name}`);
     });
     this.libraryBoxes.replaceChildren(...(boxes.length ? boxes : ["none yet"]));
-    say(this.title, id === null ? "New agent" : `Edit ${this.state.title}`);
-    this.form.hidden = false;
-    this.versions.hidden = this.empty.hidden = true;
-    this.draw(this.state);
+    say(this.title, begun.title);
+    this.show("form");
     this.form.elements.name.focus();
   }
 
-  closeForm() {
-    this.form.hidden = true;
-    this.draw(this.state);
-    this.root.focus();
-  }
-
-  async save(event) {
-    event.preventDefault();
-    const { name, model, description, instructions, temperature } = this.form.elements;
-    const libraries = [...this.libraryBoxes.querySelectorAll("input:checked")].map((box) => box.value);
-    const fields = {
+  fields() {
+    const { name, model, description, instructions, temperature, max_tokens, message } = this.form.elements;
+    const number = (field) => (field.value === "" ? null : Number(field.value));
+    return {
       name: name.value, model: model.value, description: description.value, instructions: instructions.value,
-      temperature: temperature.value === "" ? null : Number(temperature.value), libraries,
+      temperature: number(temperature), max_tokens: number(max_tokens), message: message.value,
+      libraries: this.libraryBoxes.childElementCount
+        ? [...this.libraryBoxes.querySelectorAll("input:checked")].map((box) => box.value) : this.libraries,
     };
-    this.submit.disabled = true;
-    const saved = await this.ask("save", { agent: this.editing, fields });
-    this.submit.disabled = false;
-    if (saved !== undefined) this.closeForm();
   }
 
-  makeActive() {
-    const version = this.state.versions.find((row) => row.id === this.grid.cursor);
-    if (!version || this.state.read_only) return;
-    this.confirm(`Make ${version.cells[0]} of ${this.state.title} active?`, "Make active",
-      () => this.ask("make_active", { version: Number(version.id) }));
+  keepSoon() {
+    clearTimeout(this.keeping);
+    this.keeping = setTimeout(() => this.keep(), KEEP_MS);
+  }
+
+  /** What cannot be sent yet, such as half a number, waits for the next key. */
+  keep() {
+    clearTimeout(this.keeping);
+    return this.form.querySelector("input:invalid[type=number]") ? undefined
+      : this.ask("keep", { draft: this.editing, fields: this.fields() });
+  }
+
+  leave() {
+    this.keep();
+    this.show("versions");
+  }
+
+  /** Shows what a draft would change, before anything is sent. */
+  async review(draft, fields = null) {
+    clearTimeout(this.keeping);
+    this.submit.disabled = true;
+    const found = await this.ask("review", { draft, fields });
+    this.submit.disabled = this.state.read_only;
+    if (found === undefined) return;
+    if (found === null) {
+      this.tell("Nothing was changed, so there is no new version.");
+      this.show("versions");
+      return;
+    }
+    if (!found.title) {
+      this.save(draft);
+      return;
+    }
+    this.confirmChanges(found, [
+      this.button(found.verb, () => this.save(draft), "primary"),
+      this.button("Edit", () => this.begin(draft)),
+      this.button("Try in chat", () => this.tryDraft()),
+      this.button("Drop draft…", () => this.drop(draft), "danger"),
+      this.button("Leave it", () => this.show("versions")),
+    ]);
+  }
+
+  confirmChanges(found, buttons) {
+    say(this.reviewTitle, found.title);
+    say(this.reviewAbout, found.about);
+    this.reviewChanges.draw(found.rows);
+    this.reviewButtons.replaceChildren(...buttons, this.h("span", { class: "carrel-gap" }), this.reviewChanges.toggle);
+    this.show("review");
+    buttons[0].focus();
+  }
+
+  async save(draft) {
+    if (await this.ask("save", { draft }) !== undefined) this.show("versions");
+  }
+
+  drop(draft) {
+    clearTimeout(this.keeping);
+    this.confirm("Drop this draft? What was not saved is gone then.", "Drop", async () => {
+      if (await this.ask("drop", { draft }) !== undefined) this.show("versions");
+    });
+  }
+
+  async tryDraft() {
+    const open = !this.form.hidden;
+    if (!open && !this.state.draft.title) return;
+    const draft = open ? this.editing : this.state.selected;
+    clearTimeout(this.keeping);
+    if (await this.ask("try", { draft, fields: open ? this.fields() : null }) === undefined) return;
+    this.show("versions");
+    this.goto("Chat");
+  }
+
+  // versions
+
+  async chat() {
+    const version = this.version();
+    if (version === null) this.tryDraft();
+    else if (await this.ask("chat", { version }) !== undefined) this.goto("Chat");
+  }
+
+  async makeActive() {
+    const version = this.version();
+    if (version === null || String(version) === this.state.active || this.state.read_only) {
+      this.tell("Choose the version to make active first.");
+      return;
+    }
+    const found = await this.ask("preview", { version });
+    if (!found) return;
+    this.confirmChanges(found, [
+      this.button("Make active", () => { this.show("versions"); this.ask("make_active", { version }); }, "primary"),
+      this.button("Leave it", () => this.show("versions")),
+    ]);
+  }
+
+  rollBack() {
+    if (this.state.selected !== null && !this.state.read_only) this.ask("roll_back");
+  }
+
+  async setAlias(alias) {
+    const version = this.version();
+    if (!alias || version === null) return;
+    if (await this.ask("alias", { alias, version }) !== undefined) this.alias.value = "";
   }
 
   remove() {
     if (this.state.selected === null || this.state.read_only) return;
-    this.confirm(`Delete ${this.state.title} with all its versions? This cannot be undone.`, "Delete", () => this.ask("delete"));
+    if (this.grid.cursor === "draft") this.drop(this.state.selected);
+    else this.confirm(`Delete ${this.state.title} with all its versions? This cannot be undone.`, "Delete", () => this.ask("delete"));
   }
 }
 

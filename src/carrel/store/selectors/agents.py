@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from carrel.store.selectors.diff import FieldChange
+from carrel.store.drafts import LIBRARY, Draft
+from carrel.store.selectors.diff import (
+    Change,
+    FieldChange,
+    Hunk,
+    compare_agents,
+    hunks,
+    tool_name,
+)
 from carrel.store.selectors.words import age, count, one_line
 
 if TYPE_CHECKING:
     from carrel.store.agents import AgentsState
+    from carrel.wire.agents import Agent
 
 _SIGNS = {"same": " ", "added": "+", "removed": "−"}
 
@@ -38,12 +47,27 @@ class VersionRow:
 
 
 @dataclass(frozen=True, slots=True)
+class DraftRow:
+    """What is not saved yet: an agent's next version, or a new agent."""
+
+    id: str
+    name: str
+    about: str
+    age: str
+
+
+@dataclass(frozen=True, slots=True)
 class ChangeRow:
-    """One changed field: its name, the change in words, and for text its lines with their sign."""
+    """One field that either version has: its name, the change in words, and text in `hunks`.
+
+    `depth` 1 is for a part of the field above.
+    """
 
     field: str
     words: str
-    change: FieldChange
+    change: Change
+    hunks: tuple[Hunk, ...] = ()
+    depth: int = 0
 
 
 def agent_rows(state: AgentsState) -> tuple[AgentRow, ...]:
@@ -77,6 +101,55 @@ def version_rows(state: AgentsState, now: float) -> tuple[VersionRow, ...]:
     )
 
 
+def draft_row(state: AgentsState, now: float) -> DraftRow | None:
+    """What is not saved yet of the selected agent."""
+    return None if state.draft is None else _draft_row(state.draft, now)
+
+
+def new_agent_rows(state: AgentsState, now: float) -> tuple[DraftRow, ...]:
+    """The new agents that are not saved yet, newest first."""
+    return tuple(_draft_row(draft, now) for draft in state.drafts if draft.agent_id is None)
+
+
+def draft_title(state: AgentsState) -> str:
+    """`v4 → draft · 2 changes`; empty without a draft of the selected agent."""
+    if state.agent is None or state.draft is None:
+        return ""
+    return f"{version_name(state.agent.version)} → draft · {changes_words(draft_changes(state))}"
+
+
+def draft_changes(state: AgentsState) -> tuple[FieldChange, ...]:
+    """What the draft of the selected agent would change of the active version."""
+    if state.agent is None or state.draft is None:
+        return ()
+    return compare_agents(state.agent, state.draft.preview(state.agent))
+
+
+def next_version(agent: Agent) -> str:
+    """What the version that is saved next will be called."""
+    return version_name(max((*agent.versions, agent.version)) + 1)
+
+
+def detail_rows(
+    agent: Agent, libraries: Mapping[str, str] | None = None
+) -> tuple[tuple[str, str], ...]:
+    """What a version is made of but for its instructions: names and values in one line each."""
+    tools: list[str] = []
+    for tool in agent.tools:
+        if tool.get("type") == LIBRARY:
+            ids = tool.get("library_ids") or ()
+            tools += [f"library {one_line((libraries or {}).get(id, id))}" for id in ids]
+        else:
+            tools.append(one_line(tool_name(tool)))
+    arguments = (
+        (name.replace("_", " ").capitalize(), one_line(str(value)))
+        for name, value in sorted(agent.completion_args.items())
+        if value is not None and (name, value) != ("tool_choice", "auto")
+    )
+    about = [("About", one_line(agent.description))] if agent.description else []
+    return (("Model", agent.model), ("Tools", ", ".join(tools) or "none"), *arguments, *about)
+
+
 def version_name(version: int | None) -> str:
     """`v3`."""
     return "" if version is None else f"v{version}"
@@ -87,28 +160,40 @@ def diff_title(state: AgentsState) -> str:
     if len(state.marked) != 2:
         return ""
     old, new = sorted(state.marked)
-    changes = sum(change.change != "same" for change in state.diff)
-    return (
-        f"{version_name(old)} → {version_name(new)} · "
-        f"{count(changes)} change{'' if changes == 1 else 's'}"
-    )
+    return f"{version_name(old)} → {version_name(new)} · {changes_words(state.diff)}"
+
+
+def changes_words(changes: Iterable[FieldChange]) -> str:
+    """`3 changes`."""
+    number = sum(change.change != "same" for change in changes)
+    return f"{count(number)} change{'' if number == 1 else 's'}"
 
 
 def change_rows(
-    state: AgentsState, libraries: Mapping[str, str] | None = None
+    changes: Iterable[FieldChange], libraries: Mapping[str, str] | None = None
 ) -> tuple[ChangeRow, ...]:
-    """The fields of the two marked versions. `libraries` gives names for library ids."""
+    """What differs, in rows. `libraries` gives names for library ids."""
     return tuple(
-        ChangeRow(change.field, _words(change, libraries or {}), change) for change in state.diff
+        _row(part, libraries or {}, depth)
+        for change in changes
+        for depth, part in ((0, change), *((1, part) for part in change.parts))
     )
+
+
+def changed_rows(
+    changes: Iterable[FieldChange], libraries: Mapping[str, str] | None = None
+) -> tuple[ChangeRow, ...]:
+    """The rows of what is not the same."""
+    return change_rows((change for change in changes if change.change != "same"), libraries)
 
 
 def change_words(change: FieldChange) -> str:
     """`mistral-large (same)`, `0.7 → 0.3`, `+ web_search`, `2 of 31 lines`."""
     if change.lines:
-        changed = sum(line.change == "added" for line in change.lines)
-        total = sum(line.change != "removed" for line in change.lines)
-        return f"{count(changed)} of {count(total)} lines"
+        added = sum(line.change == "added" for line in change.lines)
+        removed = sum(line.change == "removed" for line in change.lines)
+        total = len(change.lines) - (removed if added >= removed else added)
+        return f"{count(max(added, removed))} of {count(total)} lines"
     match change.change:
         case "same":
             value = change.new or ""
@@ -118,8 +203,15 @@ def change_words(change: FieldChange) -> str:
             return f"+ {change.new}"
         case "removed":
             return f"− {change.old}"
+        case "changed" if change.parts:
+            return change.new or ""
         case "changed":
             return f"{change.old} → {change.new}"
+
+
+def gap_words(lines: int) -> str:
+    """Says that lines are left out because they are the same."""
+    return f"⋯ {count(lines)} line{'' if lines == 1 else 's'} the same"
 
 
 def line_sign(change: str) -> str:
@@ -127,9 +219,15 @@ def line_sign(change: str) -> str:
     return _SIGNS[change]
 
 
-def _words(change: FieldChange, libraries: Mapping[str, str]) -> str:
+def _draft_row(draft: Draft, now: float) -> DraftRow:
+    begun = "" if draft.base is None else f", from {version_name(draft.base)}"
+    about = " · ".join(filter(None, (f"unsaved{begun}", one_line(draft.message))))
+    return DraftRow(draft.id, one_line(draft.name), about, age(now - draft.updated))
+
+
+def _row(change: FieldChange, libraries: Mapping[str, str], depth: int) -> ChangeRow:
     words = change_words(change)
-    if change.field == "tools":
-        for library_id, name in libraries.items():
-            words = words.replace(library_id, one_line(name))
-    return words
+    for library_id, name in libraries.items():
+        words = words.replace(library_id, one_line(name))
+    shown = hunks(change.lines) if change.change != "same" else ()
+    return ChangeRow(change.field, words, change.change, shown, depth)

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from itertools import groupby, zip_longest
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
@@ -41,13 +42,30 @@ class DiffLine:
 
 @dataclass(frozen=True, slots=True)
 class FieldChange:
-    """One field of two versions. Long text has `lines`, anything else `old` and `new`."""
+    """One field of two versions.
+
+    Long text has `lines`, structure that both versions have its `parts`, each named by its path
+    below the field; anything else `old` and `new`.
+    """
 
     field: str
     change: Change
     old: str | None = None
     new: str | None = None
     lines: tuple[DiffLine, ...] = ()
+    parts: tuple[FieldChange, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Hunk:
+    """Changed lines with some of the same around them, after `skipped` lines that are the same."""
+
+    skipped: int
+    lines: tuple[DiffLine, ...]
+
+
+Pair = tuple[DiffLine | None, DiffLine | None]
+"""An old line and the new one beside it; None where one side has no line."""
 
 
 def compare_agents(old: Agent, new: Agent) -> tuple[FieldChange, ...]:
@@ -64,8 +82,8 @@ def compare_agents(old: Agent, new: Agent) -> tuple[FieldChange, ...]:
         ),
         _text("instructions", old.instructions or "", new.instructions or ""),
         *_tools(old.tools, new.tools),
-        *_values(old.completion_args, new.completion_args),
-        *_structures(old, new),
+        *_arguments(old.completion_args, new.completion_args),
+        *_rest(old, new),
     )
 
 
@@ -83,6 +101,47 @@ def compare_lines(old: str, new: str) -> tuple[DiffLine, ...]:
         else:
             lines += _replaced(before[a:b], after[c:d])
     return tuple(lines)
+
+
+def hunks(lines: Sequence[DiffLine], context: int = 3) -> tuple[Hunk, ...]:
+    """What changed, with up to `context` lines of the same before and after each change.
+
+    Going through the old text, keeping what a hunk skips and what it has as the same, leaving
+    out what it removes and taking in what it adds gives the new text.
+    """
+    near = {
+        index + step
+        for index, line in enumerate(lines)
+        if line.change != "same"
+        for step in range(-context, context + 1)
+    }
+    found: list[Hunk] = []
+    skipped = 0
+    together: list[DiffLine] = []
+    for index, line in enumerate(lines):
+        if index in near:
+            together.append(line)
+            continue
+        if together:
+            found.append(Hunk(skipped, tuple(together)))
+            skipped, together = 0, []
+        skipped += 1
+    if together:
+        found.append(Hunk(skipped, tuple(together)))
+    return tuple(found)
+
+
+def side_by_side(lines: Sequence[DiffLine]) -> tuple[Pair, ...]:
+    """The old text on the left and the new one on the right, line by line."""
+    pairs: list[Pair] = []
+    for same, group in groupby(lines, lambda line: line.change == "same"):
+        block = tuple(group)
+        if same:
+            pairs += ((line, line) for line in block)
+        else:
+            removed = (line for line in block if line.change == "removed")
+            pairs += zip_longest(removed, (line for line in block if line.change == "added"))
+    return tuple(pairs)
 
 
 def _replaced(before: Sequence[str], after: Sequence[str]) -> Iterator[DiffLine]:
@@ -115,7 +174,11 @@ def _text(field: str, old: str, new: str) -> FieldChange:
     if old == new:
         return FieldChange(field, "same", old, new)
     change: Change = "added" if not old else "removed" if not new else "changed"
-    return FieldChange(field, change, old, new, compare_lines(old, new))
+    lines = compare_lines(old, new)
+    if change != "changed":
+        # The one empty line of a text that is not there.
+        lines = tuple(line for line in lines if line.change == change)
+    return FieldChange(field, change, old, new, lines)
 
 
 def _value(field: str, old: object, new: object) -> FieldChange:
@@ -129,28 +192,68 @@ def _value(field: str, old: object, new: object) -> FieldChange:
     return FieldChange(field, change, _shown(old), _shown(new))
 
 
-def _values(old: dict[str, Any], new: dict[str, Any]) -> Iterator[FieldChange]:
+def _arguments(old: dict[str, Any], new: dict[str, Any]) -> Iterator[FieldChange]:
     for name in sorted({*old, *new}):
         if old.get(name) is not None or new.get(name) is not None:
-            yield _value(name, old.get(name), new.get(name))
+            yield _structure(name, old.get(name), new.get(name))
 
 
-def _tools(old: list[dict[str, Any]], new: list[dict[str, Any]]) -> Iterator[FieldChange]:
-    added = [_shown(tool) for tool in new]
-    for tool in map(_shown, old):
-        if tool in added:
-            added.remove(tool)
-            yield FieldChange("tools", "same", tool, tool)
-        else:
-            yield FieldChange("tools", "removed", old=tool)
-    yield from (FieldChange("tools", "added", new=tool) for tool in added)
-
-
-def _structures(old: Agent, new: Agent) -> Iterator[FieldChange]:
+def _rest(old: Agent, new: Agent) -> Iterator[FieldChange]:
     for field in ("handoffs", "metadata", "guardrails", "deployment_chat"):
         before, after = getattr(old, field), getattr(new, field)
         if before != after:
-            yield _value(field, before, after)
+            yield _structure(field, before, after)
+
+
+def _tools(old: Sequence[dict[str, Any]], new: Sequence[dict[str, Any]]) -> Iterator[FieldChange]:
+    """First those that stayed, changed or went, then those that came."""
+    alike = [tool for tool in new if tool in old]
+    others = [tool for tool in new if tool not in old]
+    for tool in old:
+        if tool in alike:
+            alike.remove(tool)
+            yield FieldChange("tools", "same", _tool(tool), _tool(tool))
+            continue
+        after = next((one for one in others if tool_name(one) == tool_name(tool)), None)
+        if after is None:
+            yield FieldChange("tools", "removed", old=_tool(tool))
+        else:
+            others.remove(after)
+            yield _structure("tools", tool, after, tool_name(tool))
+    yield from (FieldChange("tools", "added", new=_tool(tool)) for tool in (*alike, *others))
+
+
+def _structure(field: str, old: object, new: object, name: str | None = None) -> FieldChange:
+    """A value; where both versions have structure, what differs inside. `name` stands for it."""
+    if old == new or not (_has_parts(old) and type(old) is type(new)):
+        return _value(field, old, new)
+    return FieldChange(field, "changed", name, name, parts=tuple(_parts("", old, new)))
+
+
+def _parts(path: str, old: object, new: object) -> Iterator[FieldChange]:
+    if old == new:
+        return
+    if isinstance(old, dict) and isinstance(new, dict):
+        for key in {**old, **new}:
+            yield from _parts(f"{path}.{key}" if path else str(key), old.get(key), new.get(key))
+    elif isinstance(old, list) and isinstance(new, list):
+        yield from _elements(path, old, new)
+    elif isinstance(old, str) and isinstance(new, str) and "\n" in old + new:
+        yield _text(path, old, new)
+    else:
+        yield _value(path, old, new)
+
+
+def _elements(path: str, old: Sequence[object], new: Sequence[object]) -> Iterator[FieldChange]:
+    before, after = [_json(one) for one in old], [_json(one) for one in new]
+    for kind, a, b, c, d in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+        if kind != "equal":
+            yield from (FieldChange(path, "removed", old=_shown(one)) for one in old[a:b])
+            yield from (FieldChange(path, "added", new=_shown(one)) for one in new[c:d])
+
+
+def _has_parts(value: object) -> bool:
+    return isinstance(value, dict | list)
 
 
 def _if_any(change: FieldChange, present: bool) -> tuple[FieldChange, ...]:
@@ -158,18 +261,29 @@ def _if_any(change: FieldChange, present: bool) -> tuple[FieldChange, ...]:
 
 
 def _shown(value: object) -> str | None:
-    """A value as a person reads it: a tool by its kind and what it is about, others as JSON."""
-    if value is None or isinstance(value, str):
-        return value
-    if isinstance(value, dict) and isinstance(value.get("type"), str):
-        return _tool(value)
+    return value if value is None or isinstance(value, str) else _json(value)
+
+
+def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
+def tool_name(tool: dict[str, Any]) -> str:
+    """What tells a tool from the others: `function lookup`, `connector mail`, `web_search`."""
+    kind = str(tool.get("type"))
+    function = tool.get("function")
+    name = function.get("name") if isinstance(function, dict) else tool.get("connector_id")
+    return kind if name is None else f"{kind} {name}"
+
+
 def _tool(tool: dict[str, Any]) -> str:
-    rest = {key: value for key, value in tool.items() if key != "type" and value is not None}
-    if list(rest) == ["library_ids"]:
-        return f"{tool['type']}: {', '.join(map(str, rest['library_ids']))}"
+    """A tool as a person reads it: its name, and what there is to say about it."""
+    rest = {key: value for key, value in tool.items() if key not in ("type", "connector_id")}
+    if isinstance(function := rest.get("function"), dict):
+        rest["function"] = {key: value for key, value in function.items() if key != "name"}
+    rest = {key: value for key, value in rest.items() if value not in (None, {}, [])}
     if not rest:
-        return str(tool["type"])
-    return f"{tool['type']}: {json.dumps(rest, ensure_ascii=False, sort_keys=True)}"
+        return tool_name(tool)
+    if list(rest) == ["library_ids"]:
+        return f"{tool_name(tool)}: {', '.join(map(str, rest['library_ids']))}"
+    return f"{tool_name(tool)}: {_json(rest.get('function', rest))}"

@@ -1,129 +1,108 @@
-"""Making or editing an agent in a form."""
+"""Making or editing an agent in a form. What is typed is a draft at once."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal, cast, get_args
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import VerticalScroll
+from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
+from textual.timer import Timer
 from textual.widgets import Button, Label, Static
 from textual.widgets.selection_list import Selection
 
+from carrel.store.drafts import Draft
+from carrel.text import clean_text
 from carrel.tui import labels
 from carrel.tui.dialogs.dialog import Dialog, buttons, hint
 from carrel.tui.widgets.choices import Choices
 from carrel.tui.widgets.fields import Area, Field
-from carrel.wire.agents import Agent, AgentCreate, AgentUpdate
 from carrel.wire.libraries import Library
 
-LIBRARY = "document_library"
+Then = Literal["leave", "save", "yaml"]
+
+KEEP_AFTER = 0.5
+"""Seconds after the last key until what is typed is on disk."""
 
 
 @dataclass(frozen=True)
-class Draft:
-    """What the form holds."""
+class Filled:
+    """The form's draft, and what is to come next."""
 
-    name: str
-    model: str
-    instructions: str
-    libraries: tuple[str, ...]
-    message: str
-
-    def create(self) -> AgentCreate:
-        """The agent to make."""
-        body: dict[str, Any] = {"name": self.name, "model": self.model}
-        if self.instructions:
-            body["instructions"] = self.instructions
-        if self.libraries:
-            body["tools"] = self._tools([])
-        if self.message:
-            body["version_message"] = self.message
-        return AgentCreate.model_validate(body)
-
-    def change(self, agent: Agent) -> AgentUpdate | None:
-        """What differs from the agent, or None when nothing does."""
-        body: dict[str, Any] = {}
-        if self.name != agent.name:
-            body["name"] = self.name
-        if self.model != agent.model:
-            body["model"] = self.model
-        if self.instructions != (agent.instructions or ""):
-            body["instructions"] = self.instructions or None
-        if set(self.libraries) != set(libraries_of(agent)):
-            body["tools"] = self._tools(agent.tools)
-        if not body:
-            return None
-        if self.message:
-            body["version_message"] = self.message
-        return AgentUpdate.model_validate(body)
-
-    def _tools(self, others: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-        tools = [tool for tool in others if tool.get("type") != LIBRARY]
-        if self.libraries:
-            tools.append({"type": LIBRARY, "library_ids": list(self.libraries)})
-        return tools
+    draft: Draft
+    then: Then
 
 
-def libraries_of(agent: Agent) -> list[str]:
-    """The libraries that an agent searches."""
-    found: list[str] = []
-    for tool in agent.tools:
-        if tool.get("type") == LIBRARY:
-            found += tool.get("library_ids") or []
-    return found
-
-
-class AgentForm(Dialog[Draft]):
-    """Name, model, instructions and libraries."""
+class AgentForm(Dialog[Filled]):
+    """What a person edits of an agent. `keep` is called with what is typed, while it is typed."""
 
     DEFAULT_CSS = """
-    AgentForm .dialog { width: 84; height: 94%; max-height: 38; padding: 0 1; }
+    AgentForm .dialog { width: 84; height: 94%; max-height: 42; padding: 0 1; }
     AgentForm VerticalScroll { height: 1fr; }
     AgentForm Label { color: $muted; padding: 0 1; }
     AgentForm #instructions { height: 7; }
     AgentForm Choices { height: auto; max-height: 6; padding: 0 2; }
+    AgentForm .beside { height: auto; }
+    AgentForm .beside Vertical { height: auto; width: 1fr; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("f2,ctrl+s", "save", "Save", id="agent.save"),
+        Binding("f2,ctrl+s", "fill('save')", "Save", id="agent.save"),
+        Binding("f4", "fill('yaml')", "Edit as YAML", id="agent.yaml"),
+        Binding("escape", "fill('leave')", "Close", show=False, id="agent.leave"),
     ]
 
     def __init__(
-        self, title: str, agent: Agent | None, models: Sequence[str], libraries: Sequence[Library]
+        self,
+        draft: Draft,
+        title: str,
+        models: Sequence[str],
+        libraries: Sequence[Library],
+        keep: Callable[[Draft], object],
     ) -> None:
         super().__init__(title)
-        self._agent = agent
+        self._start = draft
         self._models = models
         self._libraries = libraries
+        self._keep = keep
+        self._timer: Timer | None = None
 
     def inside(self) -> ComposeResult:
-        agent = self._agent
+        fields = self._start.fields
+        arguments = fields.get("completion_args", {})
+        there = f" · there are: {', '.join(self._models)}" if self._models else ""
         with VerticalScroll(can_focus=False):
             yield Label("Name")
-            yield Field(agent.name if agent else "", id="name", placeholder="such as support")
-            yield Label(
-                Content(
-                    f"Model · there are: {', '.join(self._models)}" if self._models else "Model"
-                )
-            )
-            model = agent.model if agent else (self._models[0] if self._models else "")
-            yield Field(model, id="model")
+            yield Field(self._start.name, id="name", placeholder="such as support")
+            yield Label(Content(f"Model{there}"))
+            yield Field(fields.get("model", ""), id="model")
             yield Label("Instructions")
-            yield Area(agent.instructions or "" if agent else "", id="instructions")
+            yield Area(fields.get("instructions", ""), id="instructions")
             if self._libraries:
                 yield Label("Libraries it searches · space chooses")
-                mine = libraries_of(agent) if agent else []
                 yield Choices(
                     *(
-                        Selection(labels.line(library.name), library.id, library.id in mine)
+                        Selection(
+                            labels.line(library.name),
+                            library.id,
+                            library.id in self._start.libraries,
+                        )
                         for library in self._libraries
                     )
                 )
+            yield Label("Description")
+            yield Field(fields.get("description", ""), id="description")
+            with Horizontal(classes="beside"):
+                for name, words in _NUMBERS.items():
+                    with Vertical():
+                        yield Label(words)
+                        value = arguments.get(name)
+                        text = "" if value is None else str(value)
+                        yield Field(text, id=name, placeholder="the model's own")
             yield Label("What this version is about (may stay empty)")
-            yield Field(id="message", max_length=500)
+            yield Field(self._start.message, id="message", max_length=500)
         yield hint("")
-        yield buttons(("cancel", "Leave it"), ("save", "F2 Save"))
+        yield buttons(("leave", "Leave it"), ("yaml", "F4 YAML"), ("save", "F2 Save"))
 
     def on_mount(self) -> None:
         self.query_one("#name").focus()
@@ -133,30 +112,75 @@ class AgentForm(Dialog[Draft]):
         self.call_after_refresh(scroll.scroll_home, animate=False)
 
     def on_button_pressed(self, event: Button.Pressed) -> None:
-        if event.button.id == "save":
-            self.action_save()
-        else:
-            self.dismiss(None)
+        if event.button.id in get_args(Then):
+            self.action_fill(cast(Then, event.button.id))
 
-    def action_save(self) -> None:
+    def on_input_changed(self) -> None:
+        self._keep_soon()
+
+    def on_text_area_changed(self) -> None:
+        self._keep_soon()
+
+    def on_selection_list_selected_changed(self) -> None:
+        self._keep_soon()
+
+    def _keep_soon(self) -> None:
+        if self._timer is not None:
+            self._timer.stop()
+        self._timer = self.set_timer(KEEP_AFTER, self._keep_now)
+
+    def _keep_now(self) -> None:
+        self._keep(self._draft())
+
+    def action_fill(self, then: Then) -> None:
         draft = self._draft()
-        missing = "name" if not draft.name else "model" if not draft.model else ""
-        if missing:
-            self.query_one(f"#{missing}").focus()
-            self.query_one(".hint", Static).update(
-                Content.styled(f"The {missing} is missing.", "$failed")
-            )
+        missing = next((name for name in ("name", "model") if not draft.fields.get(name)), None)
+        wrong = next((name for name in _NUMBERS if self._number(name) is _WRONG), None)
+        if then == "save" and missing:
+            self._refuse(missing, f"The {missing} is missing.")
+        elif then != "leave" and wrong:
+            self._refuse(wrong, f"This is not a number: {self._text(wrong)}")
         else:
-            self.dismiss(draft)
+            self.dismiss(Filled(draft, then))
+
+    def _refuse(self, field: str, words: str) -> None:
+        self.query_one(f"#{field}").focus()
+        self.query_one(".hint", Static).update(labels.line(words, "$failed"))
+
+    def _text(self, field: str) -> str:
+        return self.query_one(f"#{field}", Field).value.strip()
+
+    def _edited(self, field: str, text: str) -> str:
+        """A text as it was edited. One that was not is no change, whatever its ends are."""
+        before = str(self._start.fields.get(field, ""))
+        return before if text == clean_text(before) else text.strip()
+
+    def _number(self, field: str) -> object:
+        """What a field of a number holds; None when it is empty."""
+        if not (text := self._text(field)):
+            return None
+        try:
+            return int(text) if text.isdigit() else float(text)
+        except ValueError:
+            return _WRONG
 
     def _draft(self) -> Draft:
-        def text(field: str) -> str:
-            return self.query_one(f"#{field}", Field).value.strip()
-
-        chosen: tuple[str, ...] = ()
+        texts = {
+            name: self.query_one(f"#{name}", Field).value
+            for name in ("name", "model", "description")
+        }
+        texts["instructions"] = self.query_one("#instructions", Area).text
+        draft = self._start.changed(
+            **{name: self._edited(name, text) for name, text in texts.items()}
+        )
+        numbers = {name: self._number(name) for name in _NUMBERS}
+        draft = draft.with_arguments(
+            **{name: number for name, number in numbers.items() if number is not _WRONG}
+        )
         if self._libraries:
-            chosen = tuple(self.query_one(Choices).selected)
-        elif self._agent:
-            chosen = tuple(libraries_of(self._agent))
-        instructions = self.query_one("#instructions", Area).text.strip()
-        return Draft(text("name"), text("model"), instructions, chosen, text("message"))
+            draft = draft.with_libraries(self.query_one(Choices).selected)
+        return replace(draft, message=self._text("message"))
+
+
+_NUMBERS = {"temperature": "Temperature, 0 to 1", "max_tokens": "Tokens of an answer, at most"}
+_WRONG = object()

@@ -1,37 +1,51 @@
 """4 Agents: their versions, what changed between them, and which one answers."""
 
 import time
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Mapping
 from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
+from textual.widget import Widget
 from textual.widgets import Static
 
 from carrel.store.agents import AgentsState
+from carrel.store.drafts import Draft
 from carrel.store.selectors.agents import (
     AgentRow,
+    DraftRow,
     VersionRow,
     agent_rows,
     change_rows,
+    changed_rows,
+    detail_rows,
     diff_title,
+    draft_changes,
+    draft_row,
+    draft_title,
+    new_agent_rows,
+    version_name,
     version_rows,
 )
-from carrel.store.selectors.diff import compare_agents
-from carrel.tui import labels
+from carrel.store.selectors.diff import FieldChange, compare_agents
+from carrel.store.store import Store
+from carrel.tui import drafting, labels
 from carrel.tui.clipboard import copy
-from carrel.tui.dialogs.agent import AgentForm, Draft
-from carrel.tui.dialogs.ask import Choose, Thing
+from carrel.tui.dialogs.ask import Ask, Choose, Thing
+from carrel.tui.dialogs.changes import Changes
 from carrel.tui.dialogs.confirm import Confirm
 from carrel.tui.screens.place import Place, Way, empty
-from carrel.tui.widgets.diff import diff
+from carrel.tui.widgets.diff import DiffView
 from carrel.tui.widgets.table import Column, Row, VirtualTable
 from carrel.wire.agents import Agent
 
 NO_AGENTS = empty("No agents yet.", Way("n", "New agent"))
+DRAFT = "draft"
+"""The key of the draft's row among the versions."""
+
+_BLANK, _COPY, _NEW = "blank", "copy", "new"
 
 
 class AgentsPlace(Place):
@@ -44,8 +58,17 @@ class AgentsPlace(Place):
         Binding("n", "new", "New", id="agents.new"),
         Binding("e", "edit", "Edit", id="agents.edit"),
         Binding("space", "mark", "Mark to diff", key_display="space", id="agents.mark"),
+        Binding("t", "try", "Try draft", id="agents.try"),
         Binding("c", "chat", "Chat", id="agents.chat"),
         Binding("A", "make_active", "Make active", id="agents.make_active"),
+        Binding("f4", "yaml", "Edit as YAML", show=False, id="agents.yaml"),
+        Binding("b", "roll_back", "Roll back", show=False, id="agents.roll_back"),
+        Binding("a", "aliases", "Aliases…", show=False, id="agents.aliases"),
+        Binding("v", "split", "Side by side", show=False, id="agents.split"),
+        Binding(
+            "left_square_bracket", "change(-1)", "Change before", show=False, id="agents.before"
+        ),
+        Binding("right_square_bracket", "change(1)", "Next change", show=False, id="agents.next"),
         Binding("y", "copy", "Copy…", show=False, id="agents.copy"),
         Binding("D", "delete", "Delete", id="agents.delete"),
     ]
@@ -65,6 +88,11 @@ class AgentsPlace(Place):
         yield versions
         with VerticalScroll(id="right", classes="pane"):
             yield Static(id="shown")
+        yield DiffView(id="diff", classes="pane -folded")
+
+    def __init__(self, store: Store) -> None:
+        super().__init__(store)
+        self._active: tuple[str, int] | None = None
 
     @property
     def agents(self) -> VirtualTable:
@@ -73,6 +101,14 @@ class AgentsPlace(Place):
     @property
     def versions(self) -> VirtualTable:
         return self.query_one("#versions", VirtualTable)
+
+    @property
+    def diff(self) -> DiffView:
+        return self.query_one("#diff", DiffView)
+
+    @property
+    def _state(self) -> AgentsState:
+        return self.store.agents.slice.value
 
     def on_mount(self) -> None:
         self.follow(self.store.agents.slice, self._show)
@@ -88,82 +124,80 @@ class AgentsPlace(Place):
             self.agents.say(*self.explain(state.error))
         elif state.loaded:
             self.agents.say(*NO_AGENTS)
+        unsaved = new_agent_rows(state, time.time())
+        self.agents.border_subtitle = (
+            labels.line(f"✎ {len(unsaved)} unsaved · n") if unsaved else Content("")
+        )
         if state.selected is not None and state.selected != self.agents.key:
             self.agents.point_at(state.selected)
-        agent = self._agent()
+        agent = state.agent
         self.versions.border_title = (
             labels.title(agent.name, "versions") if agent else labels.title("Versions")
         )
         self.versions.border_subtitle = (
             Content("space marks two to diff") if len(state.versions) > 1 else None
         )
-        self.versions.show([_version_row(row) for row in version_rows(state, time.time())])
+        draft = draft_row(state, time.time())
+        active = None if agent is None else (agent.id, agent.version)
+        self.versions.show(
+            [
+                *([_draft_row(draft)] if draft else []),
+                *(_version_row(row) for row in version_rows(state, time.time())),
+            ]
+        )
+        here = {version.version for version in state.versions}
+        if agent is not None and active != self._active and agent.version in here:
+            # The cursor goes along with what answers.
+            self._active = active
+            self.versions.point_at(str(agent.version))
         self._show_right()
 
     def _show_right(self) -> None:
-        state = self.store.agents.slice.value
-        pane, shown = self.query_one("#right"), self.query_one("#shown", Static)
+        state = self._state
         if state.diff:
-            pane.border_title = labels.title(diff_title(state))
-            pane.border_subtitle = Content("esc closes")
-            shown.update(diff(change_rows(state, self._library_names())))
-            return
+            self._show_diff(diff_title(state), state.diff, "esc closes")
+        elif self.versions.key == DRAFT and state.draft is not None:
+            self._show_diff(draft_title(state), draft_changes(state), "enter saves it")
+        else:
+            self._show_details()
+
+    def _show_diff(self, title: str, changes: tuple[FieldChange, ...], how: str) -> None:
+        way = "unified" if self.diff.split else "split"
+        self.diff.border_title = labels.title(title)
+        self.diff.border_subtitle = Content(f"v {way} · {how}")
+        self.diff.show(change_rows(changes, drafting.library_names(self)))
+        self._unfold(self.diff)
+
+    def _show_details(self) -> None:
+        pane, shown = self.query_one("#right"), self.query_one("#shown", Static)
         version = self._version()
-        pane.border_subtitle = None
         if version is None:
             pane.border_title = labels.title("Details")
             shown.update(Content(""))
-            return
-        pane.border_title = labels.title(f"v{version.version}", version.model)
-        shown.update(self._details(version))
+        else:
+            pane.border_title = labels.title(version_name(version.version), version.model)
+            shown.update(_details(version, drafting.library_names(self)))
+        self._unfold(pane)
 
-    def _details(self, agent: Agent) -> Content:
-        libraries = self._library_names()
-        tools: list[str] = []
-        for tool in agent.tools:
-            if tool.get("type") == "document_library":
-                tools += [f"library {libraries.get(i, i)}" for i in tool.get("library_ids") or ()]
-            elif isinstance(function := tool.get("function"), dict):
-                tools.append(f"function {function.get('name')}")
-            else:
-                tools.append(str(tool.get("type")))
-        rows = [
-            ("Model", labels.line(agent.model)),
-            ("Tools", labels.line(", ".join(tools) or "none")),
-        ]
-        rows += [
-            (name.replace("_", " ").capitalize(), labels.line(str(value)))
-            for name, value in sorted(agent.completion_args.items())
-            if value is not None and name != "tool_choice"
-        ]
-        if agent.description:
-            rows.append(("About", labels.line(agent.description)))
-        return Content("\n").join(
-            [
-                labels.line(agent.name, "bold"),
-                labels.short_id(agent.id),
-                Content(""),
-                labels.fields(*rows),
-                Content(""),
-                Content.styled("Instructions", "$muted"),
-                labels.block(agent.instructions or "none"),
-            ]
-        )
-
-    def _library_names(self) -> dict[str, str]:
-        return {item.id: item.name for item in self.store.libraries.slice.value.items}
-
-    def _agent(self) -> Agent | None:
-        state = self.store.agents.slice.value
-        return next((agent for agent in state.items if agent.id == state.selected), None)
+    def _unfold(self, shown: Widget) -> None:
+        """Shows one of the two panes that share the right side."""
+        for pane in (self.query_one("#right"), self.diff):
+            if pane is not shown and pane.has_focus:
+                self.versions.focus()
+            pane.set_class(pane is not shown, "-folded")
+        # Two texts beside each other need the room.
+        wide = shown is self.diff and self.diff.split
+        if wide and self.agents.has_focus:
+            self.versions.focus()
+        self.agents.set_class(wide, "-folded")
 
     def _version(self) -> Agent | None:
-        versions = self.store.agents.slice.value.versions
-        return next((v for v in versions if str(v.version) == self.versions.key), None)
+        """The version under the cursor."""
+        return next((v for v in self._state.versions if str(v.version) == self.versions.key), None)
 
     def on_virtual_table_moved(self, event: VirtualTable.Moved) -> None:
         if event.table is self.agents:
-            if event.key is not None and event.key != self.store.agents.slice.value.selected:
+            if event.key is not None and event.key != self._state.selected:
                 self.store.agents.select(event.key)
         else:
             self._show_right()
@@ -172,60 +206,81 @@ class AgentsPlace(Place):
         if event.table is self.agents:
             self.focus_pane(1)
             return
-        agent, version = self._agent(), self._version()
-        if agent is None or version is None:
+        state, version = self._state, self._version()
+        if event.key == DRAFT and state.draft is not None:
+            drafting.review(self, state.draft)
+        elif state.agent is None or version is None:
             return
-        if version.version == agent.version:
+        elif version.version == state.agent.version:
             self.notice("This version is the active one: choose another to see what differs.")
         else:
-            self.store.agents.compare(version.version, agent.version)
-            self.focus_pane(2)
+            self.do(
+                self.store.agents.compare(version.version, state.agent.version),
+                lambda _: self._look_at_diff(),
+            )
 
-    # Acting
+    def _look_at_diff(self) -> None:
+        self._show_right()
+        self._show_alone(self.diff)
+        self.diff.focus()
+
+    def action_split(self) -> None:
+        self.diff.split = not self.diff.split
+        self._show_right()
+
+    def action_change(self, step: int) -> None:
+        self.diff.go(step)
+
+    # Making and editing
 
     def action_new(self) -> None:
-        def drafted(draft: Draft | None) -> None:
-            if draft is not None:
-                self.do(self.store.agents.create(draft.create()), self._made)
+        state = self._state
+        unsaved = new_agent_rows(state, time.time())
+        version = self._version() or state.agent
+        things = [Thing(_BLANK, "Nothing", "a blank form")]
+        if version is not None:
+            name = f"{version.name} {version_name(version.version)}"
+            things.append(Thing(_COPY, f"A copy of {name}"))
+        things += [Thing(row.id, f"✎ {row.name or 'no name yet'}", row.age) for row in unsaved]
+        if len(things) == 1:
+            self._new(_BLANK)
+        else:
+            self.app.push_screen(Choose("New agent from", things), self._new)
 
-        self._form("New agent", None, drafted)
+    def _new(self, start: str | None) -> None:
+        version = self._version() or self._state.agent
+        if start == _BLANK:
+            models = self.store.session.slice.value.models
+            drafting.fill_in(self, Draft.blank(models[0] if models else ""))
+        elif start == _COPY and version is not None:
+            drafting.fill_in(self, Draft.copy_of(version))
+        elif start is not None:
+            drafts = self._state.drafts
+            drafting.fill_in(self, next(draft for draft in drafts if draft.id == start))
 
-    def _made(self, agent: Agent) -> None:
-        self.notice(f"Made {agent.name}, v{agent.version}.")
-        self.agents.point_at(agent.id)
+    def _draft(self) -> Draft | None:
+        """What is to be edited: the draft, else one of the version that was gone to."""
+        state = self._state
+        version = self._version() if self.versions.has_focus else None
+        start = version or state.agent
+        return state.draft or (Draft.of(start) if start else None)
 
     def action_edit(self) -> None:
-        agent = self._agent()
-        if agent is None:
-            return
+        if (draft := self._draft()) is not None:
+            drafting.fill_in(self, draft)
 
-        def drafted(draft: Draft | None) -> None:
-            if draft is None:
-                return
-            change = draft.change(agent)
-            if change is None:
-                self.notice("Nothing was changed, so there is no new version.")
-            else:
-                self.do(
-                    self.store.agents.update(agent.id, change),
-                    lambda new: self.versions.point_at(str(new.version)),
-                )
+    def action_yaml(self) -> None:
+        if (draft := self._draft()) is not None:
+            self.app.run_worker(drafting.write(self, draft), exit_on_error=False)
 
-        self._form(f"Edit {agent.name}", agent, drafted)
-
-    def _form(
-        self, title: str, agent: Agent | None, drafted: Callable[[Draft | None], None]
-    ) -> None:
-        session = self.store.session.slice.value
-
-        def show(_: object = None) -> None:
-            libraries = self.store.libraries.slice.value.items
-            self.app.push_screen(AgentForm(title, agent, session.models, libraries), drafted)
-
-        if self.store.libraries.slice.value.loaded:
-            show()
+    def action_try(self) -> None:
+        draft = self._state.draft
+        if draft is None:
+            self.notice("There is no draft to try: e edits, and what is typed is one.")
         else:
-            self.do(self.store.libraries.load(), show)
+            drafting.try_in_chat(self, draft)
+
+    # Which version answers
 
     def action_mark(self) -> None:
         version = self._version()
@@ -234,33 +289,74 @@ class AgentsPlace(Place):
             self.versions.action_move(1)
 
     def action_make_active(self) -> None:
-        agent, version = self._agent(), self._version()
+        agent, version = self._state.agent, self._version()
         if agent is None or version is None or version.version == agent.version:
             self.notice("Choose the version to make active first.")
             return
 
-        def answered(yes: bool | None) -> None:
-            if yes:
+        def answered(answer: str | None) -> None:
+            if answer == "yes":
                 self.do(self.store.agents.switch(agent.id, version.version))
 
-        compared = replace(self.store.agents.slice.value, diff=compare_agents(agent, version))
-        rows = change_rows(compared, self._library_names())
-        about = [
-            Content(f"v{agent.version} is active now. What changes:"),
-            Content(""),
-            diff(row for row in rows if row.change.change != "same"),
+        name = version_name(version.version)
+        rows = changed_rows(compare_agents(agent, version), drafting.library_names(self))
+        about = labels.line(f"{version_name(agent.version)} is active now. What changes:")
+        answers = (("no", "Leave it"), ("yes", "Make active"))
+        title = f"Make {name} of {agent.name} active?"
+        self.app.push_screen(Changes(title, about, rows, answers), answered)
+
+    def action_roll_back(self) -> None:
+        if (agent := self._state.agent) is not None:
+            self.do(self.store.agents.roll_back(agent.id))
+
+    def action_aliases(self) -> None:
+        agent, version = self._state.agent, self._version()
+        if agent is None or version is None:
+            return
+        number, agents = version.version, self.store.agents
+        name = version_name(number)
+        here = [each.alias for each in self._state.aliases if each.version == number]
+        there = [each for each in self._state.aliases if each.version != number]
+
+        def named(alias: str | None) -> None:
+            if alias is not None:
+                self.do(agents.set_alias(agent.id, alias, number))
+
+        def chosen(what: str | None) -> None:
+            if what == _NEW:
+                self.app.push_screen(Ask(f"An alias of {name}", "such as prod"), named)
+            elif what in here:
+                self.do(agents.remove_alias(agent.id, what))
+            else:
+                named(what)
+
+        things = [
+            Thing(_NEW, "New alias…"),
+            *(Thing(alias, f"Remove {alias}", f"it is {name}") for alias in here),
+            *(
+                Thing(each.alias, f"Move {each.alias} here", f"it is {version_name(each.version)}")
+                for each in there
+            ),
         ]
-        title = f"Make v{version.version} of {agent.name} active?"
-        self.app.push_screen(Confirm(title, about, "Make active"), answered)
+        if len(things) == 1:
+            chosen(_NEW)
+        else:
+            self.app.push_screen(Choose(f"Aliases · {agent.name} {name}", things), chosen)
+
+    # Elsewhere
 
     def action_chat(self) -> None:
-        agent = self._agent()
-        if agent is not None:
-            self.store.chat.new(agent.id)
+        agent, version = self._state.agent, self._version()
+        if self.versions.key == DRAFT and self.versions.has_focus:
+            self.action_try()
+        elif agent is not None:
+            other = version if self.versions.has_focus else None
+            pinned = other.version if other and other.version != agent.version else None
+            self.store.chat.new(agent.id, pinned)
             self.app.switch_mode("chat")
 
     def action_copy(self) -> None:
-        agent, version = self._agent(), self._version()
+        agent, version = self._state.agent, self._version()
         if agent is None:
             return
         texts = {"id": agent.id, "name": agent.name}
@@ -275,9 +371,13 @@ class AgentsPlace(Place):
         self.app.push_screen(Choose("Copy", things), chosen)
 
     def action_delete(self) -> None:
-        agent = self._agent()
-        if agent is None:
+        state = self._state
+        if state.agent is None:
             return
+        if self.versions.has_focus and self.versions.key == DRAFT and state.draft is not None:
+            drafting.drop(self, state.draft)
+            return
+        agent = state.agent
 
         def answered(yes: bool | None) -> None:
             if yes:
@@ -290,17 +390,40 @@ class AgentsPlace(Place):
         self.store.agents.load()
 
     def back(self) -> None:
-        state = self.store.agents.slice.value
+        state = self._state
         if state.diff:
             for number in state.marked:
                 self.store.agents.mark_version(number)
+            self._show_alone(self.versions)
             self.versions.focus()
+        elif self.diff.split:
+            self.action_split()
         else:
-            self.agents.focus()
+            self.focus_pane(0)
+
+
+def _details(agent: Agent, libraries: Mapping[str, str]) -> Content:
+    rows = ((name, labels.line(value)) for name, value in detail_rows(agent, libraries))
+    return Content("\n").join(
+        [
+            labels.line(agent.name, "bold"),
+            labels.short_id(agent.id),
+            Content(""),
+            labels.fields(*rows),
+            Content(""),
+            Content.styled("Instructions", "$muted"),
+            labels.block(agent.instructions or "none"),
+        ]
+    )
 
 
 def _agent_row(row: AgentRow) -> Row:
     return Row(row.id, (labels.line(row.name), Content.styled(row.version, "$muted")))
+
+
+def _draft_row(row: DraftRow) -> Row:
+    cells = (Content(DRAFT), labels.line(row.about, "$busy"), Content.styled(row.age, "$muted"))
+    return Row(DRAFT, cells, Content.styled("✎", "$busy"))
 
 
 def _version_row(row: VersionRow) -> Row:

@@ -1,0 +1,48 @@
+"""The person's own editor: `VISUAL`, else `EDITOR`, else one that most systems have."""
+
+import os
+import shlex
+import shutil
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+COMMON = ("nano", "vim", "vi", "notepad")
+
+
+class EditorError(Exception):
+    """No editor could be run; the message says what to do."""
+
+
+def editor_command(environ: Mapping[str, str] = os.environ) -> list[str]:
+    """The words of the command, to which the file's path is added.
+
+    Raises:
+        EditorError: there is none.
+    """
+    for name in ("VISUAL", "EDITOR"):
+        if words := shlex.split(environ.get(name, "")):
+            return words
+    for name in COMMON:
+        if found := shutil.which(name):
+            return [found]
+    raise EditorError("There is no editor. Name yours in EDITOR, such as EDITOR=nano.")
+
+
+def edit(path: Path) -> str:
+    """Has a file edited, waits for the editor's end, and gives the file's text.
+
+    Raises:
+        EditorError: there is no editor, or it failed.
+    """
+    command = editor_command()
+    try:
+        code = subprocess.run([*command, str(path)], check=False).returncode
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise EditorError(f"{command[0]} could not be run: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise EditorError(f"{path} is no longer UTF-8 text.") from None
+    if code:
+        raise EditorError(f"{command[0]} ended with the code {code}, so nothing was taken.")
+    return text

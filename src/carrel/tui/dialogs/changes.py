@@ -1,0 +1,65 @@
+"""Asking before a version is made or made active: what changes by it."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.widgets import Button, Static
+
+from carrel.store.selectors.agents import ChangeRow
+from carrel.tui.dialogs.dialog import Dialog, buttons, hint
+from carrel.tui.widgets.diff import DiffView
+
+
+class Changes(Dialog[str]):
+    """Shows changes; gives the id of the answer, the last of which is meant at first."""
+
+    DEFAULT_CSS = """
+    Changes .dialog { width: 110; height: 86%; padding: 0 1; }
+    Changes Static { height: auto; padding: 0 1; }
+    Changes DiffView { height: 1fr; margin: 1 0; }
+    Changes .buttons { margin-top: 0; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("v", "split", "Side by side", show=False, id="changes.split"),
+        Binding(
+            "left_square_bracket", "change(-1)", "Change before", show=False, id="changes.before"
+        ),
+        Binding("right_square_bracket", "change(1)", "Next change", show=False, id="changes.next"),
+        Binding("left", "app.focus_previous", "Other", show=False, id="changes.left"),
+        Binding("right", "app.focus_next", "Other", show=False, id="changes.right"),
+    ]
+
+    def __init__(
+        self,
+        title: str,
+        about: Content,
+        rows: Sequence[ChangeRow],
+        answers: Sequence[tuple[str, str]],
+    ) -> None:
+        super().__init__(title)
+        self._about = about
+        self._rows = rows
+        self._answers = answers
+
+    def inside(self) -> ComposeResult:
+        yield Static(self._about)
+        yield DiffView()
+        yield hint("v side by side · [ ] changes · esc leaves it")
+        yield buttons(*self._answers)
+
+    def on_mount(self) -> None:
+        self.query_one(DiffView).show(self._rows)
+        self.query(Button).last().focus()
+
+    def action_split(self) -> None:
+        view = self.query_one(DiffView)
+        view.split = not view.split
+
+    def action_change(self, step: int) -> None:
+        self.query_one(DiffView).go(step)
+
+    def on_button_pressed(self, event: Button.Pressed) -> None:
+        self.dismiss(event.button.id)

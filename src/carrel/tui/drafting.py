@@ -1,0 +1,199 @@
+"""The way of a draft: typed in a form or an editor, looked at, then saved, tried or dropped."""
+
+import asyncio
+import contextlib
+import signal
+from collections.abc import AsyncIterator, Mapping
+from pathlib import Path
+
+from textual.content import Content
+
+from carrel.editor import EditorError, edit
+from carrel.store.agent_yaml import YAMLError, from_yaml
+from carrel.store.drafts import Draft
+from carrel.store.problem import Problem, ProblemError
+from carrel.store.selectors.agents import changed_rows, next_version, version_name
+from carrel.store.selectors.diff import compare_agents
+from carrel.tui import labels
+from carrel.tui.dialogs.agent import AgentForm, Filled
+from carrel.tui.dialogs.changes import Changes
+from carrel.tui.dialogs.confirm import Confirm
+from carrel.tui.screens.place import Place
+from carrel.wire.agents import Agent
+
+
+def library_names(place: Place) -> Mapping[str, str]:
+    """The libraries' names by their ids."""
+    return {item.id: item.name for item in place.store.libraries.slice.value.items}
+
+
+def fill_in(place: Place, draft: Draft) -> None:
+    """Opens the form of a draft; what is typed is kept on disk meanwhile."""
+    store = place.store
+
+    def filled(filled: Filled | None) -> None:
+        if filled is None:
+            return
+        if filled.then == "yaml":
+            _keep(place, filled.draft, told=False)
+            place.app.run_worker(write(place, filled.draft), exit_on_error=False)
+        elif filled.then == "save":
+            review(place, filled.draft)
+        else:
+            _keep(place, filled.draft)
+
+    def show(_: object = None) -> None:
+        form = AgentForm(
+            draft,
+            f"Edit {draft.name}" if draft.agent_id else "New agent",
+            store.session.slice.value.models,
+            store.libraries.slice.value.items,
+            store.agents.keep,
+        )
+        place.app.push_screen(form, filled)
+
+    if store.libraries.slice.value.loaded:
+        show()
+    else:
+        place.do(store.libraries.load(), show)
+
+
+async def write(place: Place, draft: Draft) -> None:
+    """Has a draft edited as YAML in the person's editor, and looks at what comes of it."""
+    agents = place.store.agents
+    written = agents.write(draft, library_names(place))
+    path = await written
+    if path is None:
+        if written.error is not None:
+            place.workbench.show_problem(written.error)
+        return
+    try:
+        async with _suspended(place):
+            text = await asyncio.to_thread(edit, path)
+        review(place, from_yaml(text, draft))
+    except EditorError as error:
+        place.workbench.show_problem(Problem("The editor did not work", str(error)))
+    except YAMLError as error:
+        _ask_again(place, draft, path, str(error))
+
+
+def _ask_again(place: Place, draft: Draft, path: Path, reason: str) -> None:
+    def answered(yes: bool | None) -> None:
+        if yes:
+            place.app.run_worker(write(place, draft), exit_on_error=False)
+        else:
+            place.notice("What you wrote is kept: F4 goes on with it.")
+
+    about = [labels.block(reason, "$failed"), Content(""), labels.line(str(path), "$muted")]
+    place.app.push_screen(Confirm("This cannot be saved yet", about, "Edit again"), answered)
+
+
+def review(place: Place, draft: Draft) -> None:
+    """Shows what a draft would change, before anything is sent. A new agent is made at once."""
+    _keep(place, draft, told=False)
+    agent = _active(place, draft)
+    if draft.agent_id is None or agent is None:
+        _save(place, draft)
+        return
+    if not draft.differs_from(agent):
+        place.do(place.store.agents.drop(draft.id))
+        place.notice("Nothing was changed, so there is no new version.")
+        return
+    try:
+        draft.update(agent)
+    except ProblemError as error:
+        place.workbench.show_problem(error.problem)
+        return
+
+    def answered(answer: str | None) -> None:
+        match answer:
+            case "save":
+                _save(place, draft)
+            case "try":
+                try_in_chat(place, draft)
+            case "edit":
+                fill_in(place, draft)
+            case "drop":
+                drop(place, draft)
+            case _:
+                place.notice("Kept as a draft.")
+
+    version = next_version(agent)
+    about = labels.line(f"{version_name(agent.version)} is active now. What changes:")
+    if draft.message:
+        about = Content("\n").join([labels.line(f"“{draft.message}”", "italic"), about])
+    rows = changed_rows(compare_agents(agent, draft.preview(agent)), library_names(place))
+    answers = (
+        ("drop", "Drop it"),
+        ("edit", "Edit"),
+        ("try", "Try in chat"),
+        ("save", f"Save as {version}"),
+    )
+    place.app.push_screen(
+        Changes(f"Save this as {agent.name} {version}?", about, rows, answers), answered
+    )
+
+
+def try_in_chat(place: Place, draft: Draft) -> None:
+    """Opens a chat with a draft beside one with the active version."""
+    try:
+        agent = draft.create()
+    except ProblemError as error:
+        place.workbench.show_problem(error.problem)
+        return
+    _keep(place, draft, told=False)
+    store = place.store
+    if draft.agent_id is None:
+        place.do(store.chat.try_draft(agent))
+    else:
+        place.do(store.chat.new(draft.agent_id))
+        place.do(store.beside.try_draft(agent, draft.agent_id))
+    place.app.switch_mode("chat")
+
+
+def drop(place: Place, draft: Draft) -> None:
+    """Drops a draft, once that is meant."""
+
+    def answered(yes: bool | None) -> None:
+        if yes:
+            place.do(place.store.agents.drop(draft.id))
+
+    about = [labels.line(draft.name, "bold"), Content("What was not saved is gone then.")]
+    place.app.push_screen(Confirm("Drop this draft?", about, "Drop"), answered)
+
+
+def _save(place: Place, draft: Draft) -> None:
+    def saved(agent: Agent | None) -> None:
+        if agent is None:
+            place.notice("Nothing was changed, so there is no new version.")
+        elif draft.agent_id is None:
+            place.notice(f"Made {agent.name}, {version_name(agent.version)}.")
+
+    place.do(place.store.agents.save(draft), saved)
+
+
+def _keep(place: Place, draft: Draft, *, told: bool = True) -> None:
+    agents = place.store.agents
+
+    def kept(_: object) -> None:
+        if told and any(each.id == draft.id for each in agents.slice.value.drafts):
+            place.notice("Kept as a draft.")
+
+    place.do(agents.keep(draft), kept)
+
+
+def _active(place: Place, draft: Draft) -> Agent | None:
+    items = place.store.agents.slice.value.items
+    return next((agent for agent in items if agent.id == draft.agent_id), None)
+
+
+@contextlib.asynccontextmanager
+async def _suspended(place: Place) -> AsyncIterator[None]:
+    """Gives the terminal to another program. The app goes on meanwhile, and draws nothing."""
+    # ctrl+c is for that program, which is in the same group of processes.
+    before = signal.signal(signal.SIGINT, lambda *_: None)
+    try:
+        with place.app.batch_update(), place.app.suspend():
+            yield
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -1,0 +1,310 @@
+"""Agents against a real server: made, edited, compared, tried, rolled back."""
+
+import sys
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from carrel.store.drafts import Draft
+from carrel.store.loop import OwnerLoop
+from carrel.store.store import Store
+from carrel.tui.dialogs.agent import AgentForm
+from carrel.tui.dialogs.problem import ProblemPanel
+from carrel.tui.widgets.diff import DiffView
+from carrel.tui.widgets.fields import Area, Field
+from carrel.wire.agents import Agent
+from support.process import RunningServer
+from support.workbench import Workbench, profile_of, workbench
+
+
+@pytest.fixture
+async def bench(server: RunningServer) -> AsyncIterator[Workbench]:
+    """The Agents place, with no agent in the service."""
+    async with workbench(profile_of(server)) as bench:
+        await bench.until(lambda: bench.store.session.slice.value.connection == "ready")
+        await bench.store.agents.load()
+        for agent in bench.store.agents.slice.value.items:
+            await bench.store.agents.delete(agent.id)
+        await bench.press("4")
+        await bench.shows("No agents yet.")
+        yield bench
+
+
+def state(bench: Workbench) -> Any:
+    return bench.store.agents.slice.value
+
+
+async def made(bench: Workbench, *instructions: str, **fields: Any) -> Agent:
+    """An agent with a version for each instructions, shown."""
+    draft = Draft.blank("smollm2").changed(name="clerk", **fields)
+    agent = None
+    for each in instructions:
+        agent = await bench.store.agents.save(draft.changed(instructions=each))
+        assert agent is not None
+        draft = Draft.of(agent)
+    assert agent is not None
+    await bench.shows("clerk", f"v{agent.version}", "active")
+    return agent
+
+
+async def test_an_agent_is_made_edited_compared_and_rolled_back(bench: Workbench) -> None:
+    await bench.press("n")
+    await bench.shows("New agent", "Instructions")
+    await bench.type("clerk")
+    await bench.press("tab", "tab")
+    await bench.type("Answer politely.")
+    await bench.press("f2")
+    await bench.shows("clerk", "v0", "active", "Made clerk, v0.")
+    await bench.press("e")
+    await bench.shows("Edit clerk")
+    await bench.press("tab", "tab")
+    await bench.type(" Be brief.")
+    bench.app.screen.query_one("#message", Field).value = "shorter"
+    await bench.press("f2")
+    await bench.shows("Save this as clerk v1?", "“shorter”", "− Answer politely.")
+    await bench.press("enter")
+    await bench.shows("● v1", "active  shorter", "v0")
+    await bench.press("e", "f2")
+    await bench.shows("Nothing was changed, so there is no new version.")
+    await bench.press("tab", "j", "enter")
+    await bench.shows("v0 → v1 · 1 change", "− Answer politely.", "+ Answer politely. Be brief.")
+    await bench.press("escape", "A")
+    await bench.shows("Make v0 of clerk active?", "v1 is active now.", "+ Answer politely.")
+    await bench.press("enter")
+    await bench.shows("clerk v0 is active.")
+    await bench.press("b")
+    await bench.shows("clerk v1 is active.")
+    await bench.press("b")
+    await bench.shows("clerk v0 is active.")
+    await bench.press("b")
+    await bench.shows("There is no version to roll back to", "clerk v0 is its first.")
+    await bench.press("escape", "escape", "D")
+    await bench.shows("Delete this agent?")
+    await bench.press("enter")
+    await bench.shows("No agents yet.")
+
+
+async def test_a_confirmation_that_is_left_changes_nothing(bench: Workbench) -> None:
+    await made(bench, "a", "b")
+    await bench.press("tab", "j", "A")
+    await bench.shows("Make v0 of clerk active?")
+    await bench.press("left", "enter")
+    await bench.press("A", "escape")
+    assert state(bench).agent.version == 1
+
+
+async def test_what_is_typed_is_a_draft_without_being_saved(
+    bench: Workbench, server: RunningServer
+) -> None:
+    await made(bench, "Be kind.")
+    await bench.press("e", "tab", "tab")
+    await bench.type(" Be brief.")
+    # Nothing was closed or saved: this is what a crash leaves.
+    await bench.until(lambda: state(bench).draft is not None)
+    other = Store(profile_of(server), OwnerLoop.running())
+    await other.start()
+    await other.agents.load()
+    (kept,) = other.agents.slice.value.drafts
+    await other.close()
+    assert kept.fields["instructions"] == "Be kind. Be brief."
+    await bench.press("escape")
+    await bench.shows("Kept as a draft.", "✎ draft", "unsaved, from v0")
+    await bench.press("tab", "g")
+    await bench.shows("v0 → draft · 1 change", "+ Be kind. Be brief.")
+    await bench.press("e")
+    assert bench.app.screen.query_one("#instructions", Area).text == "Be kind. Be brief."
+    await bench.press("escape", "D")
+    await bench.shows("Drop this draft?")
+    await bench.press("enter")
+    await bench.until(lambda: state(bench).draft is None)
+    assert "✎" not in bench.text()
+
+
+async def test_a_draft_is_tried_beside_the_active_version_and_saved(bench: Workbench) -> None:
+    agent = await made(bench, "Be kind.")
+    await bench.press("t")
+    await bench.shows("There is no draft to try")
+    await bench.store.agents.keep(Draft.of(agent).changed(instructions="Be brief."))
+    await bench.press("t")
+    await bench.shows("[5 Chat]")
+    chat, beside = bench.store.chat.slice, bench.store.beside.slice
+    await bench.until(lambda: chat.value.version == 0)
+    assert (chat.value.agent_id, chat.value.draft) == (agent.id, False)
+    assert (beside.value.agent_id, beside.value.draft) == (agent.id, True)
+    await bench.press("alt+4", "tab", "g", "enter")
+    await bench.shows("Save this as clerk v1?")
+    await bench.press("enter")
+    await bench.shows("● v1")
+    assert state(bench).drafts == ()
+
+
+async def test_a_version_is_chatted_with(bench: Workbench) -> None:
+    agent = await made(bench, "a", "b")
+    await bench.press("tab", "j", "c")
+    await bench.shows("[5 Chat]")
+    chat = bench.store.chat.slice
+    await bench.until(lambda: chat.value.version == 0)
+    assert (chat.value.agent_id, chat.value.pinned) == (agent.id, 0)
+
+
+async def test_a_copy_is_made_of_a_version(bench: Workbench) -> None:
+    await made(bench, "old", "new", description="Helps.")
+    await bench.press("tab", "j", "n")
+    await bench.shows("New agent from", "A copy of clerk v0")
+    await bench.press("down", "enter")
+    await bench.shows("clerk copy")
+    await bench.press("f2")
+    await bench.shows("Made clerk copy, v0.")
+    assert {agent.name: agent.instructions for agent in state(bench).items} == {
+        "clerk": "new",
+        "clerk copy": "old",
+    }
+
+
+async def test_a_new_agent_that_was_left_is_gone_on_with(bench: Workbench) -> None:
+    await bench.press("n")
+    await bench.type("minutes")
+    await bench.press("escape")
+    await bench.shows("Kept as a draft.", "✎ 1 unsaved")
+    await bench.press("n")
+    await bench.shows("✎ minutes")
+    await bench.press("end", "enter")
+    assert bench.app.screen.query_one("#name", Field).value == "minutes"
+    await bench.press("f2")
+    await bench.shows("Made minutes, v0.")
+    assert "unsaved" not in bench.text()
+
+
+async def test_an_alias_is_set_moved_and_removed(bench: Workbench) -> None:
+    await made(bench, "a", "b")
+    await bench.press("tab", "a")
+    await bench.shows("An alias of v1")
+    await bench.type("prod")
+    await bench.press("enter")
+    await bench.shows("prod is v1 now.")
+    await bench.press("j", "a")
+    await bench.shows("Move prod here", "it is v1")
+    await bench.press("end", "enter")
+    await bench.shows("prod is v0 now.")
+    await bench.press("a")
+    await bench.shows("Remove prod")
+    await bench.press("end", "enter")
+    await bench.shows("prod names no version now.")
+    assert state(bench).aliases == ()
+    await bench.press("a")
+    await bench.type("Not so")
+    await bench.press("enter")
+    await bench.shows("“Not so” cannot be an alias", "small letters")
+
+
+async def test_numbers_that_are_none_are_refused_where_they_stand(bench: Workbench) -> None:
+    await made(bench, "a")
+    await bench.press("e")
+    bench.app.screen.query_one("#temperature", Field).value = "warm"
+    await bench.press("f2")
+    await bench.shows("This is not a number: warm")
+    bench.app.screen.query_one("#temperature", Field).value = "7"
+    await bench.press("f2")
+    await bench.until(lambda: isinstance(bench.app.screen, ProblemPanel))
+    await bench.shows("completion_args.temperature")
+    await bench.press("escape", "e")
+    assert bench.app.screen.query_one("#temperature", Field).value == "7"
+    bench.app.screen.query_one("#temperature", Field).value = ".5"
+    await bench.press("f2", "enter")
+    await bench.until(lambda: state(bench).agent.completion_args["temperature"] == 0.5)
+
+
+async def test_a_read_only_profile_keeps_the_draft_and_sends_nothing(
+    server: RunningServer, bench: Workbench
+) -> None:
+    agent = await made(bench, "a")
+    bench.store.session.slice.set(read_only=True)
+    await bench.press("e", "tab", "tab")
+    await bench.type("b")
+    await bench.press("f2")
+    await bench.shows("Save this as clerk v1?")
+    await bench.press("enter")
+    await bench.shows("Changes are off.")
+    assert (state(bench).agent.version, state(bench).draft.fields["instructions"]) == (0, "ab")
+    bench.store.session.slice.set(read_only=False)
+    assert agent.version == 0
+
+
+async def test_sides_of_a_difference(bench: Workbench) -> None:
+    await made(
+        bench, "\n".join("abcdefghijklmnopqrstuvwxyz"), "\n".join("aBcdefghijklmnopqrstuvwxYz")
+    )
+    await bench.press("tab", "space", "space")
+    await bench.shows("v0 → v1 · 1 change", "− b", "+ B", "⋯ 16 lines the same")
+    await bench.press("v")
+    await bench.shows("− b", "│ + B")
+    assert "Agents ─" not in bench.text()
+    view = bench.app.screen.query_one(DiffView)
+    await bench.press("tab", "right_square_bracket")
+    assert view.has_focus
+    await bench.press("v", "escape")
+    await bench.shows("Agents ─")
+
+
+def editor(tmp_path: Path, script: str) -> str:
+    """The command of an editor that does what `script` says with `path`."""
+    program = tmp_path / "editor.py"
+    program.write_text(f"import sys, pathlib\npath = pathlib.Path(sys.argv[1])\n{script}\n")
+    return f"{sys.executable} {program}"
+
+
+async def test_an_agent_is_edited_as_yaml(
+    bench: Workbench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await made(bench, "Be kind.")
+    change = "path.write_text(path.read_text().replace('kind', 'brief'))"
+    monkeypatch.setenv("VISUAL", editor(tmp_path, change))
+    monkeypatch.setattr("textual.app.App.suspend", no_terminal)
+    await bench.press("f4")
+    await bench.shows("Save this as clerk v1?", "− Be kind.", "+ Be brief.")
+    await bench.press("enter")
+    await bench.shows("● v1")
+    assert state(bench).agent.instructions == "Be brief."
+
+
+async def test_yaml_that_is_wrong_is_kept_and_said_with_its_line(
+    bench: Workbench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await made(bench, "Be kind.")
+    monkeypatch.setattr("textual.app.App.suspend", no_terminal)
+    wrong = "path.write_text('name: clerk\\nmodle: smollm2\\n')"
+    monkeypatch.setenv("VISUAL", editor(tmp_path, wrong))
+    await bench.press("f4")
+    await bench.shows("This cannot be saved yet", "Line 1: model is missing.")
+    mended = "path.write_text(path.read_text().replace('modle', 'model'))"
+    monkeypatch.setenv("VISUAL", editor(tmp_path, mended))
+    await bench.press("enter")
+    await bench.shows("Save this as clerk v1?", "− Be kind.")
+    await bench.press("escape")
+    await bench.shows("Kept as a draft.")
+    monkeypatch.setenv("VISUAL", editor(tmp_path, "sys.exit(3)"))
+    await bench.press("f4")
+    await bench.shows("The editor did not work", "ended with the code 3")
+    assert state(bench).agent.version == 0
+
+
+@contextmanager
+def no_terminal(app: object) -> Iterator[None]:
+    """Stands for giving away a terminal, which a headless app does not have."""
+    yield
+
+
+async def test_the_form_opens_the_editor_with_what_is_typed(
+    bench: Workbench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await made(bench, "Be kind.")
+    monkeypatch.setattr("textual.app.App.suspend", no_terminal)
+    monkeypatch.setenv("VISUAL", editor(tmp_path, "pass"))
+    await bench.press("e", "tab", "tab")
+    await bench.type(" Always.")
+    assert isinstance(bench.app.screen, AgentForm)
+    await bench.press("f4")
+    await bench.shows("Save this as clerk v1?", "+ Be kind. Always.")
