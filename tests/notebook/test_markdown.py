@@ -1,6 +1,8 @@
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from carrel.notebook.markdown import to_blocks, to_html
+from carrel.notebook.markdown import GrowingText, to_blocks, to_html
 
 TEXT = """# Lease
 
@@ -70,3 +72,17 @@ def test_a_link_opens_elsewhere_and_tells_nothing() -> None:
     html = to_html('[x](https://example.com/?a=1&b="2")')
     assert 'target="_blank" rel="noopener noreferrer"' in html
     assert '"2"' not in html
+
+
+PIECES = (
+    "# Head\n", "word ", "\n\n", "- item\n", "1. one\n", "```\n", "| a | b |\n|---|---|\n", "> q\n",
+    "---\n", "    code\n", "  ", "\n", "===\n", "<b>\n", "\r\n", "\u2028",
+)  # fmt: skip
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=30))
+def test_a_text_that_grows_has_the_blocks_of_the_whole(pieces: list[str]) -> None:
+    growing, text = GrowingText(), ""
+    for piece in pieces:
+        text += piece
+        assert growing.blocks(text) == to_blocks(text)

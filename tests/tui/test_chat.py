@@ -149,7 +149,7 @@ async def test_a_retry_keeps_the_answer_before(bench: Workbench, service: Script
     await bench.shows("A quarter.", "‹ 2/2 ›")
     await bench.press("escape", "less_than_sign")
     await bench.shows("Three months.", "‹ 1/2 ›")
-    await bench.pilot.click("Transcript Static", offset=_offset(bench, " ›"))
+    await bench.pilot.click("Transcript Rendered", offset=_offset(bench, " ›"))
     await bench.shows("A quarter.", "‹ 2/2 ›")
 
 
@@ -158,8 +158,8 @@ def _offset(bench: Workbench, words: str) -> tuple[int, int]:
     lines = bench.text().splitlines()
     row = next(row for row, line in enumerate(lines) if words in line)
     column = lines[row].index(words) + len(words) - 1
-    region = bench.app.screen.query("Transcript Static").last().region
-    first = bench.app.screen.query("Transcript Static").first().region
+    region = bench.app.screen.query("Transcript Rendered").last().region
+    first = bench.app.screen.query("Transcript Rendered").first().region
     assert region.y >= first.y
     return (column - first.x, row - first.y)
 

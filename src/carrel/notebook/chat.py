@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Any, Literal
 
 from carrel.notebook.assets import module, style
-from carrel.notebook.markdown import to_blocks
+from carrel.notebook.markdown import GrowingText, to_blocks
 from carrel.notebook.panel import Cell, Json, Panel, finish, intent, problem_json
 from carrel.notebook.uploads import Offer
 from carrel.store.attachments import as_mention
@@ -56,6 +56,7 @@ class ChatPanel(Panel):
         self._single = chat is not None
         self._answer: tuple[str | None, int] | None = None
         self._sent: tuple[str, ...] = ()
+        self._text = GrowingText()
         super().__init__(store, **options)
         self._follow(self._chat.slice, store.agents.slice)
         store.agents.load()
@@ -67,9 +68,9 @@ class ChatPanel(Panel):
         writing = bool(state.turns) and state.turns[-1].status == "writing"
         answer = (state.session_id, len(state.turns)) if writing else None
         if answer != self._answer:
-            self._answer, self._sent = answer, ()
+            self._answer, self._sent, self._text = answer, (), GrowingText()
         if answer is not None:
-            blocks = tuple(to_blocks(state.turns[-1].text))
+            blocks = tuple(self._text.blocks(state.turns[-1].text))
             if blocks != self._sent:
                 start = _same(self._sent, blocks)
                 self._sent = blocks

@@ -41,18 +41,39 @@ def to_html(text: str) -> str:
 
 
 def to_blocks(text: str) -> list[str]:
-    """Markdown as safe HTML, a string for each block of the top level.
+    """Markdown as safe HTML, a string for each block of the top level."""
+    return [html for _, html in _placed_blocks(text)]
 
-    While a text grows only its last blocks change, so that a stream sends little.
-    """
+
+class GrowingText:
+    """Blocks of a text that grows: only the last can change, and only from it on is read anew."""
+
+    def __init__(self) -> None:
+        self._settled: list[str] = []
+        self._at = 0
+
+    def blocks(self, text: str) -> list[str]:
+        """The blocks of the text, which begins with the one before."""
+        tail = text[self._at :]
+        found = _placed_blocks(tail)
+        if len(found) > 1:
+            self._settled += (html for _, html in found[:-1])
+            self._at += sum(len(line) + 1 for line in tail.split("\n")[: found[-1][0]])
+            found = found[-1:]
+        return [*self._settled, *(html for _, html in found)]
+
+
+def _placed_blocks(text: str) -> list[tuple[int, str]]:
+    """The blocks of the top level, each with the line that it begins in, from 0."""
     environment: EnvType = {}
-    blocks: list[str] = []
+    blocks: list[tuple[int, str]] = []
     part: list[Token] = []
     depth = 0
     for token in _markdown.parse(text, environment):
         part.append(token)
         depth += token.nesting
         if depth == 0:
-            blocks.append(_markdown.renderer.render(part, _markdown.options, environment))
+            line = part[0].map[0] if part[0].map else 0
+            blocks.append((line, _markdown.renderer.render(part, _markdown.options, environment)))
             part = []
     return blocks

@@ -11,7 +11,7 @@ from rich.theme import Theme
 
 from carrel.text import clean_text
 
-MIN_TAIL = 3000
+MIN_TAIL = 1500
 """Characters at the end of a growing text that are drawn again at every change."""
 
 

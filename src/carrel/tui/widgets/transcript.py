@@ -10,19 +10,19 @@ from textual.app import ComposeResult
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.widget import Widget
-from textual.widgets import Static
 
 from carrel.store.selectors.chat import TurnRow
 from carrel.text import clean_text
 from carrel.tui.widgets.note import Note
 from carrel.tui.widgets.prose import MIN_TAIL, Prose, settled
+from carrel.tui.widgets.rendered import Rendered
 
 MAX_TURNS = 200
 MAX_TEXT = 600_000
 """Turns, and characters, on screen; the earlier ones are left out, so that it stays quick."""
 Place = tuple[int, int]
 """The number of a chat, and a turn's place in it."""
-LONG = 2 * MIN_TAIL
+LONG = 4 * MIN_TAIL
 """Characters above which a turn is drawn in parts, so that no part takes long."""
 
 
@@ -31,7 +31,6 @@ class Turn(Vertical):
 
     DEFAULT_CSS = """
     Turn { height: auto; }
-    Turn Static { height: auto; }
     """
 
     def __init__(self, row: TurnRow, place: Place, *, dark: bool, live: bool) -> None:
@@ -41,9 +40,9 @@ class Turn(Vertical):
         self._place = place
         self._dark = dark
         self._settled = 0
-        self._head = Static(_head(row, place))
-        self._tail = Static()
-        self._foot = Static(_foot(row, place))
+        self._head = Rendered(_head(row, place))
+        self._tail = Rendered("")
+        self._foot = Rendered(_foot(row, place))
 
     def compose(self) -> ComposeResult:
         yield self._head
@@ -53,8 +52,10 @@ class Turn(Vertical):
 
     def grow(self, row: TurnRow) -> None:
         """Shows more of the same answer."""
+        if row.figures != self.row.figures:
+            # One line as before: nothing needs another place.
+            self._head.update(_head(row, self._place), layout=False)
         if _about(row) != _about(self.row):
-            self._head.update(_head(row, self._place))
             self._foot.update(_foot(row, self._place))
         self.row = row
         if parts := self._cut(row.text):
@@ -65,13 +66,13 @@ class Turn(Vertical):
         self.live = False
         self.grow(row)
 
-    def _cut(self, text: str) -> list[Static]:
+    def _cut(self, text: str) -> list[Rendered]:
         """New parts that are settled; the rest goes into the tail."""
         parts = []
         tail = text[self._settled :]
         # Of a text that is here at once, parts as long as those of one that grew.
         while cut := settled(tail[: 2 * MIN_TAIL]) or settled(tail):
-            parts.append(Static(_prose(tail[:cut], self._dark)))
+            parts.append(Rendered(_prose(tail[:cut], self._dark)))
             self._settled += cut
             tail = tail[cut:]
         self._tail.update(_prose(tail, self._dark) if tail else "")
@@ -87,7 +88,6 @@ class Transcript(VerticalScroll):
 
     DEFAULT_CSS = """
     Transcript { padding: 0 1; }
-    Transcript > Static { height: auto; }
     """
 
     def __init__(self, chat: int = 0, *, id: str | None = None) -> None:
@@ -146,7 +146,7 @@ class Transcript(VerticalScroll):
             else:
                 await self.remove_children()
                 if first:
-                    await self.mount(Static(_left_out(first)))
+                    await self.mount(Rendered(_left_out(first)))
             await self.mount_all(
                 _turn(
                     row, (self._chat, first + place), dark, live=writing and place == len(rows) - 1
@@ -177,12 +177,12 @@ def _turn(row: TurnRow, place: Place, dark: bool, *, live: bool) -> Widget:
     if live or len(row.text) > LONG:
         return Turn(row, place, dark=dark, live=live)
     body = [_prose(row.text, dark)] if row.text else []
-    return Static(Group(_head(row, place), *body, _foot(row, place)))
+    return Rendered(Group(_head(row, place), *body, _foot(row, place)))
 
 
 def _about(row: TurnRow) -> tuple[object, ...]:
-    """Everything but the text and the figures that go on while it is written."""
-    return (row.speaker, row.figures, row.note, row.variant, row.sources, row.calls)
+    """What stands below the text."""
+    return (row.note, row.sources, row.calls, row.attached)
 
 
 def _prose(text: str, dark: bool) -> RenderableType:
