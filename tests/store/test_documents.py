@@ -1,3 +1,4 @@
+import json
 from collections.abc import AsyncIterable
 from io import BytesIO
 from pathlib import Path
@@ -5,9 +6,17 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from carrel.store.documents import Source
+from carrel.config import Profile
+from carrel.store.documents import DocumentState, Source
+from carrel.store.loop import OwnerLoop
+from carrel.store.reader import ReadOptions
+from carrel.store.selectors.boxes import boxes
+from carrel.store.selectors.documents import changed_words
 from carrel.store.store import Store
+from carrel.wire.libraries import PageBox
+from carrel.wire.ocr import Page
 from support.documents import digital_pdf, docx
+from support.process import RunningServer
 from support.slices import until
 
 HOSTILE = "invoice [/final] \x1b]0;x\x07.pdf"
@@ -168,3 +177,145 @@ async def test_copies_used_longest_ago_make_room(
         await store.documents.open(source)
     names = {path.name for path in first.parent.iterdir()}
     assert first.name not in names and len(names) == 2
+
+
+async def finished(store: Store, source: Source) -> DocumentState:
+    """Opens a document and waits until it is read."""
+    await store.documents.open(source)
+    return await until(store.documents.slice, lambda state: state.complete, 60)
+
+
+async def test_what_was_read_is_kept_for_another_day_and_for_another_name(
+    store: Store, server: RunningServer, tmp_path: Path
+) -> None:
+    path = digital_pdf(tmp_path / "a.pdf", pages=3)
+    first = await finished(store, await stored(store, path))
+    other = Store(Profile("test", server.url, server.api_key), OwnerLoop.running())
+    await other.start()
+    await other.documents.open(await stored(other, path.rename(tmp_path / "b.pdf")))
+    state = other.documents.slice.value
+    assert state.complete and state.pages == first.pages
+    assert not [item for item in other.activity.slice.value.items if item.kind == "ocr"]
+    await other.close()
+
+
+async def test_reading_again_asks_the_service_and_tells_what_changed(
+    store: Store, tmp_path: Path
+) -> None:
+    state = await finished(store, await stored(store, digital_pdf(tmp_path / "a.pdf", pages=2)))
+    await until(store.activity.slice, lambda state: state.items[0].ended)
+    await store.documents.read_again()
+    again = await until(store.documents.slice, lambda now: now.complete and not now.reading)
+    runs = [item for item in store.activity.slice.value.items if item.kind == "ocr"]
+    assert len(runs) == 2
+    assert again.before == state.pages
+    assert changed_words(again) == "read again: none of 2 pages changed"
+
+
+async def test_other_options_are_read_once(store: Store, tmp_path: Path) -> None:
+    state = await finished(store, await stored(store, digital_pdf(tmp_path / "a.pdf", pages=2)))
+    for options, reads in (
+        (ReadOptions(tables="html", scores="page"), 2),
+        (ReadOptions(), 2),
+        (ReadOptions(tables="html", scores="page"), 2),
+    ):
+        await store.documents.read_again(options)
+        state = await until(
+            store.documents.slice,
+            lambda now, options=options: now.options == options and now.complete,  # type: ignore[misc]
+        )
+        runs = [item for item in store.activity.slice.value.items if item.kind == "ocr"]
+        assert len(runs) == reads
+    scores = state.pages[0].confidence_scores if state.pages[0] else None
+    assert scores is not None and scores.word_confidence_scores is None
+    assert state.pages[0] and [table.format for table in state.pages[0].tables] == ["html"]
+
+
+async def test_only_the_pages_that_are_asked_for_are_read(store: Store, tmp_path: Path) -> None:
+    source = await stored(store, digital_pdf(tmp_path / "a.pdf", pages=5))
+    await store.documents.open(source)
+    await store.documents.stop()
+    await until(store.documents.slice, lambda state: not state.reading)
+    read = {n for n, page in enumerate(store.documents.slice.value.pages) if page}
+    await store.documents.read_again(ReadOptions(pages="2, 4-9"))
+    state = await until(store.documents.slice, lambda state: state.complete, 60)
+    assert state.wanted == {1, 3, 4}
+    assert {n for n, page in enumerate(state.pages) if page} == {1, 3, 4} | read
+    refused = store.documents.read_again(ReadOptions(pages="0"))
+    await refused
+    assert refused.error is not None and refused.error.title == "These are no pages"
+
+
+async def test_a_passage_opens_at_its_block(store: Store, tmp_path: Path) -> None:
+    source = await stored(store, digital_pdf(tmp_path / "a.pdf", pages=2))
+    state = await finished(store, source)
+    page = state.pages[1]
+    assert page is not None and page.dimensions is not None
+    wanted = boxes(page)[2]
+    width, height = page.dimensions.width or 0, page.dimensions.height or 0
+    box = PageBox(
+        top_left_x=int(wanted.rect.left * width) + 3,
+        top_left_y=int(wanted.rect.top * height) + 3,
+        bottom_right_x=int((wanted.rect.left + wanted.rect.width) * width) - 3,
+        bottom_right_y=int((wanted.rect.top + wanted.rect.height) * height) - 3,
+        page_width=width,
+        page_height=height,
+    )
+    await store.documents.open(source, 1, box)
+    state = store.documents.slice.value
+    assert (state.current, state.block) == (1, wanted.block)
+    assert state.place is not None
+
+
+async def test_one_step_after_the_other_goes_through_all_blocks(
+    store: Store, tmp_path: Path
+) -> None:
+    await finished(store, await stored(store, digital_pdf(tmp_path / "a.pdf", pages=2)))
+    seen: list[tuple[int, int | None]] = []
+    while (
+        not seen
+        or (store.documents.slice.value.current, store.documents.slice.value.block) != seen[-1]
+    ):
+        seen.append((store.documents.slice.value.current, store.documents.slice.value.block))
+        await store.documents.step(1)
+    assert seen == [(0, None), *sorted(seen[1:])]
+    assert {page for page, _ in seen} == {0, 1} and len(seen) > 6
+    await store.documents.step(-1)
+    assert chosen() == seen[-2]
+
+
+async def test_a_search_goes_through_all_pages_and_round(store: Store, tmp_path: Path) -> None:
+    await finished(store, await stored(store, digital_pdf(tmp_path / "a.pdf", pages=3)))
+    await store.documents.find("rules  of the")
+    places: list[tuple[int, int]] = []
+    for _ in range(4):
+        mark = store.documents.slice.value.mark
+        assert mark is not None and mark.text.lower() == "rules of the"
+        assert store.documents.slice.value.block is not None
+        places.append((mark.page, mark.start))
+        await store.documents.next_mark(1)
+    assert [page for page, _ in places] == [0, 1, 2, 0] and places[3] == places[0]
+    await store.documents.find("nowhere to be found")
+    assert store.documents.slice.value.mark is None
+
+
+async def test_the_pages_are_saved_in_every_form(store: Store, tmp_path: Path) -> None:
+    source = await stored(store, digital_pdf(tmp_path / "a.pdf", pages=2))
+    state = await finished(store, source)
+    saved = await store.documents.save("markdown", tmp_path / "out")
+    assert saved == (tmp_path / "out" / "a.md",)
+    assert saved[0].read_text() == "\n\n".join(page.markdown for page in state.pages if page) + "\n"
+    again = await store.documents.save("markdown", tmp_path / "out")
+    assert again == (tmp_path / "out" / "a 2.md",), "nothing is overwritten"
+    (as_json,) = await store.documents.save("json", tmp_path / "named.json") or ()
+    pages = json.loads(as_json.read_text())["pages"]
+    assert [Page.model_validate(page) for page in pages] == [*state.pages]
+    tables = await store.documents.save("csv", tmp_path / "tables")
+    assert tables is not None and [path.name for path in tables] == [
+        "a table 1.csv",
+        "a table 2.csv",
+    ]
+    assert b"North,24,1" in tables[0].read_bytes()
+    none = store.documents.save("images", tmp_path / "pictures")
+    await none
+    assert none.error is not None and none.error.title == "There are no pictures"
