@@ -10,6 +10,7 @@ from textual._wait import wait_for_idle
 from textual.pilot import Pilot
 
 from carrel.config import Profile
+from carrel.settings import Settings
 from carrel.store.store import Store
 from carrel.tui.app import CarrelApp
 from support.process import RunningServer
@@ -50,6 +51,11 @@ class Workbench:
             await self.pilot.press(key)
         await self.pilot.pause()
 
+    async def leave(self, key: str) -> None:
+        """Presses a key that closes a dialog: the pilot would wait for widgets that are gone."""
+        await self.app._press_keys([key])
+        await wait_for_idle(0)
+
     async def type(self, text: str) -> None:
         """Types into the focused field."""
         await self.press(*("space" if letter == " " else letter for letter in text))
@@ -57,10 +63,10 @@ class Workbench:
 
 @asynccontextmanager
 async def workbench(
-    profile: Profile, size: tuple[int, int] = (120, 36)
+    profile: Profile, size: tuple[int, int] = (120, 36), settings: Settings | None = None
 ) -> AsyncIterator[Workbench]:
     """The app on a profile, once it shows Files. No handler may fail in it."""
-    app = CarrelApp(profile)
+    app = CarrelApp(profile, settings)
     async with app.run_test(size=size) as pilot:
         running = Workbench(app, pilot)
         await running.until(lambda: app.place is not None)

@@ -1,68 +1,103 @@
 """The app as a whole: keys, help, palette, the connection, and what fails."""
 
 import asyncio
-from collections import defaultdict
+from collections import Counter, defaultdict
 from contextlib import ExitStack
 
 import pytest
 from textual.binding import Binding
 
 from carrel.config import Profile
-from carrel.tui.app import CarrelApp
-from carrel.tui.dialogs.dialog import Dialog
 from carrel.tui.dialogs.help import Help
 from carrel.tui.dialogs.palette import Palette
 from carrel.tui.dialogs.problem import ProblemPanel
-from carrel.tui.screens.all import PLACE_SCREENS
+from carrel.tui.keymap import own_bindings, owners
 from carrel.tui.screens.place import Place
-from carrel.tui.widgets.fields import Prompt
 from carrel.tui.widgets.keybar import KeyBar
-from carrel.tui.widgets.picture import PagePicture
-from carrel.tui.widgets.table import VirtualTable
 from support.process import RunningServer, serve
 from support.states import fill
 from support.workbench import profile_of, workbench
 
 LOCAL = Profile("local")
 
+_DOWN = {"Down", "Block", "Bottom", "Last", "Next page", "Half a page down"}
+_UP = {"Up", "Block before", "Top", "First", "Half a page up"}
+_DONE = {"Save", "Sync", "Run OCR"}
+_MARKS = ("Source", "Word", "Doubtful word", "Hit", "Change", "Variant")
+"""What there may be a next one of, and one before."""
+MEANT = {
+    # A search is how a library is filtered, and text is found in.
+    "slash": {"Filter", "Search", "Find"},
+    # Renaming a library is editing it.
+    "e": {"Edit", "Rename"},
+    # Something goes to a library; a version gets a name.
+    "a": {"Add to library", "Add file", "Aliases"},
+    # The same in another form.
+    "v": {"Rendered, raw, changes", "Side by side", "Text"},
+    # Something goes to, or comes from, a folder of this machine.
+    "s": {"Save to", "Sync folder"},
+    # A text, or a draft, is looked at.
+    "t": {"Text", "Try draft"},
+    # Work is taken off the list, a chat out of the app.
+    "x": {"Cancel", "Export"},
+    # One step back, whatever that is here.
+    "escape": {"Back", "Close"},
+    # What one moves over differs.
+    "j": _DOWN,
+    "down": _DOWN,
+    "ctrl+n": _DOWN,
+    "k": _UP,
+    "up": _UP,
+    "g": _UP,
+    "G": _DOWN,
+    "tab": {"Next pane", "Next field", "Complete"},
+    "backtab": {"Pane before", "Field before"},
+    # What is under the cursor is opened; a text that is written is sent.
+    "enter": {"Open", "Open source", "Send"},
+    # A form is finished.
+    "f2": _DONE,
+    "ctrl+s": _DONE,
+}
+"""Where a key has several words for what it does."""
 
-def own_bindings() -> list[Binding]:
+
+def bindings() -> list[Binding]:
     """Every binding that we made."""
-    owners: list[type] = [CarrelApp, Place, VirtualTable, PagePicture, Prompt, Dialog]
-    owners += PLACE_SCREENS.values()
-    dialogs = Dialog.__subclasses__()
-    found = []
-    for owner in [*owners, *dialogs]:
-        for binding in vars(owner).get("BINDINGS", ()):
-            assert isinstance(binding, Binding)
-            found.append(binding)
-    return found
+    return [binding for _, binding in own_bindings().values()]
 
 
 def test_every_binding_has_an_id_of_its_own() -> None:
-    ids = [binding.id for binding in own_bindings()]
-    assert all(ids) and len(set(ids)) == len(ids)
+    own_bindings()  # imports every module
+    ids = [
+        binding.id
+        for owner in owners()
+        for binding in vars(owner).get("BINDINGS", ())
+        if isinstance(binding, Binding) or pytest.fail(f"{owner}: {binding} has no id")
+    ]
+    assert all(ids)
+    assert not [name for name, times in Counter(ids).items() if times > 1]
 
 
 def test_a_key_means_the_same_everywhere() -> None:
     meanings: dict[str, set[str]] = defaultdict(set)
-    for binding in own_bindings():
-        if binding.id and binding.id.startswith(tuple(f"{place}." for place in PLACE_SCREENS)):
-            for key in binding.key.split(","):
-                meanings[key].add(binding.description.rstrip("…"))
-    # A search is how a library is filtered; renaming a library is editing it; what is opened
-    # differs from place to place.
-    meant = {"slash": {"Filter", "Search"}, "e": {"Edit", "Rename"}, "r": {"Read on"}}
-    meant |= {"space": {"Mark", "Mark to diff"}, "a": {"Add to library", "Add file"}}
+    for binding in bindings():
+        for key in binding.key.split(","):
+            words = binding.description.rstrip("…").removesuffix(" to diff")
+            meanings[key.replace("shift+tab", "backtab")].add(words)
     several = {key: words for key, words in meanings.items() if len(words) > 1}
-    assert all(words <= meant.get(key, set()) for key, words in several.items()), several
+    wrong = {key: words for key, words in several.items() if not words <= MEANT.get(key, set())}
+    for key in ("left_square_bracket", "right_square_bracket"):
+        names = {words.removeprefix("Next ").removesuffix(" before") for words in meanings[key]}
+        assert {name.capitalize() for name in names} <= set(_MARKS)
+        wrong.pop(key, None)
+    assert not wrong, wrong
 
 
 def test_a_capital_asks_first() -> None:
     asking = {"D", "A", "R"}
     capitals = {
         key
-        for binding in own_bindings()
+        for binding in bindings()
         for key in binding.key.split(",")
         if len(key) == 1 and key.isupper()
     }
@@ -95,11 +130,11 @@ async def test_the_palette_runs_an_action() -> None:
         await bench.press("colon")
         assert isinstance(bench.app.screen, Palette)
         await bench.type("light")
-        await bench.press("enter")
+        await bench.leave("enter")
         await bench.until(lambda: bench.app.theme == "carrel-light")
         await bench.press("ctrl+p")
         await bench.type("activ")
-        await bench.press("enter")
+        await bench.leave("enter")
         await bench.shows("[6 Activity]")
 
 
@@ -182,6 +217,6 @@ async def test_a_read_only_profile_changes_nothing_until_it_is_allowed(
         await bench.shows("Changes are off.")
         await bench.press("escape", "ctrl+p")
         await bench.type("allow")
-        await bench.press("enter")
+        await bench.leave("enter")
         await bench.until(lambda: not bench.store.session.slice.value.read_only)
         await bench.until(lambda: "read-only" not in bench.text())

@@ -3,7 +3,6 @@
 import asyncio
 import importlib
 from collections.abc import Iterable
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 from urllib.parse import urlsplit
@@ -27,6 +26,7 @@ from carrel.tui.widgets.prose import prose_theme
 from carrel.tui.widgets.topbar import PLACES
 
 if TYPE_CHECKING:
+    from carrel.store.finder import Found
     from carrel.store.notifications import NotificationsState
     from carrel.store.problem import Problem
     from carrel.store.store import Store
@@ -208,13 +208,14 @@ class CarrelApp(Steady, App[None]):
             if command is not None:
                 self.call_later(command.run)
 
+        def found(thing: "Found") -> None:
+            self.run_worker(open_found(self, thing), exit_on_error=False, group="found")
+
         if not self._started or len(self.screen_stack) > 1:
             return
         commands = [*commands_of(self.screen), *app_commands(self)]
         self.push_screen(
-            Palette(
-                commands, self.store.finder, partial(open_found, self), self.appearance.restore
-            ),
+            Palette(commands, self.store.finder, found, self.appearance.restore),
             chosen,
         )
 
@@ -264,6 +265,16 @@ class CarrelApp(Steady, App[None]):
             place.do(self.store.files.upload(file), self._uploaded)
         if place.PLACE != "files":
             self.switch_mode("files")
+
+    def play_sample(self) -> None:
+        """Plays the sample over the place that is shown, and goes to what is chosen of it."""
+        from carrel.tui.dialogs.sample import SampleDialog
+
+        def chosen(place: str | None) -> None:
+            if place is not None:
+                self.switch_mode(place)
+
+        self.push_screen(SampleDialog(self.store.sample), chosen)
 
     async def offer_folder(self, folder: Path) -> None:
         """Goes to Libraries, which offers to sync a folder with one of them."""

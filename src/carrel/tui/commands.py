@@ -14,7 +14,7 @@ from carrel.tui.screens.agents import AgentsPlace
 if TYPE_CHECKING:
     from carrel.tui.app import CarrelApp
 
-_MOVING = ("table.", "text.", "picture.", "app.palette", "place.")
+_MOVING = ("table.", "scroll.", "text.", "picture.", "app.palette", "place.")
 """Beginnings of the ids of what only moves about."""
 
 
@@ -46,6 +46,7 @@ def app_commands(app: "CarrelApp") -> Iterator[Command]:
     hiding = "Show keys, ids and addresses" if app.hiding else "Hide keys, ids and addresses"
     yield Command(hiding, "", app.toggle_hiding)
     yield Command("Connect again", "", store.session.retry)
+    yield Command("Open the sample", "", app.play_sample)
     if store.session.slice.value.read_only:
         yield Command("Allow changes", "", store.session.allow_changes)
     if app.appearance.broken:

@@ -23,17 +23,22 @@ def own_bindings() -> dict[str, tuple[type, Binding]]:
         importlib.import_module(module.name)
     return {
         binding.id: (owner, binding)
-        for owner in _owners(DOMNode)
+        for owner in owners()
         for binding in vars(owner).get("BINDINGS", ())
         if isinstance(binding, Binding) and binding.id
     }
 
 
-def _owners(node: type) -> Iterator[type]:
-    for kind in node.__subclasses__():
-        if kind.__module__.startswith(f"{carrel.tui.__name__}."):
-            yield kind
-        yield from _owners(kind)
+def owners() -> set[type]:
+    """Every class of ours that may have bindings, as far as it is imported."""
+    own = f"{carrel.tui.__name__}."
+    return {kind for kind in _below(DOMNode) if kind.__module__.startswith(own)}
+
+
+def _below(kind: type) -> Iterator[type]:
+    for below in kind.__subclasses__():
+        yield below
+        yield from _below(below)
 
 
 def mistakes(keymap: Mapping[str, str]) -> list[Mistake]:

@@ -94,8 +94,11 @@ class Palette(Dialog[Command]):
         self._list(reset=True)
         if self._timer is not None:
             self._timer.stop()
-        text = "" if event.value.startswith(ACTIONS) else event.value
-        self._timer = self.set_timer(PAUSE, lambda: self._finder.find(text))
+        self._timer = self.set_timer(PAUSE, self._search)
+
+    def _search(self) -> None:
+        # Not returned: Textual would wait for the service here, and be deaf meanwhile.
+        self._finder.find("" if self._typed.startswith(ACTIONS) else self._typed)
 
     def _found(self, state: "FinderState") -> None:
         self._list()

@@ -42,8 +42,8 @@ class RequestLog(Dialog[None]):
     DEFAULT_CSS = """
     RequestLog .dialog { width: 96%; height: 94%; max-width: 100%; padding: 0 1; }
     RequestLog Horizontal { height: 1fr; }
-    RequestLog VirtualTable { width: 3fr; border: none; }
-    RequestLog TextPane { width: 2fr; border-left: solid $line; padding: 0 1; }
+    RequestLog VirtualTable { width: 2fr; border: none; }
+    RequestLog TextPane { width: 1fr; border-left: solid $line; padding: 0 1; }
     RequestLog TextPane:focus { border-left: solid $accent; }
     RequestLog.-opened VirtualTable { display: none; }
     RequestLog.-opened TextPane { width: 1fr; border: none; }

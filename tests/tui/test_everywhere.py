@@ -1,0 +1,308 @@
+"""What works in every place: the palette, filters, the request log, themes, keys, hiding."""
+
+import base64
+import contextlib
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from carrel.client import Call
+from carrel.config import Profile, folders
+from carrel.settings import Settings, load_settings
+from carrel.tui.app import CarrelApp
+from carrel.tui.clipboard import copy, native_tool
+from carrel.tui.dialogs.confirm import Confirm
+from carrel.tui.dialogs.palette import Palette
+from carrel.tui.dialogs.problem import ProblemPanel
+from carrel.tui.dialogs.requests import RequestLog
+from carrel.tui.screens.agents import AgentsPlace
+from carrel.tui.themes import shipped_folder
+from carrel.wire.agents import AgentCreate
+from support.process import RunningServer
+from support.states import fill
+from support.workbench import Workbench, profile_of, workbench
+
+LOCAL = Profile("local")
+HOSTED = Profile("work", "https://api.example.com", "k-of-mine", read_only=True, colour="red")
+DUSK = (
+    'name: dusk\ndark: true\ncolours:\n  background: "#101010"\n  foreground: "#eeeeee"\n'
+    '  accent: "#ff8800"\n'
+)
+
+
+@contextlib.asynccontextmanager
+async def offline_bench(
+    settings: Settings | None = None, size: tuple[int, int] = (120, 36)
+) -> AsyncIterator[Workbench]:
+    async with workbench(LOCAL, size, settings) as bench:
+        fill(bench.store)
+        yield bench
+
+
+def put_theme(text: str) -> Path:
+    path = folders().config / "themes" / "dusk.yaml"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+async def run(bench: Workbench, words: str) -> None:
+    """Runs the first action that the palette finds."""
+    await bench.press("ctrl+p")
+    await bench.type(words)
+    await bench.leave("enter")
+    await bench.until(lambda: not isinstance(bench.app.screen, Palette))
+
+
+# The palette
+
+
+async def test_the_palette_finds_things_at_the_service_and_goes_there(
+    server: RunningServer, tmp_path: Path
+) -> None:
+    (tmp_path / "an old lease.txt").write_text("Three months.")
+    async with workbench(profile_of(server)) as bench:
+        await bench.store.files.upload(tmp_path / "an old lease.txt")
+        agent = await bench.store.agents.create(AgentCreate(name="lease agent", model="smollm2"))
+        assert agent is not None
+        await bench.press("6", "ctrl+p")
+        await bench.type("lease")
+        await bench.shows("an old lease.txt", "ocr · file", "lease agent", "v0 · agent")
+        await bench.leave("enter")
+        await bench.shows("[3 Document]", "an old lease.txt")
+        await bench.press("colon")
+        await bench.type("lease agent v")
+        await bench.shows("active · version")
+        await bench.press("down")
+        await bench.leave("enter")
+        await bench.until(lambda: isinstance(bench.app.place, AgentsPlace))
+        assert bench.store.agents.slice.value.selected == agent.id
+
+
+@pytest.mark.usefixtures("offline")
+async def test_after_an_angle_bracket_the_palette_finds_actions_alone() -> None:
+    async with offline_bench() as bench:
+        await bench.press("ctrl+p")
+        await bench.type(">uplo")
+        await bench.shows("Upload")
+        assert bench.store.finder.slice.value.text == ""
+        await bench.leave("escape")
+        await bench.until(lambda: not isinstance(bench.app.screen, Palette))
+
+
+@pytest.mark.usefixtures("offline")
+async def test_a_theme_is_previewed_taken_back_and_kept() -> None:
+    async with offline_bench() as bench:
+        await bench.press("ctrl+p")
+        await bench.type("theme: carrel")
+        await bench.press("down", "down")
+        await bench.until(lambda: bench.app.theme != "carrel-dark")
+        await bench.leave("escape")
+        await bench.until(lambda: bench.app.theme == "carrel-dark")
+        await run(bench, "theme: carrel-contrast")
+        await bench.until(lambda: bench.app.theme == "carrel-contrast")
+        assert load_settings().theme == "carrel-contrast"
+
+
+# Themes
+
+
+@pytest.mark.usefixtures("offline")
+async def test_a_theme_of_ones_own_is_read_again_when_it_is_saved() -> None:
+    path = put_theme(DUSK)
+    async with offline_bench(Settings(theme="dusk")) as bench:
+        assert bench.app.theme == "dusk"
+        assert bench.app.current_theme.accent == "#FF8800"
+        path.write_text(DUSK.replace("ff8800", "00ff00"))
+        await bench.until(lambda: bench.app.current_theme.accent == "#00FF00")
+        path.write_text(DUSK.replace("accent", "acent"))
+        await bench.shows("dusk.yaml cannot be used")
+        await run(bench, "wrong with my themes")
+        await bench.shows("line 6:", "“acent”. Did you mean “accent”?")
+        assert bench.app.current_theme.accent == "#00FF00", "the last good one stays"
+
+
+@pytest.mark.usefixtures("offline")
+async def test_a_theme_that_does_not_exist_is_said() -> None:
+    async with offline_bench(Settings(theme="sunrise")) as bench:
+        await bench.shows("There is no theme “sunrise”")
+        assert bench.app.theme == "carrel-dark"
+
+
+def test_our_themes_come_with_the_package() -> None:
+    assert sorted(path.name for path in shipped_folder().glob("*.yaml"))
+
+
+# Keys
+
+
+@pytest.mark.usefixtures("offline")
+async def test_keys_of_ones_own_are_in_force_and_shown() -> None:
+    keymap = {"files.upload": "ctrl+t", "app.requests": "f9"}
+    async with offline_bench(Settings(keymap=keymap)) as bench:
+        await bench.shows("ctrl+t Upload")
+        await bench.press("f9")
+        await bench.until(lambda: isinstance(bench.app.screen, RequestLog))
+        await bench.press("escape", "u")
+        await bench.shows("[1 Files]")
+        await bench.press("f1")
+        await bench.shows("ctrl+t", "files.upload")
+
+
+@pytest.mark.usefixtures("offline")
+async def test_wrong_keys_are_named_with_their_line() -> None:
+    path = folders().config / "settings.toml"
+    path.parent.mkdir(parents=True)
+    path.write_text('mouse = true\n[keymap]\n"files.uplod" = "u"\nfiles.read = "hyperspace"\n')
+    async with workbench(LOCAL, settings=load_settings()) as bench:
+        await bench.until(lambda: isinstance(bench.app.screen, ProblemPanel))
+        await bench.shows("line 3: there is no binding “files.uplod”", "“files.upload”?")
+        await bench.shows("line 4: “hyperspace” is not a key")
+        bench.app.failures.clear()
+
+
+# Filters
+
+
+@pytest.mark.usefixtures("offline")
+async def test_a_list_is_filtered_with_inverse_words_and_esc_goes_back_step_by_step() -> None:
+    async with offline_bench() as bench:
+        await bench.press("6", "slash")
+        await bench.type("!gone")
+        await bench.shows("filter:", "2 of 3 · esc clears")
+        assert "gone.pdf" not in bench.text()
+        await bench.press("escape")
+        assert bench.app.screen.focused is not None
+        await bench.shows("2 of 3 · esc clears")
+        await bench.press("escape")
+        await bench.shows("gone.pdf")
+        assert "esc clears" not in bench.text()
+        await bench.press("slash")
+        await bench.type("nothing like it")
+        await bench.shows("Nothing here passes the filter.")
+
+
+# The request log
+
+
+CALL = Call("GET", "/v1/files", "search=lease", 200, 0.01, 1204, "", "", '{"data": ["a b"]}')
+
+
+@pytest.mark.usefixtures("offline")
+async def test_the_request_log_opens_and_copies_a_call() -> None:
+    async with offline_bench() as bench:
+        bench.store.requests.log(CALL)
+        bench.store.requests.log(Call("GET", "/healthz", "", None, 5.0, 0))
+        await bench.press("at")
+        await bench.shows("GET /v1/files?search=", "● 200", "○ no answer", "10 ms", "1.2 kB")
+        await bench.press("slash")
+        await bench.type("lease")
+        await bench.press("enter")
+        await bench.shows('"a b"', "Answer")
+        await bench.press("enter")
+        await bench.shows("200 OK · 10 ms · 1.2 kB")
+        await bench.press("y")
+        await bench.shows("Copy curl", "Copy Python", "Copy a carrel command")
+        await bench.press("enter")
+        assert bench.app.clipboard.startswith("curl")
+        for _ in range(3):  # out of the call, out of the filter, out of the log
+            assert isinstance(bench.app.screen, RequestLog)
+            await bench.leave("escape")
+        await bench.until(lambda: not isinstance(bench.app.screen, RequestLog))
+
+
+@pytest.mark.usefixtures("offline")
+async def test_a_signed_address_is_neither_shown_nor_copied() -> None:
+    async with offline_bench() as bench:
+        bench.store.requests.log(Call("GET", "(signed address)", "", 200, 0.01, 10))
+        await bench.press("at")
+        await bench.shows("(signed address)")
+        await bench.press("y")
+        await bench.shows("A signed address is a key: not copied")
+
+
+# Hiding
+
+
+@pytest.mark.usefixtures("offline")
+async def test_hiding_is_a_switch_for_all_that_is_drawn() -> None:
+    async with workbench(HOSTED) as bench:
+        fill(bench.store)
+        bench.store.notifications.notify("Saved /home/ada/x.pdf of k-of-mine at api.example.com.")
+        await bench.shows("work  ▲", "k-of-mine")
+        await run(bench, "hide keys")
+        await bench.shows("•••• ", "Saved •••")
+        for secret in ("work  ▲", "k-of-mine", "/home/ada", "api.example"):
+            assert secret not in bench.text()
+        await run(bench, "show keys")
+        await bench.shows("work ")
+
+
+@pytest.mark.usefixtures("offline")
+async def test_hiding_may_be_on_from_the_start() -> None:
+    async with workbench(HOSTED, settings=Settings(hide=True)) as bench:
+        await bench.shows("•••• ")
+        assert "work" not in bench.text()
+
+
+# The connection and the profile
+
+
+async def test_a_profile_is_read_only_and_coloured_from_the_first_frame() -> None:
+    app = CarrelApp(HOSTED)
+    async with app.run_test(size=(120, 36)) as pilot:
+        top = app.screen.query_one("TopBar")
+        header = top.header[0]  # type: ignore[attr-defined]
+        assert str(header) == " work  ◐ starting, read-only"
+        assert any("#FF0000" in str(span.style) for span in header.spans)
+        bench = Workbench(app, pilot)
+        await bench.until(lambda: app.place is not None)
+
+
+@pytest.mark.usefixtures("offline")
+async def test_a_lost_connection_says_how_old_the_screen_is() -> None:
+    async with offline_bench() as bench:
+        bench.store.session.slice.set(
+            connection="lost", detail="lost the server, retrying", since=1.0
+        )
+        await bench.shows("lost the server, retrying · as of ", " ago", "lease-2024.pdf")
+
+
+@pytest.mark.usefixtures("offline")
+async def test_a_hosted_service_is_named_before_something_is_deleted_there() -> None:
+    async with workbench(HOSTED) as bench:
+        fill(bench.store)
+        bench.store.session.slice.set(url=HOSTED.url, hosted=True)
+        await bench.press("D")
+        await bench.until(lambda: isinstance(bench.app.screen, Confirm))
+        await bench.shows("work (api.example.com)", "bills")
+
+
+# The clipboard
+
+
+async def test_a_tool_of_the_system_gets_the_text_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tool = tmp_path / "bin" / "wl-copy"
+    tool.parent.mkdir()
+    tool.write_text(
+        f"#!/bin/sh\ncat > {tmp_path}/copied.part && mv {tmp_path}/copied.part {tmp_path}/copied\n"
+    )
+    tool.chmod(0o755)
+    environ = {"WAYLAND_DISPLAY": "wayland-0", "PATH": str(tool.parent)}
+    assert native_tool(environ) == ("wl-copy",)
+    assert native_tool({"PATH": str(tool.parent)}) is None
+    monkeypatch.setenv("PATH", f"{tool.parent}:/bin:/usr/bin")
+    app = CarrelApp(LOCAL)
+    async with app.run_test() as pilot:
+        bench = Workbench(app, pilot)
+        await bench.until(lambda: app.place is not None)
+        long = "x" * 100_000
+        assert copy(app, long, environ), "too long for a terminal, not for a tool"
+        await bench.until((tmp_path / "copied").exists)
+        assert (tmp_path / "copied").read_text() == long
+        assert not copy(app, long, {})
+        assert copy(app, "é", {})
+        assert base64.b64encode("é".encode()) and app.clipboard == "é"
