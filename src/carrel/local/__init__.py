@@ -3,6 +3,16 @@
 from carrel.local.address import Address, find
 from carrel.local.errors import LocalError
 from carrel.local.lease import Lease
+from carrel.local.models import ModelServer, find_model_servers, use_model_server
 from carrel.local.start import ensure
 
-__all__ = ["Address", "Lease", "LocalError", "ensure", "find"]
+__all__ = [
+    "Address",
+    "Lease",
+    "LocalError",
+    "ModelServer",
+    "ensure",
+    "find",
+    "find_model_servers",
+    "use_model_server",
+]

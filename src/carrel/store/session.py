@@ -113,6 +113,11 @@ class SessionService(Service[SessionState]):
             raise ProblemError(state.error or Problem("Not connected", state.detail))
         return self._client
 
+    async def load_models(self) -> None:
+        """Asks anew which models there are."""
+        await self.client()
+        await self._load_models()
+
     async def another_client(self) -> Client:
         """A client of its own, for another event loop. Whoever asks for it closes it."""
         from carrel.client import Client

@@ -15,6 +15,7 @@ from carrel.store.files import FilesService
 from carrel.store.finder import FinderService
 from carrel.store.libraries import LibrariesService
 from carrel.store.loop import OwnerLoop
+from carrel.store.models import ModelsService
 from carrel.store.notifications import NotificationsService
 from carrel.store.previews import PreviewService
 from carrel.store.requests import RequestsService
@@ -55,6 +56,7 @@ class Store:
         self.chat = self.another_chat()
         self.beside = self.another_chat(saved=False)
         self.finder = FinderService(loop, self.session, self.chat)
+        self.models = ModelsService(loop, profile, self.session, self.notifications)
         self.sample = SampleService(
             loop,
             self.session,
@@ -90,6 +92,7 @@ class Store:
             self.agents,
             self.chat,
             self.finder,
+            self.models,
             self.beside,
         ):
             await area.close()
@@ -98,6 +101,7 @@ class Store:
 
     def _session_changed(self, new: SessionState, old: SessionState) -> None:
         if old.connection == "lost" and new.connection == "ready":
+            self.notifications.notify("The server is back.")
             self._load_again()
 
     def _load_again(self) -> None:

@@ -93,6 +93,7 @@ class CarrelApp(Steady, App[None]):
         Binding("ctrl+p", "palette", "Actions", show=False, priority=True, id="app.palette"),
         Binding("colon", "palette", "Actions", show=False, id="app.palette_colon"),
         Binding("at", "requests", "Requests", show=False, key_display="@", id="app.requests"),
+        Binding("m", "models", "Use a model of this machine", show=False, id="app.models"),
         Binding("f1", "help", "Help", priority=True, id="app.help"),
         Binding("question_mark", "help", "Help", show=False, id="app.help_outside_text"),
     ]
@@ -160,7 +161,10 @@ class CarrelApp(Steady, App[None]):
             select=lambda state: state.error,
             deliver=self.call_later,
         )
+        from carrel.tui.models import look
+
         self.appearance.start()
+        look(self)
         if self.settings.keymap:
             await asyncio.to_thread(_check_keymap, self.settings)
 
@@ -224,6 +228,12 @@ class CarrelApp(Steady, App[None]):
 
         if self._started and len(self.screen_stack) == 1:
             self.push_screen(RequestLog(self.store))
+
+    def action_models(self) -> None:
+        from carrel.tui.models import choose
+
+        if self._started and len(self.screen_stack) == 1:
+            choose(self)
 
     def toggle_hiding(self) -> None:
         """Hides what a shared screen should not show, or shows it again."""

@@ -1,0 +1,62 @@
+"""Model servers of this machine: found at their usual ports, and used by the local server."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+
+from carrel.config import ConfigError, write_text
+from carrel.local.address import loopback
+from carrel.tomltext import with_value
+
+SHOWN = 50
+"""How many of a server's models are named."""
+
+
+@dataclass(frozen=True)
+class ModelServer:
+    """A server that answers with OpenAI's interface, and the models it names."""
+
+    name: str
+    url: str
+    models: tuple[str, ...]
+
+
+async def find_model_servers(addresses: Mapping[str, str]) -> tuple[ModelServer, ...]:
+    """Those of the named addresses at which a model server answers with models, in their order."""
+    async with loopback() as http:
+        found = await asyncio.gather(*(_ask(http, *named) for named in addresses.items()))
+    return tuple(server for server in found if server is not None)
+
+
+async def _ask(http: httpx.AsyncClient, name: str, url: str) -> ModelServer | None:
+    try:
+        answer = await http.get(f"{url}/v1/models")
+        models = [str(model["id"]) for model in answer.raise_for_status().json()["data"]]
+    except (httpx.HTTPError, httpx.InvalidURL, ValueError, KeyError, TypeError):
+        return None  # nobody is there, or somebody else
+    return ModelServer(name, url, tuple(models[:SHOWN])) if models else None
+
+
+def use_model_server(data: Path, url: str | None) -> None:
+    """Has the local server ask this address instead of the built-in model; None: the built-in one.
+
+    It is written into the data folder's settings, which the server watches.
+
+    Raises:
+        ConfigError: the settings cannot be changed.
+    """
+    path = data / "settings.toml"
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        text = ""
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path} cannot be read: {error}.") from None
+    try:
+        changed = with_value(text, "model_url", f"{url}/v1" if url else None)
+    except ValueError as error:
+        raise ConfigError(f"{path}: {error}. Mend that, or change the file by hand.") from None
+    write_text(path, changed)

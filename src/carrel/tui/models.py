@@ -1,0 +1,60 @@
+"""Model servers of this machine: offered by name, and used after one key."""
+
+from typing import TYPE_CHECKING
+
+from carrel.tui.dialogs.ask import Choose, Thing
+
+if TYPE_CHECKING:
+    from carrel.local import ModelServer
+    from carrel.tui.app import CarrelApp
+
+BUILT_IN = "\0built-in"
+"""Stands for the model that comes with the server."""
+NAMED = 3
+"""How many of a server's models are named."""
+
+
+def look(app: "CarrelApp") -> None:
+    """Looks for model servers, and offers what is found while the small test model answers."""
+    store = app.store
+
+    def found(servers: "tuple[ModelServer, ...]") -> None:
+        model = store.session.slice.value.model or ""
+        if servers and "(test model)" in model:
+            names = " and ".join(server.name for server in servers)
+            verb = "answers" if len(servers) == 1 else "answer"
+            app.say(f"{names} {verb} on this machine: m uses it instead of the small test model.")
+
+    if (place := app.place) is not None:
+        place.do(store.models.look(app.settings.model_servers), found)
+
+
+def choose(app: "CarrelApp") -> None:
+    """Uses the one model server there is, or asks which."""
+    store, place = app.store, app.place
+    if place is None:
+        return
+
+    def chosen(name: str | None) -> None:
+        servers = {server.name: server for server in store.models.slice.value.found}
+        if name is not None:
+            place.do(store.models.use(servers.get(name)))
+
+    def found(servers: "tuple[ModelServer, ...]") -> None:
+        using = store.models.slice.value.using
+        if len(servers) == 1 and using is None:
+            chosen(servers[0].name)
+        elif servers or using:
+            things = [Thing(it.name, it.name, _names(it.models)) for it in servers]
+            things.append(Thing(BUILT_IN, "Built-in", "a small test model"))
+            app.push_screen(Choose("Answers come from", things), chosen)
+        else:
+            where = ", ".join(app.settings.model_servers)
+            app.say(f"No model server answers on this machine. Looked for: {where}.")
+
+    place.do(store.models.look(app.settings.model_servers), found)
+
+
+def _names(models: tuple[str, ...]) -> str:
+    more = len(models) - NAMED
+    return ", ".join(models[:NAMED]) + (f" and {more} more" if more > 0 else "")
