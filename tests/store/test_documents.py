@@ -271,12 +271,14 @@ async def test_one_step_after_the_other_goes_through_all_blocks(
     store: Store, tmp_path: Path
 ) -> None:
     await finished(store, await stored(store, digital_pdf(tmp_path / "a.pdf", pages=2)))
+
+    def chosen() -> tuple[int, int | None]:
+        state = store.documents.slice.value
+        return state.current, state.block
+
     seen: list[tuple[int, int | None]] = []
-    while (
-        not seen
-        or (store.documents.slice.value.current, store.documents.slice.value.block) != seen[-1]
-    ):
-        seen.append((store.documents.slice.value.current, store.documents.slice.value.block))
+    while chosen() not in seen:
+        seen.append(chosen())
         await store.documents.step(1)
     assert seen == [(0, None), *sorted(seen[1:])]
     assert {page for page, _ in seen} == {0, 1} and len(seen) > 6

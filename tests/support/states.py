@@ -132,6 +132,7 @@ def _fill_document(store: Store, name: str) -> None:
         source=Source("file", "file-0", name),
         page_count=3,
         pages=(page, page.model_copy(update={"index": 1}), None),
+        wanted=frozenset(range(3)),
         current=0,
         read=2,
         no_picture="There is no picture of this kind of document.",
