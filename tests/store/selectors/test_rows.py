@@ -209,6 +209,7 @@ def test_the_open_document() -> None:
         source=Source("file", "f", HOSTILE),
         page_count=4,
         pages=(page(0), page(1), None, None),
+        wanted=frozenset(range(4)),
         current=1,
         reading=True,
         read=2,
