@@ -35,8 +35,10 @@ def order(read: Sequence[str], lines: Sequence[Sequence[str]]) -> float:
     """The part of neighbouring lines of which the second was read directly after the first.
 
     The last words of one line must be followed by the first words of the next. Where one of these
-    words was not read at all, the pair says nothing about order and is left out.
+    words was not read at all, the pair says nothing about order and is left out. Nor do accents and
+    punctuation: letters that were misread must not look like lines that were moved.
     """
+    read, lines = _bare(read), [_bare(line) for line in lines]
     known = set(read)
     joints = Counter(
         (*above[-_JOINT:], *below[:_JOINT])
@@ -49,3 +51,10 @@ def order(read: Sequence[str], lines: Sequence[Sequence[str]]) -> float:
         for start in range(len(read) - length + 1)
     )
     return (joints & runs).total() / max(1, joints.total())
+
+
+def _bare(words: Sequence[str]) -> list[str]:
+    """The words' letters and digits without their accents, in small letters."""
+    plain = unicodedata.normalize("NFKD", " ".join(words)).casefold()
+    kept = "".join(letter for letter in plain if letter.isalnum() or letter == " ")
+    return kept.split(" ")

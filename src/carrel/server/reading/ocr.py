@@ -13,6 +13,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from carrel.server.reading.frames import Frame, read_frame, write_frame
+from carrel.server.reading.letters import speller
+from carrel.server.reading.noise import without_noise
 from carrel.server.reading.ocr_engine import OCREngine, Quad, ReadLine
 
 if TYPE_CHECKING:
@@ -67,21 +69,27 @@ class _Attempt:
 
 def read_page(engine: OCREngine, picture: "Pixels") -> dict[str, Any]:
     """The answer for a picture of blue, green and red."""
+    picture = without_noise(picture)
     best = _Attempt(engine, picture, 0)
     for turn in (180,) if best.level > 0.5 else (90, 270):
         if best.certainty < _SURE:
             best = max(best, _Attempt(engine, picture, turn), key=lambda page: page.certainty)
+    lines = [
+        (quad, line)
+        for quad, line in best.lines()
+        if line.words and line.confidence >= _LEAST_CERTAIN
+    ]
+    spelled = speller(line.text for _, line in lines)
     return {
         "turn": best.turn,
         "lines": [
             {
-                "text": line.text,
+                "text": spelled(line.text),
                 "confidence": line.confidence,
                 "quad": [[round(x, 1), round(y, 1)] for x, y in quad],
-                "words": line.words,
+                "words": [(spelled(word), confidence) for word, confidence in line.words],
             }
-            for quad, line in best.lines()
-            if line.words and line.confidence >= _LEAST_CERTAIN
+            for quad, line in lines
         ],
     }
 
