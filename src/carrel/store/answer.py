@@ -41,6 +41,8 @@ class GrowingAnswer:
                 self._last = time.monotonic()
                 self._first = self._first or self._last
                 self._parts.append(text)
+            if choice.finish_reason in ("length", "model_length"):
+                self.turn = replace(self.turn, cut=True)
             if choice.delta.sources:
                 self.turn = replace(self.turn, sources=tuple(choice.delta.sources))
             if choice.delta.tool_calls:

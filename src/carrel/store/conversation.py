@@ -47,8 +47,8 @@ class Turn:
 
     Of a question: what is attached to it. Of an answer: the calls it asks for, the passages it
     was given, the agent's version, whether the agent `searches` libraries, seconds until the
-    first token, tokens a second, and how many tokens the question with its history and the
-    answer took. Of a tool: the call whose result it is.
+    first token, tokens a second, how many tokens the question with its history and the answer
+    took, and whether it was `cut` at its longest. Of a tool: the call whose result it is.
     """
 
     role: Role
@@ -60,6 +60,7 @@ class Turn:
     rate: float | None = None
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
+    cut: bool = False
     searches: bool = False
     calls: tuple[Call, ...] = ()
     call_id: str | None = None

@@ -320,6 +320,7 @@ def test_an_agent_with_a_library_that_reports_no_search_is_marked() -> None:
     assert chat.ended(Turn("assistant", "Three.", searches=True)) == chat.NO_SEARCH
     assert chat.ended(Turn("assistant", "Three.")) == ""
     assert chat.ended(Turn("assistant", "Thr", "writing", searches=True)) == ""
+    assert chat.ended(Turn("assistant", "Thr", cut=True)) == chat.CUT
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from carrel.wire.completions import Passage
 
 NO_SEARCH = "No library search was reported."
+CUT = "Cut off: the answer was longer than it may be."
 
 _CITED = re.compile(r"\[(\d+(?:\s*,\s*\d+)*)\]")
 _CODE = re.compile(r"^(```+|~~~+)[^\n]*\n(.*?)^\1", re.MULTILINE | re.DOTALL)
@@ -92,6 +93,8 @@ def ended(turn: Turn) -> str:
     """What is worth saying about how an answer came out; empty for most."""
     if turn.status in ("stopped", "failed"):
         return {"stopped": "Stopped.", "failed": "Failed."}[turn.status]
+    if turn.cut:
+        return CUT
     if turn.status == "done" and turn.searches and not turn.sources and not turn.calls:
         return NO_SEARCH
     return ""

@@ -164,7 +164,8 @@ class ChatPlace(Place):
             self._show_chat(state, transcript)
 
     def _show_chat(self, state: ChatState, transcript: Transcript) -> None:
-        transcript.border_title = labels.title(title(state), parameter_words(state), tokens(state))
+        transcript.border_title = labels.title(title(state), parameter_words(state))
+        transcript.border_subtitle = labels.line(tokens(state))
         # Awaited in this place's own turn, so that one change is drawn after the other.
         self.call_later(self._show_turns, state, transcript)
         self._show_phase()

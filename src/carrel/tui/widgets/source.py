@@ -7,6 +7,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from carrel.store.selectors.chat import source_title
+from carrel.store.selectors.words import one_line
 from carrel.store.sources import Sources
 from carrel.tui import labels
 from carrel.tui.widgets.picture import Frame, PagePicture
@@ -51,7 +52,7 @@ class SourcePane(Vertical):
         self.call_after_refresh(self._draw, passage)
 
     def _say(self, passage: Passage, *more: Content) -> None:
-        words = labels.highlighted(marked(passage.snippet, passage.matches))
+        words = labels.highlighted(one_line(marked(passage.snippet, passage.matches)))
         how = Content.styled("enter page · ] next · esc close", "$muted")
         quote = Content.assemble("“", words, "”")
         self.query_one("#words", Static).update(Content("\n\n").join([quote, *more, how]))

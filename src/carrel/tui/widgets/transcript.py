@@ -196,7 +196,7 @@ def _left_out(turns: int) -> Text:
 
 def _head(row: TurnRow, place: Place) -> Text:
     style = "carrel.you" if row.speaker == "You" else "carrel.agent"
-    head = Text(clean_text(row.speaker), style=style)
+    head = Text.assemble((clean_text(row.speaker), style))
     if row.variant:
         head.append("   ")
         head.append(f"{row.variant[0]} ", style=_click("variant", *place, -1))
