@@ -14,15 +14,19 @@ class EditorError(Exception):
     """No editor could be run; the message says what to do."""
 
 
+def named_editor(environ: Mapping[str, str] = os.environ) -> list[str]:
+    """The words of the command that the person named; none where nothing is named."""
+    return shlex.split(environ.get("VISUAL") or environ.get("EDITOR") or "")
+
+
 def editor_command(environ: Mapping[str, str] = os.environ) -> list[str]:
     """The words of the command, to which the file's path is added.
 
     Raises:
         EditorError: there is none.
     """
-    for name in ("VISUAL", "EDITOR"):
-        if words := shlex.split(environ.get(name, "")):
-            return words
+    if words := named_editor(environ):
+        return words
     for name in COMMON:
         if found := shutil.which(name):
             return [found]

@@ -278,7 +278,7 @@ async def test_yaml_that_is_wrong_is_kept_and_said_with_its_line(
     wrong = "path.write_text('name: clerk\\nmodle: smollm2\\n')"
     monkeypatch.setenv("VISUAL", editor(tmp_path, wrong))
     await bench.press("f4")
-    await bench.shows("This cannot be saved yet", "Line 1: model is missing.")
+    await bench.shows("This cannot be saved yet", "Line 2: modle: did you mean model?")
     mended = "path.write_text(path.read_text().replace('modle', 'model'))"
     monkeypatch.setenv("VISUAL", editor(tmp_path, mended))
     await bench.press("enter")

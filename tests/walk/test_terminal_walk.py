@@ -110,6 +110,8 @@ def test_the_walk(tmp_path: Path, home: Path) -> None:
         app.press("tab", "tab")
         app.type("Be brief. ")
         app.press("f2")
+        app.wait_for("Save this as support v1")
+        app.press("enter")
         app.wait_for(r"● v1 +active")
         app.wait_for(r"v0")
 

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from carrel.cli import aliases, output
+from carrel.cli import agent_changes, aliases, output
 from carrel.cli.errors import Code, CommandError
 from carrel.cli.find import find_agent, find_library
 from carrel.cli.lists import every_agent, every_version
@@ -39,6 +39,10 @@ LibraryOption = Annotated[
 ]
 TemperatureOption = Annotated[
     float | None, typer.Option(metavar="T", min=0, max=1, help="How freely it answers, 0 to 1.")
+]
+
+MessageOption = Annotated[
+    str | None, typer.Option(metavar="TEXT", help="What this version is about.")
 ]
 
 
@@ -138,19 +142,24 @@ def edit(
     instructions: InstructionsOption = None,
     library: LibraryOption = None,
     temperature: TemperatureOption = None,
+    message: MessageOption = None,
     profile: ProfileOption = None,
     json: JSONOption = False,
 ) -> None:
     """Change an agent: makes a new version, which becomes the active one.
 
     What is not named stays. An empty TEXT clears a description or instructions; an empty
-    LIBRARY takes the libraries away.
+    LIBRARY takes the libraries away. With nothing named the agent opens as YAML in $EDITOR.
     """
     from carrel.wire.agents import AgentUpdate
 
     given = (name, model, description, instructions, library, temperature)
     if all(value is None for value in given):
-        raise CommandError("Say what to change. See: carrel agents edit --help", Code.USAGE)
+        active, made = agent_changes.edit_in_editor(agent, message, profile)
+        if made is None:
+            output.note("Nothing was changed, so there is no new version.")
+        _report_change(made or active, json)
+        return
 
     async def work(client: "Client") -> "Agent":
         found = await find_agent(client, agent)
@@ -170,6 +179,8 @@ def edit(
         if temperature is not None:
             kept = {key: value for key, value in found.completion_args.items() if value is not None}
             fields["completion_args"] = {**kept, "temperature": temperature}
+        if message:
+            fields["version_message"] = message
         return await client.agents.update(found.id, AgentUpdate.model_validate(fields))
 
     _report_change(run(profile, work, changes=True), json)
@@ -235,7 +246,7 @@ def delete(agent: AgentArgument, profile: ProfileOption = None, json: JSONOption
         output.as_json({"id": deleted.id, "deleted": True})
 
 
-for command in (aliases.aliases, aliases.alias, aliases.unalias):
+for command in (agent_changes.diff, aliases.aliases, aliases.alias, aliases.unalias):
     app.command()(command)
 
 

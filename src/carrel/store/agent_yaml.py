@@ -151,7 +151,9 @@ def _taken(node: yaml.MappingNode, data: dict[str, Any], draft: Draft) -> Draft:
 
 def _complaint(root: yaml.MappingNode, error: ValidationError) -> YAMLError:
     """The first thing that is wrong, with its line and the name that was meant."""
-    first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+    wrong = error.errors(include_url=False, include_input=False, include_context=False)
+    # A name that is not known explains why the known one is missing.
+    first = min(wrong, key=lambda one: one["type"] != "extra_forbidden")
     path = first["loc"]
     line, found = _find(root, path)
     where, name = ".".join(found), str(path[-1])

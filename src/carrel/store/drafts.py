@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote
 
 from carrel.store.problem import Problem, ProblemError
+from carrel.store.selectors.diff import DEFAULTS
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
@@ -166,11 +167,11 @@ def fields_of(agent: Agent) -> dict[str, Any]:
 
 
 def _saying(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Without what says nothing: empty values, and the default choice of tools."""
+    """Without what says nothing: empty values, and arguments at their defaults."""
     arguments = {
         name: value
         for name, value in (fields.get("completion_args") or {}).items()
-        if value is not None and (name, value) != ("tool_choice", "auto")
+        if value is not None and value != DEFAULTS.get(name)
     }
     known = {**fields, "completion_args": arguments}
     return {name: known[name] for name in FIELDS if known.get(name)}

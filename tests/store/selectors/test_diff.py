@@ -221,3 +221,9 @@ def test_instructions_that_are_new_are_added() -> None:
 def test_cleared_fields_are_removed() -> None:
     old = {"description": "Helps.", "handoffs": ["b"], "metadata": {"k": 1}}
     assert {each.field: each.change for each in changes(old, {})} == dict.fromkeys(old, "removed")
+
+
+def test_an_argument_at_its_default_says_nothing() -> None:
+    assert compare_agents(agent(), agent(completion_args={"tool_choice": "auto"})) == (
+        compare_agents(agent(), agent())
+    )

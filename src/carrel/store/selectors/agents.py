@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from carrel.store.drafts import LIBRARY, Draft
 from carrel.store.selectors.diff import (
+    DEFAULTS,
     Change,
     FieldChange,
     Hunk,
@@ -144,7 +145,7 @@ def detail_rows(
     arguments = (
         (name.replace("_", " ").capitalize(), one_line(str(value)))
         for name, value in sorted(agent.completion_args.items())
-        if value is not None and (name, value) != ("tool_choice", "auto")
+        if value is not None and value != DEFAULTS.get(name)
     )
     about = [("About", one_line(agent.description))] if agent.description else []
     return (("Model", agent.model), ("Tools", ", ".join(tools) or "none"), *arguments, *about)

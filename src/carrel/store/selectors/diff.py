@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 Change = Literal["same", "added", "removed", "changed"]
 LineChange = Literal["same", "added", "removed"]
 
+DEFAULTS = {"tool_choice": "auto"}
+"""Arguments that a service answers also where nobody gave them."""
+
 _WORDS = re.compile(r"\s+|\w+|[^\w\s]")
 
 
@@ -194,8 +197,10 @@ def _value(field: str, old: object, new: object) -> FieldChange:
 
 def _arguments(old: dict[str, Any], new: dict[str, Any]) -> Iterator[FieldChange]:
     for name in sorted({*old, *new}):
-        if old.get(name) is not None or new.get(name) is not None:
-            yield _structure(name, old.get(name), new.get(name))
+        before, after = old.get(name), new.get(name)
+        silent = (None, DEFAULTS.get(name))
+        if before not in silent or after not in silent:
+            yield _structure(name, before, after)
 
 
 def _rest(old: Agent, new: Agent) -> Iterator[FieldChange]:

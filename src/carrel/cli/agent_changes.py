@@ -1,0 +1,162 @@
+"""`carrel agents diff`, and an agent in an editor."""
+
+import sys
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from carrel.cli import output
+from carrel.cli.errors import Code, CommandError
+from carrel.cli.find import find_agent
+from carrel.cli.lists import every_library
+from carrel.cli.options import AgentArgument, JSONOption, ProfileOption
+from carrel.cli.session import check_writable, run
+from carrel.config import folders, load_profile
+from carrel.editor import EditorError, edit, named_editor
+
+if TYPE_CHECKING:
+    from carrel.client import Client
+    from carrel.store.drafts import Draft, SavedDrafts
+    from carrel.store.selectors.agents import ChangeRow
+    from carrel.store.selectors.diff import FieldChange
+    from carrel.wire.agents import Agent
+
+OldArgument = Annotated[
+    str, typer.Argument(metavar="OLD", help="A version's number or alias: 2, v2 or prod.")
+]
+NewArgument = Annotated[
+    str | None,
+    typer.Argument(metavar="NEW", help="Another one; without it, the active version."),
+]
+
+
+def diff(
+    agent: AgentArgument,
+    old: OldArgument,
+    new: NewArgument = None,
+    profile: ProfileOption = None,
+    json: JSONOption = False,
+) -> None:
+    """Show what differs between two versions."""
+    from carrel.store.selectors.agents import changed_rows, version_name
+    from carrel.store.selectors.diff import compare_agents
+
+    async def work(client: "Client") -> "tuple[Agent, Agent, Mapping[str, str]]":
+        found = await find_agent(client, agent)
+        before = await client.agents.get(found.id, _version(old))
+        after = found if new is None else await client.agents.get(found.id, _version(new))
+        return before, after, await _library_names(client)
+
+    before, after, libraries = run(profile, work)
+    changes = [one for one in compare_agents(before, after) if one.change != "same"]
+    if json:
+        output.as_json([_as_json(change) for change in changes])
+        return
+    names = f"{version_name(before.version)} and {version_name(after.version)}"
+    output.note(f"{names} differ in:" if changes else f"{names} do not differ.")
+    for line in _lines(changed_rows(changes, libraries)):
+        output.data(line)
+
+
+def edit_in_editor(
+    agent: str, message: str | None, profile: str | None
+) -> "tuple[Agent, Agent | None]":
+    """Has an agent edited as YAML, shows what changes, and saves it.
+
+    Gives the agent as it was, and the new version or None. What is not saved is kept as a draft,
+    and is there again the next time.
+    """
+    from carrel.store.drafts import Draft, SavedDrafts
+    from carrel.store.problem import ProblemError
+
+    if not sys.stdin.isatty() and not named_editor():
+        raise CommandError("Say what to change. See: carrel agents edit --help", Code.USAGE)
+    chosen = load_profile(profile)
+    check_writable(chosen)
+    saved = SavedDrafts(folders().state, chosen.name)
+
+    async def look(client: "Client") -> "tuple[Agent, Mapping[str, str]]":
+        return await find_agent(client, agent), await _library_names(client)
+
+    active, libraries = run(profile, look)
+    kept = (draft for draft in saved.all() if draft.id == active.id)
+    draft = _written(saved, next(kept, Draft.of(active)), libraries)
+    draft = replace(draft, message=message or draft.message, updated=time.time())
+    try:
+        change = draft.update(active)
+    except ProblemError as error:
+        raise CommandError(str(error.problem), Code.USAGE) from None
+    if change is None:
+        saved.delete(draft.id)
+        return active, None
+    saved.save(draft)
+    _ask(active, draft, libraries)
+
+    async def save(client: "Client") -> "Agent":
+        return await client.agents.update(active.id, change)
+
+    made = run(profile, save, changes=True)
+    saved.delete(draft.id)
+    return active, made
+
+
+def _written(saved: "SavedDrafts", draft: "Draft", libraries: Mapping[str, str]) -> "Draft":
+    """The draft as it is when the editor ends; again and again, if that is wished, until right."""
+    from carrel.store.agent_yaml import YAMLError, from_yaml, to_yaml
+
+    while True:
+        path = saved.text(draft.id, to_yaml(draft, libraries), draft.updated)
+        try:
+            return from_yaml(edit(path), draft)
+        except EditorError as error:
+            raise CommandError(str(error)) from None
+        except YAMLError as error:
+            if not sys.stdin.isatty():
+                raise CommandError(f"{error} What you wrote is in {path}", Code.USAGE) from None
+            output.note(str(error))
+            if not typer.confirm("Edit again?", default=True, err=True):
+                raise CommandError(f"Nothing was sent. What you wrote is in {path}") from None
+
+
+def _ask(active: "Agent", draft: "Draft", libraries: Mapping[str, str]) -> None:
+    """Shows what a draft changes; a person at a terminal has to agree."""
+    from carrel.store.selectors.agents import changed_rows, next_version
+    from carrel.store.selectors.diff import compare_agents
+
+    for line in _lines(changed_rows(compare_agents(active, draft.preview(active)), libraries)):
+        output.note(line)
+    question = f"Save this as {next_version(active)}?"
+    if sys.stdin.isatty() and not typer.confirm(question, default=True, err=True):
+        raise CommandError("Nothing was sent. The same command goes on with your draft.")
+
+
+def _lines(rows: "Iterable[ChangeRow]") -> Iterator[str]:
+    from carrel.store.selectors.agents import gap_words, line_sign
+
+    for row in rows:
+        yield f"{'  ' * row.depth}{row.field}: {output.one_line(row.words)}"
+        for hunk in row.hunks:
+            if hunk.skipped:
+                yield f"    {gap_words(hunk.skipped)}"
+            yield from (f"  {line_sign(line.change)} {line.text}" for line in hunk.lines)
+
+
+def _as_json(change: "FieldChange") -> dict[str, object]:
+    known = {"old": change.old, "new": change.new}
+    return {
+        "field": change.field,
+        "change": change.change,
+        **{name: value for name, value in known.items() if value is not None},
+        **({"parts": [_as_json(part) for part in change.parts]} if change.parts else {}),
+    }
+
+
+def _version(text: str) -> str:
+    return text[1:] if text[1:].isdecimal() and text.startswith("v") else text
+
+
+async def _library_names(client: "Client") -> dict[str, str]:
+    return {library.id: library.name async for library in every_library(client)}
