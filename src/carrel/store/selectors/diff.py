@@ -212,20 +212,22 @@ def _rest(old: Agent, new: Agent) -> Iterator[FieldChange]:
 
 def _tools(old: Sequence[dict[str, Any]], new: Sequence[dict[str, Any]]) -> Iterator[FieldChange]:
     """First those that stayed, changed or went, then those that came."""
-    alike = [tool for tool in new if tool in old]
-    others = [tool for tool in new if tool not in old]
+    others = [*new]
+    stayed: list[bool] = []
     for tool in old:
-        if tool in alike:
-            alike.remove(tool)
-            yield FieldChange("tools", "same", _tool(tool), _tool(tool))
-            continue
+        stayed.append(tool in others)
+        if stayed[-1]:
+            others.remove(tool)
+    for tool, same in zip(old, stayed, strict=True):
         after = next((one for one in others if tool_name(one) == tool_name(tool)), None)
-        if after is None:
+        if same:
+            yield FieldChange("tools", "same", _tool(tool), _tool(tool))
+        elif after is None:
             yield FieldChange("tools", "removed", old=_tool(tool))
         else:
             others.remove(after)
             yield _structure("tools", tool, after, tool_name(tool))
-    yield from (FieldChange("tools", "added", new=_tool(tool)) for tool in (*alike, *others))
+    yield from (FieldChange("tools", "added", new=_tool(tool)) for tool in others)
 
 
 def _structure(field: str, old: object, new: object, name: str | None = None) -> FieldChange:
