@@ -120,7 +120,9 @@ def _fill_document(store: Store, name: str) -> None:
     scores = PageScores(
         average_page_confidence_score=0.98,
         minimum_page_confidence_score=0.6,
-        word_confidence_scores=[WordScore(text="writing", confidence=0.6, start_index=40)],
+        word_confidence_scores=[
+            WordScore(text="writing", confidence=0.6, start_index=TEXT.index("writing"))
+        ],
     )
     page = Page(
         index=0,
