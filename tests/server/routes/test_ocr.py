@@ -3,8 +3,10 @@
 import base64
 import json
 import socket
+import sqlite3
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +14,9 @@ import httpx
 import pytest
 
 from support.documents import TEXT, digital_pdf, picture
+from support.libraries import connect
 from support.office import png, slide_picture, slide_text, slides_file
-from support.process import RunningServer
+from support.process import RunningServer, serve
 
 
 @pytest.fixture
@@ -223,6 +226,24 @@ def test_batches_answer_from_an_open_document_and_count_their_own_pages(
         }
         joined += batch["pages"]
     assert sorted(joined, key=lambda page: page["index"]) == whole["pages"]
+
+
+def test_what_was_read_of_a_deleted_file_is_forgotten_with_its_bytes(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / "settings.toml").write_text("[limits]\ndeleted_seconds = 1\n")
+
+    def remembered() -> int:
+        with closing(sqlite3.connect(data / "pages.db")) as pages:
+            count: int = pages.execute("SELECT COUNT(*) FROM pages").fetchone()[0]
+            return count
+
+    with serve(data) as server, connect(server) as http:
+        id = _upload(http, digital_pdf(tmp_path / "a.pdf", pages=2))
+        assert _ocr(http, {"file_id": id}).status_code == 200
+        assert remembered() == 2
+        http.delete(f"/v1/files/{id}").raise_for_status()
+        _until(lambda: remembered() == 0)
 
 
 def test_a_schema_that_is_none_is_refused(http: httpx.Client, file_id: str) -> None:
