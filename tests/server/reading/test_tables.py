@@ -7,10 +7,16 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from reportlab.lib import colors
 from reportlab.lib.pagesizes import A4
 from reportlab.pdfgen.canvas import Canvas
+from reportlab.platypus import SimpleDocTemplate
+from reportlab.platypus import Table as Drawn
 
+from carrel.server.reading.layout import Box
 from carrel.server.reading.options import Reading
+from carrel.server.reading.tables.chunks import Chunk
+from carrel.server.reading.tables.find import find_tables
 from carrel.server.reading.tables.forms import written
 from carrel.server.reading.tables.table import Cell, Table
 from carrel.wire.ocr import Page, TableFormat
@@ -20,6 +26,7 @@ from support.tables import Grid, Score, grids_of, plain_pdf, score, tables_pdf
 
 read_with_ocr = pytest.mark.asyncio(loop_scope="module")
 
+GRID = [("GRID", (0, 0), (-1, -1), 0.5, colors.black)]
 texts = st.text("ab|<&>\\` \n", max_size=6)
 
 
@@ -130,6 +137,35 @@ async def test_without_a_format_a_table_is_part_of_the_text(tmp_path: Path, read
     (page,) = (await read(digital_pdf(tmp_path / "a.pdf", pages=1))).pages
     assert page.tables == []
     assert "| Room | Seats | Floor |\n| --- | --- | --- |\n| North | 24 | 1 |" in page.markdown
+
+
+@read_with_ocr
+async def test_signs_in_a_cell_are_no_syntax(tmp_path: Path, read: Read) -> None:
+    story = [Drawn([["Sign", "Sense"], ["*p*", "a|b"], ["<i>", "`c`"]], style=GRID, colWidths=90)]
+    SimpleDocTemplate(str(tmp_path / "a.pdf")).build(story)
+    (page,) = (await read(tmp_path / "a.pdf")).pages
+    assert page.markdown == (
+        "| Sign | Sense |\n| --- | --- |\n| \\*p\\* | a\\|b |\n| \\<i> | \\`c\\` |"
+    )
+
+
+def _chunk(text: str, left: float, top: float, width: float = 60, height: float = 12) -> Chunk:
+    return Chunk(text, Box(left, top, left + width, top + height))
+
+
+ROWS = [_chunk(f"{row}.{x}", x, 20.0 * row) for row in range(4) for x in (0, 100, 200)]
+
+
+@pytest.mark.parametrize(
+    ("stray", "tables"),
+    [
+        (_chunk("10", 300, 40), 1),
+        (_chunk("a slanted label", 170, 35, 80, 22), 0),
+        (_chunk("BAIONA", 300, 35, 150, 30), 0),
+    ],
+)
+def test_labels_of_charts_and_maps_make_no_table(stray: Chunk, tables: int) -> None:
+    assert len(find_tables([*ROWS, stray], [])) == tables
 
 
 @given(st.lists(st.lists(texts, min_size=1, max_size=4), min_size=1, max_size=4))

@@ -6,11 +6,11 @@ import math
 import re
 import statistics
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from PIL import Image
 
-from carrel.server.reading.inline import add_inline
+from carrel.server.reading.inline import add_inline, escaped
 from carrel.server.reading.layout import Box, PageLayout, Region
 from carrel.server.reading.options import ReadOptions
 from carrel.server.reading.scored_text import ScoredText
@@ -299,8 +299,12 @@ def _list(items: list[Region]) -> ScoredText:
 
 def _table(region: Region, form: TableFormat) -> ScoredText:
     assert region.table is not None
+    table = region.table
+    if form == "markdown":
+        cells = [replace(cell, text=escaped(cell.text, line_start=False)) for cell in table.cells]
+        table = replace(table, cells=tuple(cells))
     text = ScoredText()
-    for piece in pieces(region.table, form):
+    for piece in pieces(table, form):
         if piece.content:
             text.content(piece.text, region.lines)
         else:

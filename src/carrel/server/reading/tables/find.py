@@ -32,7 +32,8 @@ def find_tables(chunks: Sequence[Chunk], rules: Sequence[Rule]) -> list[Region]:
             found.append(Region("table", grid.box, table=table))
             rest = [chunk for chunk in rest if not grid.box.holds(*chunk.box.centre)]
     for unruled in unruled_tables(rows(chunk for chunk in rest if not chunk.mono), rules):
-        found.append(Region("table", unruled.box, table=unruled.table))
+        if not _overlap([chunk for chunk in rest if unruled.box.holds(*chunk.box.centre)]):
+            found.append(Region("table", unruled.box, table=unruled.table))
     return sorted(found, key=lambda region: region.box.top)
 
 

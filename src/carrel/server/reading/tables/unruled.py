@@ -12,6 +12,8 @@ from carrel.server.reading.tables.table import Cell, Table
 
 _APART = 1.6
 """Rows further apart than this part of a line's height are not of one table."""
+_LARGE = 1.8
+"""Type so much larger than the usual one is a map's or a poster's, and never in a table."""
 _PROSE = 34
 """Letters of a line in a column of running text, at least."""
 _NUMBER = re.compile(r"[-+−–(]?[$€£]?\s?\d[\d.,:\s]*\s?[%)€]?|[-–—]|n/?a", re.IGNORECASE)
@@ -148,6 +150,9 @@ def _sides(run: Sequence[Row], columns: Sequence[Span]) -> list[list[Row]]:
 def _is_table(groups: Sequence[Sequence[Row]], columns: Sequence[Span]) -> bool:
     """Whether rows that share columns are a table, and not a list or a letterhead."""
     if len(columns) < 2 or len(groups) < (3 if len(columns) == 2 else 2):
+        return False
+    chunks = [chunk for group in groups for row in group for chunk in row.chunks]
+    if max(chunk.box.height for chunk in chunks) > _LARGE * usual_height(chunks):
         return False
     held = [sum(bool(_of_column(group, column)) for column in columns) for group in groups]
     if sum(held) < 0.4 * len(groups) * len(columns):
