@@ -3,9 +3,11 @@ import time
 import pytest
 
 from carrel.notebook.chat import ChatPanel
+from carrel.notebook.compare import ComparePanel
+from carrel.notebook.results import Answer
 from carrel.store.conversation import Conversation, Turn
 from carrel.store.store import Store
-from carrel.wire.completions import Passage
+from carrel.wire.completions import Passage, Usage
 from support.panels import Wire
 
 
@@ -100,3 +102,30 @@ def test_sources_stand_beside_the_answer_as_text(store: Store) -> None:
     assert source["label"] == "[1] lease.pdf p.7"
     assert source["title"] == "Source 1 · lease.pdf p. 7"
     assert source["snippet"] == "<b>three</b> months"
+
+
+def test_what_is_given_is_told_apart_from_what_is_cited(store: Store) -> None:
+    passage = Passage(index=1, library_id="l", document_id="d", document_name="a.pdf", snippet="")
+    answer = Answer("support", "Three.", (passage,), Usage(), 4)
+    assert "<p>Passages given</p>" in answer._repr_html_()
+    cited = Answer("support", "Three [1].", (passage,), Usage(), 4)
+    assert "<p>Sources</p>" in cited._repr_html_()
+
+
+def test_side_by_side_every_chat_is_asked(store: Store) -> None:
+    services = [store.another_chat(saved=False) for _ in range(2)]
+    panel = ComparePanel(store, services)
+    wire = Wire(panel)
+    assert [chat["panel"] for chat in panel.state["chats"]] == [
+        f"anywidget:{chat.model_id}" for chat in panel.chats
+    ]
+    assert not any(chat.state["asks"] for chat in panel.chats)
+    wire.send({"kind": "intent", "name": "send", "args": {"text": "Why?"}, "view": "v", "rid": "r"})
+    wire.wait(lambda content: content["kind"] == "done")
+    for chat in panel.chats:
+        # No agent was chosen: each says so, in its own place.
+        assert Wire(chat).wait_state(lambda state: state["problem"])["problem"]["title"] == (
+            "No agent chosen"
+        )
+    panel.close()
+    assert all(chat.comm is None for chat in panel.chats)

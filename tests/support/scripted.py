@@ -85,6 +85,8 @@ class ScriptedService:
             elif method == "POST" and path == "/v1/agents":
                 self.made.append(json.loads(body))
                 _send_json(writer, {**AGENT, **self.made[-1], "id": "trial", "version": 0})
+            elif path == "/v1/agents":
+                _send_json(writer, [self.agent])
             elif method == "DELETE":
                 self.removed.append(path.rpartition("/")[2])
                 writer.write(b"HTTP/1.1 204 No Content\r\nconnection: close\r\n\r\n")
@@ -133,7 +135,7 @@ def _file(name: str) -> dict[str, Any]:
     return {"id": name, "filename": name, "bytes": 3, "created_at": 1, "object": "file", **kinds}
 
 
-def _send_json(writer: asyncio.StreamWriter, content: dict[str, Any] | None) -> None:
+def _send_json(writer: asyncio.StreamWriter, content: object) -> None:
     status = "200 OK" if content is not None else "404 Not Found"
     body = json.dumps(content if content is not None else {"detail": "Not Found"}).encode()
     writer.write(f"HTTP/1.1 {status}\r\ncontent-type: application/json\r\n".encode())

@@ -47,7 +47,7 @@ class ChatView extends View {
     this.side = h("div", { class: "carrel-pane list" },
       searchField(this, "Search chats", (text) => this.ask("search", { text })), this.sessions.element,
       h("div", { class: "carrel-tools" }, this.agents, this.newButton, this.deleteButton));
-    this.agents.style.flex = "1";
+    this.agents.style.flex = "1 0 100%";
   }
 
   /** Parameters and export, which are seldom wanted. */
@@ -155,7 +155,7 @@ class ChatView extends View {
     // The text of an answer under way comes in deltas; when it is retried the old one goes first.
     const writing = turn.blocks === null;
     variants.classList.toggle("still", writing || this.state.busy);
-    act.hidden = writing || turn.role === "tool" || (turn.role === "user" && this.state.busy);
+    act.hidden = writing || turn.role === "tool" || turn.blocks.length === 0 || (turn.role === "user" && this.state.busy);
     if (!writing) {
       this.putBlocks(text, 0, turn.blocks);
       this.finish(text, turn);

@@ -1,0 +1,92 @@
+"""Questions from code, against a service that answers as it is told."""
+
+import asyncio
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+import carrel
+from carrel.notebook.bench import Bench
+from carrel.notebook.compare import ComparePanel
+from carrel.notebook.errors import BenchError
+from support.scripted import ScriptedService, scripted_service
+
+
+@pytest.fixture
+def service() -> Iterator[ScriptedService]:
+    """A scripted service on a loop in a thread of its own: the bench's calls block this one."""
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever)
+    thread.start()
+    manager = scripted_service()
+    service = asyncio.run_coroutine_threadsafe(manager.__aenter__(), loop).result(10)
+    put = service._events.put_nowait
+    says = lambda event: loop.call_soon_threadsafe(put, event)  # noqa: E731
+    service._events.put_nowait = says  # type: ignore[method-assign]
+    yield service
+    asyncio.run_coroutine_threadsafe(manager.__aexit__(None, None, None), loop).result(10)
+    loop.call_soon_threadsafe(loop.stop)
+    thread.join()
+    loop.close()
+
+
+@pytest.fixture
+def bench(service: ScriptedService, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
+    monkeypatch.setenv("CARREL_URL", service.url)
+    monkeypatch.setenv("CARREL_API_KEY", "key")
+    with carrel.connect() as bench:
+        yield bench
+
+
+def test_an_answer_is_text_sources_usage_and_version(
+    bench: Bench, service: ScriptedService
+) -> None:
+    service.say("Three months.")
+    service.finish(tokens=(20, 5))
+    answer = bench.ask("support", "How long?", timeout=30)
+    assert (answer.text, answer.sources, answer.version) == ("Three months.", (), 4)
+    assert (answer.usage.prompt_tokens, answer.usage.total_tokens) == (20, 25)
+
+
+def test_another_version_answers_and_leaves_nothing_behind(
+    bench: Bench, service: ScriptedService
+) -> None:
+    service.say("Three.")
+    service.finish()
+    assert bench.ask("support", "How long?", version=3, timeout=30).version == 3
+    assert (len(service.made), service.removed) == (1, ["trial"])
+
+
+def test_a_registered_function_answers_the_calls(bench: Bench, service: ScriptedService) -> None:
+    @bench.tool
+    def weather(city: str) -> str:
+        """The weather in a city."""
+        return f"sunny in {city}"
+
+    service.call(("a23456789", "weather", '{"city": "Paris"}'))
+    asking = threading.Thread(target=lambda: said.append(bench.ask("support", "?", timeout=30)))
+    said: list[object] = []
+    asking.start()
+    while len(service.requests) < 2:
+        threading.Event().wait(0.01)
+    service.say("Sunny.")
+    service.finish()
+    asking.join()
+    assert [repr(one) for one in said] == ["support v4: Sunny."]
+    assert service.requests[1]["messages"][-1]["content"] == "sunny in Paris"
+    assert weather("Rome") == "sunny in Rome"
+
+
+def test_a_call_that_nobody_answers_is_an_error_in_words(
+    bench: Bench, service: ScriptedService
+) -> None:
+    service.call(("a23456789", "weather", "{}"))
+    with pytest.raises(BenchError, match=r"weather\(\).*@bench.tool"):
+        bench.ask("support", "?", timeout=30)
+
+
+def test_two_versions_stand_side_by_side(bench: Bench, service: ScriptedService) -> None:
+    panel = bench.chat("support", versions=[3, 4])
+    assert isinstance(panel, ComparePanel)
+    assert [chat.state["title"] for chat in panel.chats] == ["support v3", "support v4"]
