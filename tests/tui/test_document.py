@@ -136,6 +136,20 @@ async def test_a_block_fills_the_window_and_is_drawn_large_enough_to_read(
     await bench.shows("rendered", "page 1 of 3")
 
 
+@pytest.mark.usefixtures("offline")
+async def test_in_a_narrow_window_tab_shows_the_text_and_the_selection_stays(
+    tmp_path: Path,
+) -> None:
+    async with workbench(LOCAL, NARROW) as bench:
+        opened(bench.store, lease(tmp_path / "lease.pdf"))
+        await bench.press("3")
+        await bench.until(lambda: bench.app.screen.query(HalfBlocks))
+        await bench.press("j", "j", "tab")
+        await bench.shows("▌ The notice period", "rendered")
+        await bench.press("j", "tab")
+        await bench.shows("table 3 of 4")
+
+
 async def test_forms_are_gone_through(bench: Workbench) -> None:
     await bench.press("v")
     await bench.shows("raw", "# Term", "| Year | Rent |")

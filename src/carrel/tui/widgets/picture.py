@@ -25,6 +25,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widget import Widget
 
+from carrel.settings import Images, Settings
 from carrel.store.selectors.boxes import Rect
 from carrel.tui.steady import Steady
 from carrel.tui.widgets.note import Note
@@ -41,12 +42,14 @@ PALE = 80
 """A pixel whose strongest and weakest colour differ by less is as good as grey."""
 
 
-def picture_protocol(environ: Mapping[str, str]) -> Protocol:
-    """How this terminal shows pictures, told from its environment alone.
+def picture_protocol(environ: Mapping[str, str], wanted: Images = "auto") -> Protocol:
+    """How this terminal shows pictures: as the settings want, else told from its environment alone.
 
     Asking the terminal would stall on one that never answers. Inside a multiplexer
     only half-blocks are safe.
     """
+    if wanted in ("kitty", "sixel", "halfblock"):
+        return wanted
     term = environ.get("TERM", "")
     program = environ.get("TERM_PROGRAM", "").lower()
     if "TMUX" in environ or "ZELLIJ" in environ or term.startswith(("tmux", "screen")):
@@ -62,7 +65,7 @@ def picture_protocol(environ: Mapping[str, str]) -> Protocol:
     return "halfblock"
 
 
-class HalfBlocks(ScrollView):
+class HalfBlocks(ScrollView, can_focus=False):
     """Pixels drawn two to a cell."""
 
     DEFAULT_CSS = """
@@ -141,6 +144,7 @@ class PagePicture(Steady, ScrollableContainer, can_focus=True):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id, classes="pane")
         self._protocol: Protocol = "halfblock"
+        self._off = False
         self._png = b""
         self._columns = 0
         self._plain: Any = None
@@ -150,8 +154,10 @@ class PagePicture(Steady, ScrollableContainer, can_focus=True):
         yield Note(Content(""))
 
     def on_mount(self) -> None:
+        settings: Settings = getattr(self.app, "settings", Settings())
+        self._off = settings.images == "off"
         if not self.app.is_headless:
-            self._protocol = picture_protocol(os.environ)
+            self._protocol = picture_protocol(os.environ, settings.images)
 
     def on_resize(self) -> None:
         self.post_message(self.Resized())
@@ -171,6 +177,9 @@ class PagePicture(Steady, ScrollableContainer, can_focus=True):
 
     async def show(self, png: bytes, columns: int = 0, frames: Sequence[Frame] = ()) -> None:
         """Shows the picture instead of what was shown, `columns` wide (0: as it comes)."""
+        if self._off:
+            await self.explain(Content("Pictures are off: “images” in the settings."))
+            return
         self._png, self._columns, self._frames = png, columns, tuple(frames)
         if self._protocol == "halfblock":
             self._plain = self._reduce(png, columns)
