@@ -26,7 +26,8 @@ async def test_it_is_read_searched_and_answered_from_and_makes_nothing_twice(sto
         assert state.answer is not None and state.answer.text
         source = state.answer.sources[0]
         assert (source.document_name, source.page) == (samples.NAME, 0)
-        assert "168 hours" in source.snippet.replace("«", "").replace("»", "")
+        plain = source.snippet.replace("«", "").replace("»", "")
+        assert "documents that an agent can search" in plain
     client = await store.session.client()
     assert len([a for a in await client.agents.list() if a.name == AGENT]) == 1
     libraries = (await client.libraries.list()).data

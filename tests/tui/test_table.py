@@ -5,6 +5,7 @@ import pytest
 from textual.app import App, ComposeResult
 from textual.content import Content
 
+from carrel.store.selectors.filters import Filter
 from carrel.tui.widgets.paging import PagedRows
 from carrel.tui.widgets.table import Column, Row, VirtualTable, column_widths
 
@@ -39,6 +40,7 @@ class TableApp(App[None]):
         self.moved: list[str | None] = []
         self.opened: list[str] = []
         self.wanted: list[int] = []
+        self.opened_empty = 0
 
     def get_css_variables(self) -> dict[str, str]:
         return {**super().get_css_variables(), "muted": "#888888"}
@@ -51,6 +53,9 @@ class TableApp(App[None]):
 
     def on_virtual_table_opened(self, event: VirtualTable.Opened) -> None:
         self.opened.append(event.key)
+
+    def on_virtual_table_opened_empty(self) -> None:
+        self.opened_empty += 1
 
     def on_virtual_table_wanted(self, event: VirtualTable.Wanted) -> None:
         self.wanted.append(event.index)
@@ -109,21 +114,44 @@ async def test_a_click_chooses_and_two_open() -> None:
 
 
 async def test_a_page_that_is_not_here_is_asked_for() -> None:
-    app, rows = TableApp(), PagedRows()
-    rows.total = 200
-    rows.put(0, [row(n) for n in range(50)])
+    here = set(range(50))
+
+    def rows() -> PagedRows:
+        return PagedRows(lambda n: row(n) if n in here else None, 200)
+
+    app = TableApp()
     async with app.run_test(size=(40, 12)) as pilot:
-        app.table.show(rows)
+        app.table.show(rows())
         await pilot.pause()
         assert app.wanted == []
         await pilot.press("G")
         await pilot.pause()
-        assert app.wanted[-1] == 199
+        assert app.wanted[-1] == 189
         assert "…" in lines(app)[11]
-        rows.put(150, [row(n) for n in range(150, 200)])
-        app.table.show(rows)
+        here.update(range(150, 200))
+        app.table.show(rows())
         await pilot.pause()
         assert lines(app)[11].startswith("▸ name 199")
+
+
+async def test_behind_a_filter_the_right_page_is_asked_for() -> None:
+    app = TableApp()
+    async with app.run_test(size=(40, 12)) as pilot:
+        app.table.filter(Filter(without=("name 1",)))
+        app.table.show(PagedRows(lambda n: row(n) if n < 3 else None, 5))
+        await pilot.pause()
+        assert [line[2:8] for line in lines(app)[1:3]] == ["name 0", "name 2"]
+        assert app.wanted[-1] == 3
+        assert app.table.in_view == range(0, 4)
+
+
+async def test_enter_in_an_empty_table_is_told() -> None:
+    app = TableApp()
+    async with app.run_test(size=(40, 12)) as pilot:
+        app.table.focus()
+        await pilot.press("enter")
+        await pilot.pause()
+        assert (app.opened, app.opened_empty) == ([], 1)
 
 
 async def test_without_rows_it_says_what_belongs_there() -> None:

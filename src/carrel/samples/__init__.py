@@ -3,7 +3,7 @@
 from importlib.resources import files
 
 NAME = "guide to the workbench.pdf"
-QUESTION = "For how many hours does a link to a file work?"
+QUESTION = "What is a library?"
 """What the sample's agent is asked; the document answers it."""
 
 

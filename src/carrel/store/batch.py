@@ -72,7 +72,9 @@ class BatchService(Area[BatchState]):
 
     def _begin(self, source: Source, options: ReadOptions) -> Handle[None]:
         entry = self._activity.begin("ocr", source.name, unit="pages", subject=source.id)
-        return entry.follow(self._read_one(source, options, entry))
+        return entry.follow(
+            self._read_one(source, options, entry), lambda: self._begin(source, options)
+        )
 
     @action(Policy.QUEUE)
     async def _read_one(self, source: Source, options: ReadOptions, entry: Entry) -> None:

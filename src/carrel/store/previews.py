@@ -63,13 +63,13 @@ class PreviewService(Area[PreviewState]):
         """Shows a file; None shows nothing. Nothing happens for the one that is shown."""
         if file is not None and file.id == self.slice.value.file_id:
             return
-        self.slice.put(PreviewState())
         if file is None:
+            self.slice.put(PreviewState())
             return
-        await asyncio.sleep(PAUSE)
         kind = kind_of(file)
         self.slice.put(PreviewState(file.id, kind, loading=True))
         try:
+            await asyncio.sleep(PAUSE)
             if kind == "picture":
                 await self._picture(file)
             elif kind == "none":

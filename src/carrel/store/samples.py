@@ -36,6 +36,9 @@ LIBRARY = "Sample"
 AGENT = "Sample guide"
 INSTRUCTIONS = "Answer in one short sentence, from the passages of the library."
 
+ANSWER = 120
+"""Tokens that the answer may have: small models do not know when to stop."""
+
 LOOK = 0.3
 """Seconds between two looks at a document that is being processed."""
 
@@ -106,7 +109,7 @@ class SampleService(Area[SampleState]):
             pages = await self._step(1, lambda: self._read(file), "{} pages".format)
             assert pages
             library = await self._step(2, self._fill, lambda library: f"ready in “{library.name}”")
-            answer = await self._step(3, lambda: self._ask(library), lambda turn: turn.text)
+            answer = await self._step(3, lambda: self._ask(library), _found)
             self.slice.set(answer=answer)
         finally:
             self.slice.set(running=False)
@@ -183,7 +186,7 @@ class SampleService(Area[SampleState]):
         return turn
 
     async def _agent(self, library: Library) -> Agent:
-        from carrel.wire.agents import AgentCreate
+        from carrel.wire.agents import AgentCreate, CompletionArgs
         from carrel.wire.tools import LibraryTool
 
         client = await self._session.client()
@@ -199,9 +202,15 @@ class SampleService(Area[SampleState]):
             name=AGENT,
             model=models[0],
             instructions=INSTRUCTIONS,
+            completion_args=CompletionArgs(temperature=0, max_tokens=ANSWER),
             tools=[LibraryTool(type="document_library", library_ids=[library.id])],
         )
         return await _done(self._agents.create(made))
+
+
+def _found(turn: Turn) -> str:
+    number = len(turn.sources)
+    return f"{number} passage{'' if number == 1 else 's'} found"
 
 
 class _Content:

@@ -14,6 +14,7 @@ from carrel.tui.screens.place import Place
 from carrel.wire.libraries import Library
 
 _OTHER = "another folder"
+_FORGET = "forget a folder"
 _NEW = "new library"
 
 
@@ -28,13 +29,17 @@ def sync_library(place: Place, library: Library) -> None:
     def chosen(answer: str | None) -> None:
         if answer == _OTHER:
             _ask_folder(place, library)
+        elif answer == _FORGET:
+            _choose_forgotten(place, library)
         elif answer is not None:
             _go_on(place, library, place.store.sync.find(int(answer)))
 
-    things = [Thing(str(row.id), row.name, str(row.status)) for row in rows]
-    place.app.push_screen(
-        Choose(f"Synced with {library.name}", [*things, Thing(_OTHER, "Another folder …")]), chosen
-    )
+    things = [
+        *(Thing(str(row.id), row.name, str(row.status)) for row in rows),
+        Thing(_OTHER, "Another folder …"),
+        Thing(_FORGET, "Forget a folder …"),
+    ]
+    place.app.push_screen(Choose(f"Synced with {library.name}", things), chosen)
 
 
 def offer_folder(place: Place, folder: Path, library: Library | None) -> None:
@@ -67,6 +72,31 @@ def _ask_folder(place: Place, library: Library) -> None:
             _preview(place, library, folders[0], SyncWish())
 
     place.app.push_screen(FolderDialog(f"Sync a folder into {library.name}"), chosen)
+
+
+def _choose_forgotten(place: Place, library: Library) -> None:
+    def chosen(answer: str | None) -> None:
+        if answer is not None:
+            _forget(place, place.store.sync.find(int(answer)))
+
+    rows = folder_rows(place.store.sync.slice.value, library.id, 0)
+    if len(rows) == 1:
+        chosen(str(rows[0].id))
+    else:
+        things = [Thing(str(row.id), row.name, str(row.status)) for row in rows]
+        place.app.push_screen(Choose("Forget which folder?", things), chosen)
+
+
+def _forget(place: Place, folder: FolderState) -> None:
+    def answered(yes: bool | None) -> None:
+        if yes:
+            place.do(place.store.sync.forget(folder.id))
+
+    about = [
+        labels.line(folder_name(folder.path), "bold"),
+        Content("It is not synced any more. The folder and the library keep what they have."),
+    ]
+    place.app.push_screen(Confirm("Forget this synced folder?", about, "Forget"), answered)
 
 
 def _go_on(place: Place, library: Library, folder: FolderState) -> None:

@@ -1,6 +1,6 @@
 """Files: upload, list, retrieve, delete, download, signed address."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from pydantic import Field
 
@@ -12,6 +12,9 @@ SampleType = Literal[
 ]
 Source = Literal["upload", "repository", "mistral"]
 Visibility = Literal["workspace", "user"]
+
+PURPOSES: tuple[str, ...] = get_args(Purpose)
+SOURCES: tuple[str, ...] = get_args(Source)
 
 SIGNED_URL_HOURS = (1, 168)
 """Bounds of a file's signed address, in hours."""

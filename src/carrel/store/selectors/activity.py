@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from carrel.store.selectors.words import Badge, age, count, left, one_line, size
+from carrel.store.selectors.words import Badge, age, count, duration, left, one_line, size
 
 if TYPE_CHECKING:
     from carrel.store.activity import ActivityItem, ActivityState
@@ -28,7 +28,10 @@ _BADGES = {
 
 @dataclass(frozen=True, slots=True)
 class ActivityRow:
-    """One thing that takes a while. `fraction` is how much of it is done, 0 to 1, if known."""
+    """One thing that takes a while. `fraction` is how much of it is done, 0 to 1, if known.
+
+    `took` is how long it took, once it has ended.
+    """
 
     id: str
     kind: str
@@ -38,8 +41,11 @@ class ActivityRow:
     rate: str
     left: str
     when: str
+    took: str
     error: str
     fraction: float | None
+    running: bool
+    retryable: bool
 
 
 def activity_rows(state: ActivityState, now: float) -> tuple[ActivityRow, ...]:
@@ -61,8 +67,11 @@ def activity_row(item: ActivityItem, now: float) -> ActivityRow:
         _rate(item),
         _left(item),
         age(now - item.finished) if item.finished is not None else "",
+        _took(item),
         str(item.error) if item.error else "",
         1.0 if item.status == "done" else fraction,
+        not item.ended,
+        item.retryable,
     )
 
 
@@ -91,6 +100,12 @@ def _rate(item: ActivityItem) -> str:
     if item.unit == "pages":
         return f"{item.rate:.1f} pages/s"
     return f"{size(item.rate)}/s"
+
+
+def _took(item: ActivityItem) -> str:
+    if item.started is None or item.finished is None:
+        return ""
+    return duration(item.finished - item.started)
 
 
 def _left(item: ActivityItem) -> str:

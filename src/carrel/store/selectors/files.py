@@ -12,6 +12,7 @@ from carrel.store.selectors.words import Badge, age, count, one_line, range_word
 if TYPE_CHECKING:
     from carrel.store.activity import ActivityItem, ActivityState
     from carrel.store.files import FilesState
+    from carrel.store.previews import PreviewState
     from carrel.wire.files import File
 
 
@@ -30,11 +31,23 @@ class FileRow:
     selected: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Facet:
+    """One way to narrow the list: the action's argument, its name, its values, the one in force."""
+
+    field: str
+    name: str
+    values: tuple[str, ...]
+    chosen: str | None
+
+
 def file_rows(state: FilesState, activity: ActivityState, now: float) -> tuple[FileRow, ...]:
     """The page of files that is loaded, without those that the search leaves out."""
     runs, wanted = ocr_runs(activity), hidden(state)
     return tuple(
-        file_row(file, state, runs, now) for file in state.items if wanted.matches(file.filename)
+        file_row(file, state, runs, now)
+        for file in state.items
+        if wanted.matches(f"{file.filename} {file.purpose}")
     )
 
 
@@ -72,6 +85,18 @@ def filter_words(state: FilesState) -> str:
     return " · ".join(one_line(part) for part in parts if part)
 
 
+def facets(state: FilesState) -> tuple[Facet, ...]:
+    """What the list can be narrowed to, and to which of them it is."""
+    from carrel.store.files import TYPES
+    from carrel.wire.files import PURPOSES, SOURCES
+
+    return (
+        Facet("purpose", "Purpose", PURPOSES, state.purpose),
+        Facet("source", "Source", SOURCES, state.source),
+        Facet("type", "Type", tuple(TYPES), state.type),
+    )
+
+
 def nothing_words(state: FilesState) -> str:
     """Why a list that is narrowed shows nothing."""
     if state.search and not (state.purpose or state.source or state.type):
@@ -92,6 +117,14 @@ def title(state: FilesState) -> str:
 def shown(state: FilesState) -> str:
     """`41–60 of 1,204`."""
     return range_words(state.page, state.page_size, state.total, len(state.items))
+
+
+def preview_lines(state: PreviewState) -> tuple[tuple[str, str], ...]:
+    """A text's lines, each with its number where every line is a record of its own."""
+    lines = state.text.splitlines()
+    numbered = state.kind == "lines"
+    rows = [(str(at) if numbered else "", line) for at, line in enumerate(lines, 1)]
+    return (*rows, ("", "…")) if state.more else tuple(rows)
 
 
 def _pages(file: File, read: ActivityItem | None) -> str:

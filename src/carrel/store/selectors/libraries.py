@@ -11,6 +11,7 @@ from carrel.wire.libraries import marked
 if TYPE_CHECKING:
     from carrel.store.libraries import LibrariesState
     from carrel.wire.documents import Document
+    from carrel.wire.libraries import Library
 
 DocumentPhase = Literal["queued", "processing", "ready", "failed"]
 
@@ -114,6 +115,19 @@ def document_row(document: Document, state: LibrariesState, now: float) -> Docum
         _about(document),
         document.id == state.document,
     )
+
+
+def library_facts(library: Library, now: float) -> tuple[tuple[str, str], ...]:
+    """What is known of a library besides its name and description, as names and values."""
+    facts = [
+        ("Documents", count(library.nb_documents)),
+        ("Size", size(library.total_size)),
+        ("Made", age(now - library.created_at.timestamp())),
+        ("Changed", age(now - library.updated_at.timestamp())),
+    ]
+    if library.chunk_size is not None:
+        facts.append(("Passages", f"of {count(library.chunk_size)} characters"))
+    return tuple(facts)
 
 
 def document_facts(document: Document, now: float) -> tuple[tuple[str, str], ...]:

@@ -77,9 +77,14 @@ def left(seconds: float) -> str:
 
 def range_words(page: int, page_size: int, total: int | None, shown: int) -> str:
     """`41–60 of 1,204`; empty when nothing is shown."""
-    if not shown:
+    return view_words(range(page * page_size, page * page_size + shown), total)
+
+
+def view_words(rows: range, total: int | None) -> str:
+    """The same of the rows in view, which count from 0."""
+    if not rows:
         return ""
-    first = page * page_size + 1
+    first, shown = rows.start + 1, len(rows)
     return f"{count(first)}–{count(first + shown - 1)}" + (
         f" of {count(total)}" if total is not None else ""
     )

@@ -10,7 +10,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from carrel.store.activity import ActivityItem, ActivityState
-from carrel.store.selectors.activity import ActivityRow, activity_rows
+from carrel.store.selectors.activity import ActivityRow, activity_row, activity_rows
 from carrel.tui import labels
 from carrel.tui.screens.place import Place, Way, empty
 from carrel.tui.widgets.table import Column, Row, VirtualTable
@@ -30,17 +30,19 @@ class ActivityPlace(Place):
     HELP = "Everything that takes a while. What failed stays on top until you dismiss it."
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("x", "cancel", "Cancel", id="activity.cancel"),
+        Binding("ctrl+r", "retry", "Retry", id="activity.retry"),
         Binding("d", "dismiss_item", "Dismiss", id="activity.dismiss"),
+        Binding("delete", "dismiss_all", "Dismiss all", key_display="del", id="activity.clear"),
     ]
 
     def panes(self) -> ComposeResult:
         table = VirtualTable(
-            Column("What", 11),
+            Column("What", 10),
             Column("Name"),
-            Column("Status", 13),
-            Column("Progress", 28, rank=1),
-            Column("Rate", 11, rank=2, right=True),
-            Column("Left", 8, rank=3, right=True),
+            Column("Status", 10),
+            Column("Progress", 24, rank=1),
+            Column("Rate", 11, rank=3, right=True),
+            Column("Left", 10, rank=2, right=True),
             id="activity",
         )
         table.border_title = labels.title("Activity")
@@ -79,9 +81,15 @@ class ActivityPlace(Place):
             shown.update(Content(""))
             return
         parts = [labels.line(item.name, "bold"), Content("")]
-        parts.append(labels.fields(("What", Content(item.kind)), ("Status", Content(item.status))))
+        row = activity_row(item, time.time())
+        facts = [("What", row.kind), ("Progress", row.progress), ("Rate", row.rate)]
+        facts += [("Left", row.left), ("Took", row.took), ("Ended", row.when)]
+        known = [(name, Content(words)) for name, words in facts if words]
+        parts.append(labels.fields(("Status", labels.badge(row.status)), *known))
         if item.error is not None:
             parts += [Content(""), *self.explain(item.error)]
+        if item.retryable:
+            parts += [Content(""), Content.styled("ctrl+r tries it again", "$muted")]
         shown.update(Content("\n").join(parts))
 
     def _item(self) -> ActivityItem | None:
@@ -96,13 +104,23 @@ class ActivityPlace(Place):
         if item is not None and item.error is not None:
             self.workbench.show_problem(item.error)
         elif item is not None:
-            places = {"ocr": "document", "processing": "libraries"}
+            places = {"ocr": "document", "processing": "libraries", "sync": "libraries"}
             self.app.switch_mode(places.get(item.kind, "files"))
 
     def action_cancel(self) -> None:
         item = self._item()
         if item is not None and not item.ended:
             self.store.activity.cancel(item.id)
+
+    def action_retry(self) -> None:
+        item = self._item()
+        if item is not None and item.retryable:
+            self.store.activity.retry(item.id)
+        elif item is not None:
+            self.notice("Only what failed or was stopped can be tried again.", failed=True)
+
+    def action_dismiss_all(self) -> None:
+        self.store.activity.dismiss_all()
 
     def action_dismiss_item(self) -> None:
         item = self._item()
@@ -113,7 +131,7 @@ class ActivityPlace(Place):
 def _row(row: ActivityRow) -> Row:
     progress = Content(row.progress)
     if row.fraction is not None:
-        progress = Content.assemble(labels.bar(row.fraction, 12), " ", (row.progress, "$muted"))
+        progress = Content.assemble(labels.bar(row.fraction, 8), " ", (row.progress, "$muted"))
     return Row(
         row.id,
         (

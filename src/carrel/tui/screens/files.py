@@ -1,36 +1,43 @@
 """1 Files: what lies at the service."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical, VerticalScroll
+from textual.containers import Vertical
 from textual.content import Content
-from textual.widgets import Input, Static
+from textual.widgets import Input
 
 from carrel.store.activity import ActivityState
 from carrel.store.documents import Source
 from carrel.store.files import FilesState
-from carrel.store.libraries import LibrariesState
+from carrel.store.previews import PreviewState
 from carrel.store.selectors.activity import ActivityRow, activity_rows
-from carrel.store.selectors.files import FileRow, file_rows, shown, title
-from carrel.tui import labels
-from carrel.tui.clipboard import copy
-from carrel.tui.dialogs.ask import Ask, Choose, Thing
+from carrel.store.selectors.files import (
+    FileRow,
+    file_row,
+    filter_words,
+    hidden,
+    nothing_words,
+    ocr_runs,
+    title,
+)
+from carrel.store.selectors.words import view_words
+from carrel.tui import filing, labels
 from carrel.tui.dialogs.path import PathDialog
 from carrel.tui.screens.place import Place, Way, empty
+from carrel.tui.widgets.file_details import FileDetails
 from carrel.tui.widgets.filter import Filter
 from carrel.tui.widgets.paging import PagedRows
 from carrel.tui.widgets.table import Column, Row, VirtualTable
-
-NEW_LIBRARY = "\0new"
-"""Stands for a library that is to be made."""
+from carrel.wire.files import File
 
 EMPTY = empty(
     "No files yet. Paste or drop a path.",
+    Way("enter", "Open the sample (1 minute)"),
     Way("u", "Upload a file"),
     Way("2", "Look into the libraries"),
     Way("F1", "Every key"),
@@ -50,6 +57,7 @@ class FilesPlace(Place):
         Binding("y", "copy", "Copy…", id="files.copy"),
         Binding("D", "delete", "Delete", id="files.delete"),
         Binding("slash", "filter", "Filter", key_display="/", id="files.filter"),
+        Binding("f", "narrow", "Show only…", show=False, id="files.narrow"),
         Binding("space", "mark", "Mark", show=False, id="files.mark"),
         Binding("s", "save", "Save to…", show=False, id="files.save"),
     ]
@@ -65,21 +73,19 @@ class FilesPlace(Place):
                 Column("Created", 11, rank=1),
                 id="files",
             )
-            yield Filter("filter by name")
-        with VerticalScroll(classes="pane details") as details:
-            details.border_title = labels.title("Details")
-            yield Static(id="file")
+            yield Filter("a part of the name, !words to leave out")
+        yield FileDetails(self.store.previews)
 
     @property
     def table(self) -> VirtualTable:
         return self.query_one("#files", VirtualTable)
 
     def on_mount(self) -> None:
-        self._pages = PagedRows()
-        self._what: tuple[str, int | None] = ("", None)
+        self._uploads: list[Row] = []
         self._awaited: str | None = None
         self.follow(self.store.files.slice, self._show)
         self.follow(self.store.activity.slice, self._show_uploads)
+        self.follow(self.store.previews.slice, self._show_preview)
         self.store.files.load()
         self.set_interval(30, self._refresh_ages)
         self.table.focus()
@@ -87,31 +93,40 @@ class FilesPlace(Place):
     # Showing
 
     def _show(self, state: FilesState) -> None:
-        what = (state.search, state.total)
-        if what != self._what:
-            self._pages.clear()
-            self._what = what
-        now = time.time()
-        rows = file_rows(state, self.store.activity.slice.value, now)
-        self._pages.total = state.total if state.total is not None else len(rows)
-        self._pages.put(state.page * state.page_size, [_row(row) for row in rows])
-        table = self.table
-        found = f"filter: {state.search}" if state.search else ""
-        table.border_title = labels.title(title(state), found, "esc clears" if found else "")
-        table.border_subtitle = Content(shown(state)) if rows else None
-        table.show(self._pages)
-        if self._awaited in {row.id for row in rows}:
-            table.point_at(self._awaited or "")
+        table, found = self.table, filter_words(state)
+        words = f"filter: {found}" if found else ""
+        table.border_title = labels.title(title(state), words, "esc clears" if found else "")
+        table.filter(hidden(state))
+        table.show(self._rows(state))
+        self._show_range()
+        if self._awaited is not None and state.find(self._awaited) is not None:
+            table.point_at(self._awaited)
             self._awaited = None
         if state.error is not None:
             table.say(*self.explain(state.error))
-        elif state.loaded and not state.search:
+        elif state.loaded and not state.narrowed:
             table.say(*EMPTY)
         elif state.loaded:
-            table.say(labels.line(f"No name has “{state.search}” in it.", "$muted"))
+            table.say(labels.line(nothing_words(state), "$muted"))
         else:
             table.say(Content.styled("Loading …", "$muted"))
         self._show_details()
+
+    def _rows(self, state: FilesState) -> PagedRows:
+        now, runs = time.time(), ocr_runs(self.store.activity.slice.value)
+
+        def make(index: int) -> Row | None:
+            file = state.at(index)
+            return None if file is None else _row(file_row(file, state, runs, now))
+
+        total = len(state.items) if state.total is None else state.total
+        return PagedRows(make, total, self._uploads)
+
+    def _show_range(self) -> None:
+        seen, above = self.table.in_view, len(self._uploads)
+        files = range(max(seen.start - above, 0), max(seen.stop - above, 0))
+        words = view_words(files, self.store.files.slice.value.total)
+        self.table.border_subtitle = Content(words) if words else None
 
     def reveal(self, file_id: str) -> None:
         """Puts the cursor on a file, as soon as it is here."""
@@ -124,86 +139,87 @@ class FilesPlace(Place):
             for row in activity_rows(state, time.time())
             if row.id.startswith("upload") and row.status.role in ("busy", "waiting", "failed")
         ]
-        if uploads != self._pages.first:
-            self._pages.first = uploads
-            self.table.show(self._pages)
+        if uploads != self._uploads:
+            self._uploads = uploads
+            self.table.show(self._rows(self.store.files.slice.value))
+            self._show_range()
 
     def _refresh_ages(self) -> None:
         self._show(self.store.files.slice.value)
 
     def _show_details(self) -> None:
-        state = self.store.files.slice.value
-        file = next((file for file in state.items if file.id == self.table.key), None)
-        details = self.query_one("#file", Static)
+        state, file = self.store.files.slice.value, self._file()
+        self.store.previews.show(file)
+        details = self.query_one(FileDetails)
         if file is None:
-            details.update(Content(""))
+            details.show_file(None, ())
             return
-        row = next(row for row in self._rows(state) if row.id == file.id)
-        expires = (
-            ""
-            if file.expires_at is None
-            else time.strftime("%Y-%m-%d", time.gmtime(file.expires_at))
-        )
+        row = file_row(file, state, ocr_runs(self.store.activity.slice.value), time.time())
         rows = [
             ("Size", Content(row.size)),
-            ("Purpose", labels.line(str(file.purpose))),
+            ("Purpose", labels.line(row.purpose)),
             ("Type", labels.line(file.mimetype or "–")),
             ("Created", Content(row.created)),
             ("OCR", labels.badge(row.ocr) or Content.styled("not run", "$muted")),
             ("Source", labels.line(str(file.source))),
         ]
-        if expires:
+        if file.expires_at is not None:
+            expires = time.strftime("%Y-%m-%d", time.gmtime(file.expires_at))
             rows.append(("Expires", Content(expires)))
-        details.update(
-            Content("\n").join(
-                [
-                    labels.line(file.filename, "bold"),
-                    labels.short_id(file.id),
-                    Content(""),
-                    labels.fields(*rows),
-                    Content(""),
-                    _key("enter", "opens and reads it"),
-                    _key("y", "copies link, name, id"),
-                    _key("a", "puts it into a library"),
-                ]
-            )
+        details.show_file(
+            file.filename,
+            [
+                labels.line(file.filename, "bold"),
+                labels.short_id(file.id),
+                labels.fields(*rows),
+                Content(""),
+                _key("enter", "opens and reads it"),
+                _key("y", "copies link, name, id"),
+                _key("a", "puts it into a library"),
+            ],
         )
 
-    def _rows(self, state: FilesState) -> tuple[FileRow, ...]:
-        return file_rows(state, self.store.activity.slice.value, time.time())
+    def _show_preview(self, state: PreviewState) -> None:
+        file = self.store.files.slice.value.find(state.file_id)
+        self.query_one(FileDetails).show_preview(file.filename if file else "", state)
 
     def on_virtual_table_moved(self, event: VirtualTable.Moved) -> None:
         if event.key != self.store.files.slice.value.selected:
             self.store.files.select(event.key)
         self._show_details()
 
+    def on_virtual_table_scrolled(self, event: VirtualTable.Scrolled) -> None:
+        self._show_range()
+
     def on_virtual_table_wanted(self, event: VirtualTable.Wanted) -> None:
         state = self.store.files.slice.value
-        index = event.index - len(self._pages.first)
+        index = event.index - len(self._uploads)
         if not state.loading and index >= 0:
             self.store.files.load(index // state.page_size)
 
     # Acting
 
-    def _chosen(self) -> tuple[str, ...]:
+    def _file(self) -> File | None:
+        """The file under the cursor."""
+        return self.store.files.slice.value.find(self.table.key)
+
+    def _chosen(self) -> list[File]:
         """The marked files, else the one under the cursor."""
         state = self.store.files.slice.value
-        if state.marked:
-            return tuple(sorted(state.marked))
-        key = self.table.key
-        return (key,) if key and any(file.id == key for file in state.items) else ()
-
-    def _filename(self, file_id: str) -> str:
-        items = self.store.files.slice.value.items
-        return next((file.filename for file in items if file.id == file_id), file_id)
+        ids = sorted(state.marked) or [self.table.key or ""]
+        return [file for file in map(state.find, ids) if file is not None]
 
     def on_virtual_table_opened(self, event: VirtualTable.Opened) -> None:
         self._open()
 
+    def on_virtual_table_opened_empty(self, event: VirtualTable.OpenedEmpty) -> None:
+        state = self.store.files.slice.value
+        if state.loaded and not state.narrowed:
+            self.workbench.play_sample()
+
     def action_read(self) -> None:
-        marked = sorted(self.store.files.slice.value.marked)
-        if marked:
-            self._read_many([Source("file", each, self._filename(each)) for each in marked])
+        if self.store.files.slice.value.marked:
+            self._read_many([Source("file", each.id, each.filename) for each in self._chosen()])
         else:
             self._open()
 
@@ -219,9 +235,7 @@ class FilesPlace(Place):
             start()
 
     def _open(self) -> None:
-        key = self.table.key
-        file = next((f for f in self.store.files.slice.value.items if f.id == key), None)
-        if file is not None:
+        if (file := self._file()) is not None:
             self.store.documents.open(Source("file", file.id, file.filename))
             self.app.switch_mode("document")
 
@@ -233,13 +247,11 @@ class FilesPlace(Place):
         self.app.push_screen(PathDialog(), chosen)
 
     def action_mark(self) -> None:
-        key = self.table.key
-        if key and any(file.id == key for file in self.store.files.slice.value.items):
-            self.store.files.mark(key)
+        if (file := self._file()) is not None:
+            self.store.files.mark(file.id)
             self.table.action_move(1)
 
     def reload(self) -> None:
-        self._pages.clear()
         self.store.files.load()
 
     def action_filter(self) -> None:
@@ -251,24 +263,27 @@ class FilesPlace(Place):
     def on_input_submitted(self, event: Input.Submitted) -> None:
         self.table.focus()
 
+    def action_narrow(self) -> None:
+        filing.narrow(self)
+
     def back(self) -> None:
         if isinstance(self.focused, Input):
             self.table.focus()
-        elif self.store.files.slice.value.search:
+        elif self.store.files.slice.value.narrowed:
             self.query_one(Filter).end()
-            self.store.files.search("")
+            self.store.files.show_all()
         else:
-            for file_id in self.store.files.slice.value.marked:
-                self.store.files.mark(file_id)
+            self.store.files.mark_none()
 
     def action_delete(self) -> None:
-        ids = self._chosen()
-        if not ids:
+        files = self._chosen()
+        if not files:
             return
-        names = [labels.line(self._filename(file_id)) for file_id in ids[:10]]
-        if len(ids) > len(names):
-            names.append(Content.styled(f"and {len(ids) - len(names)} more", "$muted"))
-        what = "this file" if len(ids) == 1 else f"these {len(ids)} files"
+        names = [labels.line(file.filename) for file in files[:10]]
+        if len(files) > len(names):
+            names.append(Content.styled(f"and {len(files) - len(names)} more", "$muted"))
+        what = "this file" if len(files) == 1 else f"these {len(files)} files"
+        ids = [file.id for file in files]
         self.confirm(
             f"Delete {what}?",
             names,
@@ -280,88 +295,16 @@ class FilesPlace(Place):
         self.notice("Deleted one file." if count == 1 else f"Deleted {count} files.")
 
     def action_save(self) -> None:
-        key = self.table.key
-        if key not in self._chosen():
-            return
-
-        def chosen(folder: str | None) -> None:
-            if folder and key:
-                self.do(self.store.files.download(key, Path(folder)))
-
-        self.app.push_screen(Ask("Save to", "A folder or a new file", "~/"), chosen)
+        if files := self._chosen():
+            filing.save(self, files)
 
     def action_copy(self) -> None:
-        key = self.table.key
-        if key is None or not self._chosen():
-            return
-
-        def chosen(what: str | None) -> None:
-            if what == "name":
-                self._copy(self._filename(key), "Copied the name.")
-            elif what == "id":
-                self._copy(key, "Copied the id.")
-            elif what:
-                self.do(
-                    self.store.files.signed_url(key, int(what)),
-                    lambda url: self._copy(url, "Copied the link."),
-                )
-
-        links = [
-            Thing(h, f"Copy link ({w})")
-            for h, w in (("24", "24 h"), ("1", "1 h"), ("168", "7 days"))
-        ]
-        rest = [Thing("name", "Copy name"), Thing("id", "Copy id")]
-        self.app.push_screen(Choose("Copy", [*links, *rest]), chosen)
-
-    def _copy(self, text: str, done: str) -> None:
-        ok = copy(self.app, text)
-        self.notice(done if ok else "Too long for the clipboard of a terminal.", failed=not ok)
+        if (file := self._file()) is not None:
+            filing.copy_of(self, file)
 
     def action_add(self) -> None:
-        ids = self._chosen()
-        if not ids:
-            return
-
-        def library_chosen(library_id: str | None) -> None:
-            if library_id == NEW_LIBRARY:
-                self.app.push_screen(Ask("New library", "Its name"), named)
-            elif library_id:
-                self._add(ids, library_id)
-
-        def named(name: str | None) -> None:
-            if name:
-                self.do(
-                    self.store.libraries.create(name), lambda library: self._add(ids, library.id)
-                )
-
-        self._with_libraries(
-            lambda state: self.app.push_screen(
-                Choose(
-                    "Add to library",
-                    [
-                        *(
-                            Thing(library.id, library.name, f"{library.nb_documents} documents")
-                            for library in state.items
-                        ),
-                        Thing(NEW_LIBRARY, "New library…"),
-                    ],
-                ),
-                library_chosen,
-            )
-        )
-
-    def _with_libraries(self, then: Callable[[LibrariesState], object]) -> None:
-        libraries = self.store.libraries
-        if libraries.slice.value.loaded:
-            then(libraries.slice.value)
-        else:
-            self.do(libraries.load(), lambda _: then(libraries.slice.value))
-
-    def _add(self, file_ids: tuple[str, ...], library_id: str) -> None:
-        self.store.libraries.select(library_id)
-        for file_id in file_ids:
-            self.do(self.store.libraries.add_file(library_id, file_id))
-        self.app.switch_mode("libraries")
+        if files := self._chosen():
+            filing.add_to_library(self, files)
 
 
 def _row(row: FileRow) -> Row:

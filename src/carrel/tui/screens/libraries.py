@@ -4,11 +4,12 @@ import time
 from pathlib import Path
 from typing import ClassVar
 
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical, VerticalScroll
+from textual.containers import Vertical
 from textual.content import Content
-from textual.widgets import Input, Static
+from textual.widgets import Input
 
 from carrel.store.documents import Source
 from carrel.store.files import FilesState
@@ -17,14 +18,13 @@ from carrel.store.selectors.libraries import (
     DocumentRow,
     HitRow,
     LibraryRow,
-    document_rows,
+    document_row,
     hit_rows,
     library_rows,
-    shown,
     title,
 )
 from carrel.store.selectors.sync import folder_rows
-from carrel.store.selectors.words import count, size
+from carrel.store.selectors.words import count, size, view_words
 from carrel.store.sync import SyncState
 from carrel.tui import labels
 from carrel.tui.dialogs.ask import Ask, Choose, Thing
@@ -33,20 +33,19 @@ from carrel.tui.screens.place import Place, Way, empty
 from carrel.tui.syncing import offer_folder, sync_library
 from carrel.tui.widgets.filter import Filter
 from carrel.tui.widgets.folders import SyncedFolders
+from carrel.tui.widgets.library_details import LibraryDetails
 from carrel.tui.widgets.paging import PagedRows
 from carrel.tui.widgets.table import Column, Row, VirtualTable
 from carrel.wire.documents import Document
 from carrel.wire.libraries import Library, PageBox
 
-NO_LIBRARIES = empty("No libraries yet.", Way("n", "New library"))
+NO_LIBRARIES = empty("No libraries yet.", Way("n", "New library"), Way("enter", "Open the sample"))
 NO_DOCUMENTS = empty(
     "This library is empty. Paste or drop a path.",
     Way("u", "Upload a file"),
     Way("s", "Sync a folder"),
     Way("a", "Add one of the files"),
 )
-TEXT_SHOWN = 20_000
-"""Characters of a document's text that the details show; the document itself has it all."""
 
 
 class LibrariesPlace(Place):
@@ -61,7 +60,7 @@ class LibrariesPlace(Place):
         Binding("a", "add", "Add file", show=False, id="libraries.add"),
         Binding("s", "sync", "Sync folder", id="libraries.sync"),
         Binding("slash", "search", "Search", key_display="/", id="libraries.search"),
-        Binding("t", "text", "Text", id="libraries.text"),
+        Binding("v", "text", "Text", id="libraries.text"),
         Binding("R", "reprocess", "Reprocess", id="libraries.reprocess"),
         Binding("D", "delete", "Delete", id="libraries.delete"),
         Binding("e", "rename", "Rename", show=False, id="libraries.rename"),
@@ -70,7 +69,7 @@ class LibrariesPlace(Place):
     def panes(self) -> ComposeResult:
         with Vertical(id="left", classes="column"):
             libraries = VirtualTable(
-                Column("Library"), Column("", 6, right=True), id="libraries", header=False
+                Column("Library", least=8), Column("", 8, right=True), id="libraries", header=False
             )
             libraries.border_title = labels.title("Libraries")
             yield libraries
@@ -78,7 +77,7 @@ class LibrariesPlace(Place):
         with Vertical(id="middle", classes="column"):
             yield VirtualTable(
                 Column("Document"),
-                Column("Status", 13),
+                Column("Status", 15),
                 Column("Pages", 5, rank=3, right=True),
                 Column("Added", 10, rank=2),
                 Column("Summary", 24, rank=4),
@@ -92,9 +91,7 @@ class LibrariesPlace(Place):
                 id="hits",
             )
             yield Filter("what to look for in this library")
-        with VerticalScroll(id="details", classes="pane details") as details:
-            details.border_title = labels.title("Details")
-            yield Static(id="document")
+        yield LibraryDetails(id="details", classes="pane details")
 
     @property
     def libraries(self) -> VirtualTable:
@@ -109,8 +106,6 @@ class LibrariesPlace(Place):
         return self.query_one("#hits", VirtualTable)
 
     def on_mount(self) -> None:
-        self._pages = PagedRows()
-        self._shown: str | None = None
         self._offered: Path | None = None
         self.query_one("#left").add_class("-current")
         self.hits.display = False
@@ -127,7 +122,10 @@ class LibrariesPlace(Place):
         self.query_one(SyncedFolders).show(folder_rows(state, library_id, time.time()))
 
     def _show(self, state: LibrariesState) -> None:
-        self.libraries.show([_library_row(row) for row in library_rows(state)])
+        synced = self.store.sync.slice.value
+        self.libraries.show(
+            [_library_row(row, bool(synced.of(row.id))) for row in library_rows(state)]
+        )
         if state.error is not None:
             self.libraries.say(*self.explain(state.error))
         elif state.loaded:
@@ -143,23 +141,28 @@ class LibrariesPlace(Place):
             offer_folder(self, folder, None)
 
     def _show_documents(self, state: LibrariesState) -> None:
-        if state.selected != self._shown:
-            self._pages.clear()
-            self._shown = state.selected
-        rows = document_rows(state, time.time())
-        self._pages.total = state.total if state.total is not None else len(rows)
-        self._pages.put(state.page * state.page_size, [_document_row(row) for row in rows])
+        now = time.time()
+
+        def make(index: int) -> Row | None:
+            document = state.at(index)
+            return None if document is None else _document_row(document_row(document, state, now))
+
+        total = len(state.documents) if state.total is None else state.total
         library = self._library(state)
         table = self.documents
         table.border_title = labels.title(title(state) if library else "Documents")
-        table.border_subtitle = Content(shown(state)) if rows else None
-        table.show(self._pages)
+        table.show(PagedRows(make, total))
+        self._show_range()
         if library is None:
             table.say()
         elif state.total is None:
             table.say(Content.styled("Loading …", "$muted"))
         else:
             table.say(*NO_DOCUMENTS)
+
+    def _show_range(self) -> None:
+        words = view_words(self.documents.in_view, self.store.libraries.slice.value.total)
+        self.documents.border_subtitle = Content(words) if words else None
 
     def _show_hits(self, state: LibrariesState) -> None:
         searching = bool(state.query.strip())
@@ -178,72 +181,21 @@ class LibrariesPlace(Place):
         self.hits.say(Content.styled(words, "$muted"))
 
     def _show_details(self, state: LibrariesState) -> None:
-        shown = self.query_one("#document", Static)
+        details = self.query_one(LibraryDetails)
         if state.query.strip():
-            shown.update(self._hit_details(state))
-            return
-        document = self._document()
-        if document is None or state.selected is None:
-            shown.update(Content(""))
-            return
-        row = next(
-            (row for row in document_rows(state, time.time()) if row.id == document.id), None
-        )
-        rows = [
-            ("Status", labels.badge(row.status if row else None)),
-            (
-                "Service says",
-                labels.line(str(document.process_status or document.processing_status), "$muted"),
-            ),
-            ("Pages", Content(str(document.number_of_pages or "–"))),
-            ("Size", Content(size(document.size))),
-            ("Type", labels.line(document.mime_type or "–")),
-            ("Added", Content(row.added if row else "")),
-            ("Tokens", Content(count(document.tokens_processing_total))),
-        ]
-        parts = [
-            labels.line(document.name, "bold"),
-            labels.short_id(document.id),
-            Content(""),
-        ]
-        parts.append(labels.fields(*rows))
-        if document.error:
-            parts += [Content(""), labels.block(document.error, "$failed")]
-        if document.summary:
-            parts += [
-                Content(""),
-                Content.styled("Summary", "$muted"),
-                labels.block(document.summary),
-            ]
-        if state.text is not None and state.document == document.id:
-            parts += [
-                Content(""),
-                Content.styled("Text", "$muted"),
-                labels.block(state.text[:TEXT_SHOWN]),
-            ]
-            if len(state.text) > TEXT_SHOWN:
-                parts.append(Content.styled("… enter opens the whole document", "$muted"))
+            rows = hit_rows(state)
+            details.show_hit(rows[self.hits.cursor] if self.hits.cursor < len(rows) else None)
+        elif self.libraries.has_focus and (library := self._library(state)):
+            details.show_library(library)
         else:
-            parts += [Content(""), Content.styled("t shows the text, enter opens it", "$muted")]
-        shown.update(Content("\n").join(parts))
-
-    def _hit_details(self, state: LibrariesState) -> Content:
-        if self.hits.cursor >= len(state.hits):
-            return Content("")
-        hit = hit_rows(state)[self.hits.cursor]
-        page = Content.styled(f"page {hit.page}" if hit.page else "", "$muted")
-        how = Content.styled("enter opens it at this page", "$muted")
-        name = labels.line(hit.name, "bold")
-        return Content("\n").join(
-            [name, page, Content(""), labels.highlighted(hit.passage), Content(""), how]
-        )
+            text = state.text if state.document == self.documents.key else None
+            details.show_document(self._document(), text)
 
     def _library(self, state: LibrariesState) -> Library | None:
-        return next((item for item in state.items if item.id == state.selected), None)
+        return state.library(state.selected)
 
     def _document(self) -> Document | None:
-        documents = self.store.libraries.slice.value.documents
-        return next((item for item in documents if item.id == self.documents.key), None)
+        return self.store.libraries.slice.value.find(self.documents.key)
 
     def on_virtual_table_moved(self, event: VirtualTable.Moved) -> None:
         if event.table is self.libraries:
@@ -254,7 +206,22 @@ class LibrariesPlace(Place):
         state = self.store.libraries.slice.value
         if event.table is self.documents and event.key != state.document:
             self.store.libraries.select_document(event.key)
+            page = self.documents.cursor // state.page_size
+            if event.key is not None and page != state.page:
+                # The page in view is the one whose status is looked at again and again.
+                self.store.libraries.load_documents(page)
         self._show_details(self.store.libraries.slice.value)
+
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        self._show_details(self.store.libraries.slice.value)
+
+    def on_virtual_table_scrolled(self, event: VirtualTable.Scrolled) -> None:
+        if event.table is self.documents:
+            self._show_range()
+
+    def on_virtual_table_opened_empty(self, event: VirtualTable.OpenedEmpty) -> None:
+        if event.table is self.libraries and self.store.libraries.slice.value.loaded:
+            self.workbench.play_sample()
 
     def on_virtual_table_wanted(self, event: VirtualTable.Wanted) -> None:
         state = self.store.libraries.slice.value
@@ -286,15 +253,22 @@ class LibrariesPlace(Place):
         self.app.push_screen(Ask("New library", "Its name"), named)
 
     def action_rename(self) -> None:
-        library = self._library(self.store.libraries.slice.value)
-        if library is None:
-            return
+        libraries, document = self.store.libraries, self._document()
+        library = self._library(libraries.slice.value)
 
-        def named(name: str | None) -> None:
-            if name:
-                self.do(self.store.libraries.rename(library.id, name))
+        def library_named(name: str | None) -> None:
+            if name and library:
+                self.do(libraries.rename(library.id, name))
 
-        self.app.push_screen(Ask("Rename library", "Its name", library.name), named)
+        def document_named(name: str | None) -> None:
+            if name and document:
+                self.do(libraries.rename_document(document.id, name))
+
+        if document is not None and not self.libraries.has_focus:
+            asked = Ask("Rename document", "Its name", document.name)
+            self.app.push_screen(asked, document_named)
+        elif library is not None:
+            self.app.push_screen(Ask("Rename library", "Its name", library.name), library_named)
 
     def action_upload(self) -> None:
         def chosen(files: tuple[Path, ...] | None) -> None:
@@ -421,13 +395,13 @@ class LibrariesPlace(Place):
             )
 
     def reload(self) -> None:
-        self._pages.clear()
         self.store.libraries.load()
 
 
-def _library_row(row: LibraryRow) -> Row:
+def _library_row(row: LibraryRow, synced: bool) -> Row:
     mark = Content.styled("◐", "$busy") if row.busy and not row.selected else None
-    return Row(row.id, (labels.line(row.name), Content.styled(row.documents, "$muted")), mark)
+    count = f"{row.documents} {'⟳' if synced else ' '}"
+    return Row(row.id, (labels.line(row.name), Content.styled(count, "$muted")), mark)
 
 
 def _document_row(row: DocumentRow) -> Row:

@@ -1,32 +1,25 @@
-"""Rows that arrive a page at a time."""
+"""Rows of a long list, each made when it comes into view."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import overload
 
 from carrel.tui.widgets.table import Row
 
 
 class PagedRows(Sequence[Row | None]):
-    """As many rows as there are in all; None for those whose page has not arrived.
+    """As many rows as there are in all; None for those whose page has not arrived."""
 
-    `first` holds rows that stand before them.
-    """
-
-    def __init__(self) -> None:
-        self.first: list[Row] = []
-        self.total = 0
-        self._known: dict[int, Row] = {}
-
-    def put(self, start: int, rows: Sequence[Row]) -> None:
-        """A page has arrived: its rows from index `start`."""
-        self._known.update(enumerate(rows, start))
-
-    def clear(self) -> None:
-        """Forgets every page."""
-        self._known.clear()
+    def __init__(
+        self, make: Callable[[int], Row | None], total: int, first: Sequence[Row] = ()
+    ) -> None:
+        """`make` gives the row at an index; the rows of `first` stand before them all."""
+        self._make = make
+        self._total = total
+        self._first = first
+        self._made: dict[int, Row] = {}
 
     def __len__(self) -> int:
-        return len(self.first) + self.total
+        return len(self._first) + self._total
 
     @overload
     def __getitem__(self, index: int) -> Row | None: ...
@@ -37,6 +30,11 @@ class PagedRows(Sequence[Row | None]):
             return [self[i] for i in range(*index.indices(len(self)))]
         if not 0 <= index < len(self):
             raise IndexError(index)
-        if index < len(self.first):
-            return self.first[index]
-        return self._known.get(index - len(self.first))
+        if index < len(self._first):
+            return self._first[index]
+        if index not in self._made:
+            row = self._make(index - len(self._first))
+            if row is None:
+                return None
+            self._made[index] = row
+        return self._made[index]

@@ -110,11 +110,31 @@ class VirtualTable(Steady, ScrollView, can_focus=True):
             return self.table
 
     @dataclass
+    class OpenedEmpty(Message):
+        """Enter was pressed where there are no rows."""
+
+        table: "VirtualTable"
+
+        @property
+        def control(self) -> "VirtualTable":
+            return self.table
+
+    @dataclass
     class Wanted(Message):
-        """A row came into view that is not here yet."""
+        """A row came into view that is not here yet; `index` counts those a filter hides too."""
 
         table: "VirtualTable"
         index: int
+
+        @property
+        def control(self) -> "VirtualTable":
+            return self.table
+
+    @dataclass
+    class Scrolled(Message):
+        """Other rows are in view."""
+
+        table: "VirtualTable"
 
         @property
         def control(self) -> "VirtualTable":
@@ -129,6 +149,7 @@ class VirtualTable(Steady, ScrollView, can_focus=True):
         self._rows: Sequence[Row | None] = ()
         self._all: Sequence[Row | None] = ()
         self._filter = Filter()
+        self._places: Sequence[int] = ()
         self._empty: tuple[Content, ...] = ()
         self._key: str | None = None
         self._strips: dict[tuple[int, bool, bool], Strip] = {}
@@ -143,10 +164,18 @@ class VirtualTable(Steady, ScrollView, can_focus=True):
         """The key of the row under the cursor."""
         return self._key
 
+    @property
+    def in_view(self) -> range:
+        """The indices of the rows that are seen."""
+        first = int(self.scroll_offset.y)
+        return range(first, min(first + self.size.height - self._header, len(self._rows)))
+
     def show(self, rows: Sequence[Row | None]) -> None:
         """Shows these rows instead of those before, as far as the filter lets them through."""
-        self._all = rows
-        self._rows = self._passing() if self._filter else rows
+        self._all, self._rows, self._places = rows, rows, range(len(rows))
+        if self._filter:
+            self._places = self._passing()
+            self._rows = [rows[place] for place in self._places]
         self._strips.clear()
         self._resize_virtual()
         self.cursor = self._find(self._key)
@@ -164,8 +193,12 @@ class VirtualTable(Steady, ScrollView, can_focus=True):
         self._filter = wanted
         self.show(self._all)
 
-    def _passing(self) -> list[Row | None]:
-        return [row for row in self._all if row is None or self._filter.matches(row.text)]
+    def _passing(self) -> list[int]:
+        return [
+            place
+            for place, row in enumerate(self._all)
+            if row is None or self._filter.matches(row.text)
+        ]
 
     def say(self, *words: Content) -> None:
         """What stands in the middle while there are no rows."""
@@ -194,11 +227,9 @@ class VirtualTable(Steady, ScrollView, can_focus=True):
             self.post_message(self.Moved(self, key))
 
     def _ask(self) -> None:
-        first = int(self.scroll_offset.y)
-        last = min(first + self.size.height, len(self._rows)) - 1
-        for index in (last, first):
-            if 0 <= index < len(self._rows) and self._rows[index] is None:
-                self.post_message(self.Wanted(self, index))
+        for index in self.in_view:
+            if self._rows[index] is None:
+                self.post_message(self.Wanted(self, self._places[index]))
                 return
 
     # Moving
@@ -215,6 +246,8 @@ class VirtualTable(Steady, ScrollView, can_focus=True):
     def action_open(self) -> None:
         if self._key is not None:
             self.post_message(self.Opened(self, self._key))
+        elif not self._rows:
+            self.post_message(self.OpenedEmpty(self))
 
     def _put(self, index: int) -> None:
         self.cursor = max(0, min(index, len(self._rows) - 1))
@@ -233,6 +266,7 @@ class VirtualTable(Steady, ScrollView, can_focus=True):
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         super().watch_scroll_y(old_value, new_value)
         self._ask()
+        self.post_message(self.Scrolled(self))
 
     def on_click(self, event: events.Click) -> None:
         index = event.get_content_offset_capture(self).y - self._header + self.scroll_offset.y
@@ -247,6 +281,7 @@ class VirtualTable(Steady, ScrollView, can_focus=True):
         self._strips.clear()
         self._resize_virtual()
         self._ask()
+        self.post_message(self.Scrolled(self))
 
     def notify_style_update(self) -> None:
         super().notify_style_update()

@@ -1,0 +1,86 @@
+"""The sample, step by step, and where to look at what came of it."""
+
+from collections.abc import Callable
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.widgets import Button, Static
+
+from carrel import samples
+from carrel.store.samples import SampleService, SampleState, Step
+from carrel.store.selectors.chat import source_words
+from carrel.store.watch import watch
+from carrel.tui import labels
+from carrel.tui.dialogs.dialog import Dialog, buttons, hint
+
+_MARKS = {
+    "waiting": ("○", "$muted"),
+    "running": ("◐", "$busy"),
+    "done": ("●", "$ready"),
+    "failed": ("✕", "$failed"),
+}
+
+
+class SampleDialog(Dialog[str]):
+    """Plays the sample; gives the place to go to next."""
+
+    DEFAULT_CSS = """
+    SampleDialog .dialog { width: 84; }
+    SampleDialog .words { max-height: 60vh; margin-bottom: 1; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("left", "app.focus_previous", "Other", show=False, id="sample.before"),
+        Binding("right", "app.focus_next", "Other", show=False, id="sample.next"),
+    ]
+
+    def __init__(self, service: SampleService) -> None:
+        super().__init__("The sample")
+        self._service = service
+        self._close: Callable[[], None] = lambda: None
+
+    def inside(self) -> ComposeResult:
+        with VerticalScroll(classes="words", can_focus=False):
+            yield Static(id="steps")
+        yield hint("esc stops it. What it makes is called “Sample”; delete it any time.")
+        yield buttons(
+            ("document", "Its pages"), ("libraries", "Its library"), ("chat", "The answer")
+        )
+
+    def on_mount(self) -> None:
+        self.query_one(".buttons").display = False
+        self._service.play()
+        self._close = watch(self._service.slice, self._show, deliver=self.call_later)
+
+    def on_unmount(self) -> None:
+        self._close()
+        self._service.stop()
+
+    def _show(self, state: SampleState) -> None:
+        if not self.is_attached:
+            return
+        lines = [_line(step) for step in state.steps]
+        if state.answer is not None:
+            lines += [Content(""), Content.styled(samples.QUESTION, "bold")]
+            lines.append(labels.block(state.answer.text))
+            if state.answer.sources:
+                lines.append(labels.line(source_words(state.answer.sources[0]), "$muted"))
+        if state.error is not None:
+            lines += [Content(""), labels.block(str(state.error), "$failed")]
+        self.query_one("#steps", Static).update(Content("\n").join(lines))
+        if state.done:
+            self.query_one(".hint").display = False
+            self.query_one(".buttons").display = True
+            self.query_one("#chat").focus()
+
+    def on_button_pressed(self, event: Button.Pressed) -> None:
+        self.dismiss(event.button.id)
+
+
+def _line(step: Step) -> Content:
+    mark, colour = _MARKS[step.status]
+    words = labels.line(step.words, "$muted" if step.status == "waiting" else "")
+    result = labels.line(f"  {step.result}" if step.result else "", "$muted")
+    return Content.assemble((f"{mark} ", colour), words, result)

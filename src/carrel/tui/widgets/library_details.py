@@ -1,0 +1,89 @@
+"""What is known of a document, a library, or a passage that was found."""
+
+import time
+
+from textual.app import ComposeResult
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.widgets import Static
+
+from carrel.store.selectors.libraries import (
+    HitRow,
+    document_facts,
+    document_status,
+    library_facts,
+)
+from carrel.tui import labels
+from carrel.wire.documents import Document
+from carrel.wire.libraries import Library
+
+TEXT_SHOWN = 20_000
+"""Characters of a document's text that are shown; the document itself has it all."""
+
+
+class LibraryDetails(VerticalScroll):
+    """Names and values, the summary, the text once it was asked for."""
+
+    def compose(self) -> ComposeResult:
+        yield Static()
+
+    def on_mount(self) -> None:
+        self.border_title = labels.title("Details")
+
+    def show_hit(self, hit: HitRow | None) -> None:
+        """Shows a passage with the words that were found."""
+        if hit is None:
+            self._put()
+            return
+        page = Content.styled(f"page {hit.page}" if hit.page else "", "$muted")
+        how = Content.styled("enter opens it there", "$muted")
+        name = labels.line(hit.name, "bold")
+        self._put(name, page, Content(""), labels.highlighted(hit.passage), Content(""), how)
+
+    def show_library(self, library: Library) -> None:
+        """Shows what is known of a library."""
+        parts = [
+            labels.line(library.name, "bold"),
+            labels.short_id(library.id),
+            Content(""),
+            _fields(library_facts(library, time.time())),
+        ]
+        if library.description:
+            parts += [Content(""), labels.block(library.description)]
+        self._put(*parts)
+
+    def show_document(self, document: Document | None, text: str | None) -> None:
+        """Shows what is known of a document, and its text where that is here."""
+        if document is None:
+            self._put()
+            return
+        status = labels.fields(("Status", labels.badge(document_status(document))))
+        parts = [
+            labels.line(document.name, "bold"),
+            labels.short_id(document.id),
+            Content(""),
+            status,
+            _fields(document_facts(document, time.time())),
+        ]
+        if document.error:
+            parts += [Content(""), labels.block(document.error, "$failed")]
+        if document.summary:
+            parts += _part("Summary", document.summary)
+        if text is None:
+            parts += [Content(""), Content.styled("v shows the text, enter opens it", "$muted")]
+        else:
+            parts += _part("Text", text[:TEXT_SHOWN])
+            if len(text) > TEXT_SHOWN:
+                parts.append(Content.styled("… enter opens the whole document", "$muted"))
+        self._put(*parts)
+
+    def _put(self, *parts: Content) -> None:
+        self.query_one(Static).update(Content("\n").join(parts))
+
+
+def _part(name: str, text: str) -> list[Content]:
+    return [Content(""), Content.styled(name, "$muted"), labels.block(text)]
+
+
+def _fields(facts: tuple[tuple[str, str], ...]) -> Content:
+    return labels.fields(*((name, labels.line(value)) for name, value in facts))

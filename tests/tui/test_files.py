@@ -1,0 +1,177 @@
+"""Files, libraries and activity: looking into files, narrowing, links, retries, the sample."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from uuid import uuid4
+
+import httpx
+import pytest
+
+from carrel import samples
+from carrel.tui.widgets.fields import Field
+from carrel.wire.documents import DocumentUpdate
+from carrel.wire.files import File
+from carrel.wire.libraries import Library
+from support.documents import digital_pdf
+from support.process import RunningServer, serve
+from support.workbench import Workbench, profile_of, workbench
+
+
+@pytest.fixture
+async def bench(server: RunningServer) -> AsyncIterator[Workbench]:
+    async with workbench(profile_of(server)) as bench:
+        await bench.until(lambda: bench.store.session.slice.value.connection == "ready")
+        yield bench
+
+
+@pytest.fixture
+def name() -> str:
+    """A part of a name that no other test has."""
+    return uuid4().hex[:8]
+
+
+async def upload(bench: Workbench, path: Path) -> File:
+    file = await bench.store.files.upload(path)
+    assert file is not None
+    return file
+
+
+async def only(bench: Workbench, name: str) -> None:
+    """Shows only the files with this in their name."""
+    await bench.press("slash")
+    await bench.type(name)
+    await bench.press("enter")
+    await bench.shows(f"filter: {name}")
+
+
+async def test_files_are_looked_into(bench: Workbench, tmp_path: Path, name: str) -> None:
+    (tmp_path / f"{name}.jsonl").write_text('{"question": 1}\n{"question": 2}\n')
+    await upload(bench, digital_pdf(tmp_path / f"{name}.pdf"))
+    await upload(bench, tmp_path / f"{name}.jsonl")
+    await only(bench, name)
+    await bench.shows('1  {"question": 1}', '2  {"question": 2}', "2 lines")
+    await bench.press("j")
+    await bench.shows("2 pages", "▀▀▀▀", "application/pdf", "▸ " + name)
+
+
+async def test_files_are_narrowed_by_kind_and_by_words_to_leave_out(
+    bench: Workbench, tmp_path: Path, name: str
+) -> None:
+    for suffix in (".txt", "-draft.txt", ".md"):
+        (tmp_path / f"{name}{suffix}").write_text("x")
+        await upload(bench, tmp_path / f"{name}{suffix}")
+    await only(bench, f"{name} !draft")
+    await bench.until(lambda: "draft.txt" not in bench.text() and f"{name}.md" in bench.text())
+    await bench.press("f")
+    await bench.shows("Show only", "Purpose: ocr", "Type: PDF")
+    await bench.press(*["down"] * 7, "enter")
+    await bench.shows(f"filter: {name} !draft · PDF", f"No file fits {name} !draft · PDF.")
+    await bench.press("escape")
+    await bench.shows(f"{name}.md", f"{name}-draft.txt")
+
+
+async def test_a_link_works_for_the_hours_that_are_typed(
+    bench: Workbench, tmp_path: Path, name: str
+) -> None:
+    (tmp_path / f"{name}.txt").write_text("content")
+    await upload(bench, tmp_path / f"{name}.txt")
+    await only(bench, name)
+    await bench.press("y")
+    await bench.shows("Copy link, hours…")
+    await bench.press("down", "down", "down", "enter")
+    await bench.type("169")
+    await bench.press("enter")
+    await bench.shows("A link works for 1 to 168 whole hours.")
+    await bench.press("y", "down", "down", "down", "enter")
+    await bench.type("5")
+    await bench.press("enter")
+    await bench.shows("Copied the link. It works for 5 h")
+    async with httpx.AsyncClient() as client:
+        assert (await client.get(bench.app.clipboard)).text == "content"
+    assert bench.app.clipboard not in bench.text()
+
+
+async def test_many_files_are_scrolled_marked_saved_and_deleted(
+    bench: Workbench, tmp_path: Path, name: str
+) -> None:
+    bench.store.files.slice.set(page_size=5)
+    client = await bench.store.session.client()
+    for number in range(40):
+        (tmp_path / f"{name}-{number:02}.txt").write_text(str(number))
+        await client.files.upload(tmp_path / f"{name}-{number:02}.txt")
+    await only(bench, name)
+    await bench.press("g")
+    await bench.shows("1–29 of 40", *(f"{name}-{number}.txt" for number in range(11, 40)))
+    await bench.press("G")
+    await bench.shows("12–40 of 40", f"▸ {name}-00.txt", f"{name}-28.txt")
+    await bench.press("k", "space", "space", "g", "space")
+    await bench.shows("3 marked", f"✓ {name}-39.txt")
+    await bench.press("s")
+    field = bench.app.screen.query_one(Field)
+    (tmp_path / "saved").mkdir()
+    field.value = str(tmp_path / "saved")
+    await bench.press("enter")
+    names = {f"{name}-{number}.txt" for number in ("39", "01", "00")}
+    await bench.until(lambda: {each.name for each in (tmp_path / "saved").iterdir()} == names)
+    await bench.press("D")
+    await bench.shows("Delete these 3 files?", *names)
+    await bench.press("enter")
+    await bench.shows("Deleted 3 files.", "of 37")
+
+
+async def test_a_document_is_renamed_and_its_particulars_show(
+    bench: Workbench, tmp_path: Path, name: str
+) -> None:
+    library = await made_library(bench, name)
+    (tmp_path / "note.txt").write_text("The lamp is green.")
+    document = await bench.store.libraries.upload(library.id, tmp_path / "note.txt")
+    assert document is not None
+    client = await bench.store.session.client()
+    await client.documents.update(
+        library.id, document.id, DocumentUpdate(attributes={"shelf": "north", "year": 2024})
+    )
+    await bench.press("2")
+    await bench.shows(name, "note.txt", "● Ready", "Documents", wait=60)
+    await bench.press("tab")
+    await bench.shows("shelf", "north", "2024", "text/plain")
+    await bench.press("e")
+    await bench.shows("Rename document")
+    await bench.press("ctrl+u")
+    await bench.type("lamp.txt")
+    await bench.press("enter")
+    await bench.shows("lamp.txt")
+    await bench.store.libraries.delete([library.id])
+
+
+async def made_library(bench: Workbench, name: str) -> Library:
+    library = await bench.store.libraries.create(name)
+    assert library is not None
+    return library
+
+
+async def test_what_failed_is_tried_again_from_activity(
+    bench: Workbench, tmp_path: Path, name: str
+) -> None:
+    bench.app.upload([tmp_path / f"{name}.txt"])
+    await bench.shows("The file cannot be read")
+    (tmp_path / f"{name}.txt").write_text("here now")
+    await bench.press("escape", "6")
+    await bench.shows(f"{name}.txt", "✕ Failed")
+    await bench.press("ctrl+r")
+    await bench.shows("● Done")
+    await bench.press("ctrl+r")
+    await bench.shows("Only what failed or was stopped can be tried again.")
+    await bench.press("delete")
+    await bench.shows("Nothing has run yet.")
+
+
+async def test_the_first_choice_of_an_empty_workbench_is_the_sample(tmp_path: Path) -> None:
+    with serve(tmp_path / "data") as server:
+        async with workbench(profile_of(server), (80, 24)) as bench:
+            await bench.shows("No files yet.", "Open the sample (1 minute)")
+            await bench.press("enter")
+            await bench.shows("The sample", samples.QUESTION, "The answer", wait=120)
+            await bench.press("enter")
+            await bench.shows("[5 Chat]", samples.QUESTION, f"{samples.NAME} p.1")
+            await bench.press("alt+1")
+            await bench.shows(samples.NAME)
