@@ -27,6 +27,7 @@ def test_the_protocol_is_told_from_the_environment(
     environ: dict[str, str], protocol: Protocol
 ) -> None:
     assert picture_protocol(environ) == protocol
+    assert picture_protocol(environ, "sixel") == "sixel", "what the settings want wins"
 
 
 class PictureApp(App[None]):

@@ -1,13 +1,13 @@
 """The `carrel` command: its commands, global options and exit codes."""
 
+import importlib
 import os
 import sys
-from importlib.metadata import version
+from collections.abc import Sequence
 from typing import Annotated, NoReturn
 
 import typer
 
-from carrel.cli import agents, chat, config, files, keys, libraries, ocr, profiles, serve, sync
 from carrel.cli.errors import Code, report
 from carrel.cli.options import ProfileOption
 
@@ -36,20 +36,45 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-app.add_typer(files.app, name="files")
-app.command("ocr")(ocr.ocr)
-app.add_typer(libraries.app, name="libraries")
-app.command("sync")(sync.sync)
-app.add_typer(agents.app, name="agents")
-app.command("chat")(chat.chat)
-app.add_typer(profiles.app, name="profiles")
-app.add_typer(config.app, name="config")
-app.command("serve")(serve.serve)
-app.add_typer(keys.app, name="keys")
+NOUNS = (
+    "files",
+    "ocr",
+    "libraries",
+    "sync",
+    "agents",
+    "chat",
+    "profiles",
+    "config",
+    "serve",
+    "keys",
+)
+"""The commands in the order of the help, each a module of its name."""
+
+
+def _needed(words: Sequence[str]) -> Sequence[str]:
+    """The commands that a command line may mean. Importing the others would take longer than
+    many a command.
+    """
+    if named := [noun for noun in NOUNS if noun in words]:
+        return named
+    alone = not words or words[0] in ("--profile", "--mouse", "--no-mouse", "--version")
+    return () if alone and not {"-h", "--help"} & set(words) else NOUNS
+
+
+def _add(nouns: Sequence[str]) -> None:
+    for noun in nouns:
+        module = importlib.import_module(f"carrel.cli.{noun}")
+        group = getattr(module, "app", None)
+        if group is None:
+            app.command(noun)(getattr(module, noun))
+        else:
+            app.add_typer(group, name=noun)
 
 
 def _show_version(wanted: bool) -> None:
     if wanted:
+        from importlib.metadata import version
+
         print(f"carrel {version('carrel')}")
         raise typer.Exit
 
@@ -91,7 +116,9 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         # A character that the terminal's encoding lacks must not end the command.
         stream.reconfigure(errors="replace")  # type: ignore[union-attr]
+    words = sys.argv[1:] if arguments is None else arguments
     try:
+        _add(_needed(words))
         app(arguments, prog_name="carrel")
     except SystemExit as end:
         sys.exit(_flushed(end.code))

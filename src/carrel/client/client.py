@@ -1,22 +1,25 @@
 """The client: one service, its areas as attributes."""
 
 from collections.abc import Callable
+from functools import cached_property
 from http import HTTPStatus
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import httpx
 
-from carrel.client.agents import Agents
 from carrel.client.calls import Call
-from carrel.client.completions import Completions
-from carrel.client.documents import Documents
 from carrel.client.errors import ServiceError, Unauthorized, UnexpectedAnswer, Unreachable
-from carrel.client.files import Files
-from carrel.client.libraries import Libraries
-from carrel.client.models import Models
-from carrel.client.ocr import OCR
 from carrel.client.transport import TIMEOUT, Transport
+
+if TYPE_CHECKING:
+    from carrel.client.agents import Agents
+    from carrel.client.completions import Completions
+    from carrel.client.documents import Documents
+    from carrel.client.files import Files
+    from carrel.client.libraries import Libraries
+    from carrel.client.models import Models
+    from carrel.client.ocr import OCR
 
 
 class Client:
@@ -44,13 +47,57 @@ class Client:
             url, api_key, timeout=timeout, transport=transport, on_call=on_call
         )
         self._has_healthz = True
-        self.files = Files(self._transport)
-        self.agents = Agents(self._transport)
-        self.ocr = OCR(self._transport)
-        self.completions = Completions(self._transport)
-        self.libraries = Libraries(self._transport)
-        self.documents = Documents(self._transport)
-        self.models = Models(self._transport)
+
+    # An area's models are costly to import: a command that lists files needs no others.
+
+    @cached_property
+    def files(self) -> "Files":
+        """Files: listed, uploaded, downloaded."""
+        from carrel.client.files import Files
+
+        return Files(self._transport)
+
+    @cached_property
+    def agents(self) -> "Agents":
+        """Agents and their versions."""
+        from carrel.client.agents import Agents
+
+        return Agents(self._transport)
+
+    @cached_property
+    def ocr(self) -> "OCR":
+        """Reading of documents."""
+        from carrel.client.ocr import OCR
+
+        return OCR(self._transport)
+
+    @cached_property
+    def completions(self) -> "Completions":
+        """Answers of agents."""
+        from carrel.client.completions import Completions
+
+        return Completions(self._transport)
+
+    @cached_property
+    def libraries(self) -> "Libraries":
+        """Libraries and searches in them."""
+        from carrel.client.libraries import Libraries
+
+        return Libraries(self._transport)
+
+    @cached_property
+    def documents(self) -> "Documents":
+        """The documents of libraries."""
+        from carrel.client.documents import Documents
+
+        return Documents(self._transport)
+
+    @cached_property
+    def models(self) -> "Models":
+        """The models there are."""
+        from carrel.client.models import Models
+
+        return Models(self._transport)
 
     async def __aenter__(self) -> Self:
         return self

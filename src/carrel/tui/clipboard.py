@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Mapping
+from typing import Any
 
 from textual.app import App
 
@@ -24,7 +25,7 @@ _TOOLS = (
 """Which variable says that a tool can work, and its command."""
 
 
-def copy(app: App[object], text: str, environ: Mapping[str, str] = os.environ) -> bool:
+def copy(app: App[Any], text: str, environ: Mapping[str, str] = os.environ) -> bool:
     """Puts the text on the clipboard; False when no way could take it."""
     tool = native_tool(environ)
     if tool is not None:

@@ -36,7 +36,8 @@ def owners() -> set[type]:
 
 
 def _below(kind: type) -> Iterator[type]:
-    for below in kind.__subclasses__():
+    subclasses: list[type] = kind.__subclasses__()
+    for below in subclasses:
         yield below
         yield from _below(below)
 
