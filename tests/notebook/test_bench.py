@@ -182,16 +182,72 @@ def test_an_edit_makes_the_next_version_and_keeps_the_rest(bench: Bench) -> None
     assert [row["cells"][0] for row in state["versions"]] == ["v1", "v0"]
     for version in (0, 1):
         wire.ask("mark", version=version)
-    state = wire.wait_state(lambda state: state["diff"])
-    assert state["diff_title"] == "v0 → v1 · 1 change"
+    state = wire.wait_state(lambda state: state["diff"]["rows"])
+    assert state["diff"]["title"] == "v0 → v1 · 1 change"
+    found = wire.ask("preview", version=0)["result"]
+    assert found["title"] == "Make v0 of support active?"
+    assert [row["field"] for row in found["rows"]] == ["instructions"]
     wire.ask("make_active", version=0)
     assert bench.client.agents.get(made.id).version == 0
+    wire.ask("roll_back")
+    assert bench.client.agents.get(made.id).version == 1
+    wire.ask("alias", alias="prod", version=0)
+    assert wire.wait_state(lambda state: state["aliases"])["aliases"][0]["version"] == "v0"
+    wire.ask("alias", alias="prod", version=None)
+    assert bench.client.agents.aliases(made.id) == []
+
+
+def test_a_draft_is_typed_looked_at_tried_and_saved(bench: Bench) -> None:
+    made = bench.create_agent("drafted", model="m", instructions="Be kind.", temperature=0.2)
+    panel = bench.agent(made.id)
+    wire = Wire(panel)
+    wire.wait_state(lambda state: state["versions"])
+    begun = wire.ask("begin", start="edit")["result"]
+    fields = {**begun["fields"], "instructions": "Be brief.", "message": "shorter"}
+    wire.ask("keep", draft=begun["draft"], fields=fields)
+    state = wire.wait_state(lambda state: state["draft"]["rows"])
+    assert state["versions"][0]["cells"][1:] == [
+        {"text": "✎ unsaved", "role": "busy"}, "now", "unsaved, from v0 · shorter"
+    ]  # fmt: skip
+    assert panel.draft is not None and panel.draft.fields["instructions"] == "Be brief."
+    # Another panel, as after a restart, goes on with it.
+    other = Wire(bench.agent(made.id))
+    other.wait_state(lambda state: state["draft"]["rows"])
+    begun = other.ask("begin", start="edit")["result"]
+    assert begun["fields"]["instructions"] == "Be brief."
+    found = other.ask("review", draft=made.id)["result"]
+    assert (found["title"], found["verb"]) == ("Save this as drafted v1?", "Save as v1")
+    assert other.ask("try", draft=made.id)["kind"] == "done"
+    assert bench._store.chat.slice.value.draft
+    other.ask("save", draft=made.id)
+    saved = bench.client.agents.get(made.id)
+    assert (saved.version, saved.instructions, saved.version_message) == (1, "Be brief.", "shorter")
+    assert saved.completion_args["temperature"] == 0.2
+    wire.wait_state(lambda state: len(state["versions"]) == 2 and not state["draft"]["rows"])
+    assert wire.ask("review", draft="gone")["problem"]["title"] == "This draft is gone"
+
+
+def test_an_agent_is_duplicated(bench: Bench) -> None:
+    made = bench.create_agent("twin", model="m", instructions="Be kind.")
+    wire = Wire(bench.agent(made.id))
+    wire.wait_state(lambda state: state["versions"])
+    begun = wire.ask("begin", start="copy", version=0)["result"]
+    assert begun["fields"]["name"] == "twin copy"
+    assert wire.ask("review", draft=begun["draft"], fields=begun["fields"])["result"]["title"] == ""
+    wire.ask("save", draft=begun["draft"])
+    assert "twin copy" in {agent.name for agent in bench.client.agents.list(page_size=100)}
 
 
 def test_an_edit_that_changes_nothing_makes_no_version(bench: Bench) -> None:
     made = bench.create_agent("same", model="m", instructions="Be kind.")
     with pytest.raises(BenchError, match="Nothing changed"):
         bench.edit_agent(made, instructions="Be kind.")
+
+
+def test_an_unknown_option_of_an_agent_s_panel_names_the_right_one(bench: Bench) -> None:
+    made = bench.create_agent("options", model="m")
+    with pytest.raises(TypeError, match="did you mean height"):
+        bench.agent(made.id, heigth=300)
 
 
 def test_an_unknown_field_names_the_right_one(bench: Bench) -> None:

@@ -200,5 +200,6 @@ def test_a_panel_s_module_is_small_and_asks_no_network(kind: type[Panel]) -> Non
 def test_every_static_text_belongs_to_a_panel() -> None:
     folder = Path(carrel.notebook.__path__[0]) / "static"
     panels = {kind.__name__[: -len("Panel")].lower() for kind in PANELS}
-    named = {"_shared", "_folders", "workbench"} | panels
+    parts = {"_changes", "_compose", "_folders", "_reading", "_shared", "_source"}
+    named = parts | {"workbench"} | panels
     assert {path.stem for path in folder.iterdir()} == named

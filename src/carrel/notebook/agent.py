@@ -57,8 +57,13 @@ class AgentPanel(Panel):
         self._open: dict[str, Draft] = {}
         super().__init__(store, **options)
         self._follow(self._agents.slice, store.libraries.slice)
+        if agents is not None:
+            self._watches.append(lambda: self._end(agents))
         if not self._agents.slice.value.loaded:
             self._agents.load()
+
+    def _end(self, agents: AgentsService) -> None:
+        self._store.loop.run(agents.close())
 
     @property
     def selected(self) -> Agent | None:
@@ -110,12 +115,6 @@ class AgentPanel(Panel):
 
     def _table(self) -> tuple[Sequence[str], Sequence[Sequence[Cell]]]:
         return _HEAD, [row["cells"] for row in self.state["versions"]]
-
-    def close(self) -> None:
-        """Ends the panel; its place on the page becomes empty."""
-        super().close()
-        if self._single:
-            self._store.loop.run(self._agents.close())
 
     def _libraries(self) -> Mapping[str, str]:
         return {one.id: one.name for one in self._store.libraries.slice.value.items}
@@ -227,15 +226,11 @@ class AgentPanel(Panel):
 
     @intent
     async def _on_try(self, draft: str, fields: AgentFields | None = None) -> None:
-        """Opens a chat with a draft beside one with the active version."""
+        """Opens a chat with a draft."""
         filled = self._filled(draft, fields)
         agent = filled.create()
         await finish(self._agents.keep(filled))
-        if filled.agent_id is None:
-            await finish(self._store.chat.try_draft(agent))
-        else:
-            await finish(self._store.chat.new(filled.agent_id))
-            await finish(self._store.beside.try_draft(agent, filled.agent_id))
+        await finish(self._store.chat.try_draft(agent, filled.agent_id or ""))
 
     @intent
     async def _on_chat(self, version: int) -> None:

@@ -144,6 +144,7 @@ def try_in_chat(place: Place, draft: Draft) -> None:
     _keep(place, draft, told=False)
     store = place.store
     if draft.agent_id is None:
+        store.beside.leave()
         place.do(store.chat.try_draft(agent))
     else:
         place.do(store.chat.new(draft.agent_id))

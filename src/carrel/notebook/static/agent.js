@@ -79,12 +79,12 @@ class AgentView extends View {
     },
     ...field("name", "Name", h("input", { required: true, autocomplete: "off" })),
     ...field("model", "Model", h("input", { required: true, autocomplete: "off", list: `${this.id}-models` })), this.modelList,
-    ...field("description", "Description", h("input", { autocomplete: "off" })),
     ...field("instructions", "Instructions", h("textarea", { rows: 6 })),
     h("span", {}, "Libraries"), this.libraryBoxes,
+    ...field("message", "What this version is about", h("input", { autocomplete: "off", maxlength: 500 })),
+    ...field("description", "Description", h("input", { autocomplete: "off" })),
     ...field("temperature", "Temperature", h("input", { type: "number", min: 0, max: 1, step: "any", placeholder: "the model's own" })),
     ...field("max_tokens", "Tokens of an answer", h("input", { type: "number", min: 0, step: 1, placeholder: "the model's own" })),
-    ...field("message", "What this version is about", h("input", { autocomplete: "off", maxlength: 500 })),
     h("div", { class: "actions" }, this.submit, this.button("Try in chat", () => this.tryDraft()), this.dropButton,
       this.button("Close", () => this.leave())));
     this.modelList.style.display = "none";
@@ -159,6 +159,7 @@ class AgentView extends View {
 
   mark(id) {
     if (id !== "draft") this.ask("mark", { version: Number(id) });
+    else this.draw(this.state);
   }
 
   version() {

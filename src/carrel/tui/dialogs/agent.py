@@ -90,6 +90,8 @@ class AgentForm(Dialog[Filled]):
                         for library in self._libraries
                     )
                 )
+            yield Label("What this version is about (may stay empty)")
+            yield Field(self._start.message, id="message", max_length=500)
             yield Label("Description")
             yield Field(fields.get("description", ""), id="description")
             with Horizontal(classes="beside"):
@@ -99,8 +101,6 @@ class AgentForm(Dialog[Filled]):
                         value = arguments.get(name)
                         text = "" if value is None else str(value)
                         yield Field(text, id=name, placeholder="the model's own")
-            yield Label("What this version is about (may stay empty)")
-            yield Field(self._start.message, id="message", max_length=500)
         yield hint("")
         yield buttons(("leave", "Leave it"), ("yaml", "F4 YAML"), ("save", "F2 Save"))
 

@@ -352,6 +352,7 @@ class AgentsPlace(Place):
         elif agent is not None:
             other = version if self.versions.has_focus else None
             pinned = other.version if other and other.version != agent.version else None
+            self.store.beside.leave()
             self.store.chat.new(agent.id, pinned)
             self.app.switch_mode("chat")
 
