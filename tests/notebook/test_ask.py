@@ -22,8 +22,11 @@ def service() -> Iterator[ScriptedService]:
     manager = scripted_service()
     service = asyncio.run_coroutine_threadsafe(manager.__aenter__(), loop).result(10)
     put = service._events.put_nowait
-    says = lambda event: loop.call_soon_threadsafe(put, event)  # noqa: E731
-    service._events.put_nowait = says  # type: ignore[method-assign]
+
+    def say(event: str | None) -> None:
+        loop.call_soon_threadsafe(put, event)
+
+    service._events.put_nowait = say  # type: ignore[method-assign]
     yield service
     asyncio.run_coroutine_threadsafe(manager.__aexit__(None, None, None), loop).result(10)
     loop.call_soon_threadsafe(loop.stop)
