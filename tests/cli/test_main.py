@@ -157,7 +157,9 @@ def test_a_crash_leaves_a_report_without_secrets() -> None:
         "carrel.cli.main.main(['files', 'list'])\n"
     )
     ended = subprocess.run(
-        [sys.executable, "-c", f"import carrel.cli.main\n{script}"], capture_output=True, text=True
+        [sys.executable, "-c", f"import carrel.cli.main, carrel.cli.session\n{script}"],
+        capture_output=True,
+        text=True,
     )
     assert ended.returncode == 1
     assert ended.stdout == ""
