@@ -23,8 +23,8 @@ def service() -> Iterator[ScriptedService]:
     service = asyncio.run_coroutine_threadsafe(manager.__aenter__(), loop).result(10)
     put = service._events.put_nowait
 
-    def say(event: str | None) -> None:
-        loop.call_soon_threadsafe(put, event)
+    def say(item: str | None) -> None:
+        loop.call_soon_threadsafe(put, item)
 
     service._events.put_nowait = say  # type: ignore[method-assign]
     yield service
