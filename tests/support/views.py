@@ -56,7 +56,10 @@ def document_state(blocks: int, **fields: Any) -> dict[str, Any]:
         "page_count": 3,
         "pages": [{"page": n, "text": str(n + 1), "state": "read"} for n in range(3)],
         "markdown": "# Lease",
-        "passages": [{"html": f"<p>block {n}</p>", "block": n} for n in range(blocks)],
+        "passages": [
+            {"html": f"<p>block {n}</p>", "raw": f"# block <b> {n}", "block": n}
+            for n in range(blocks)
+        ],
         "boxes": [
             {
                 "block": n,

@@ -160,10 +160,14 @@ class DocumentPanel(Panel):
 
 
 def _passages(state: DocumentState, page: Page) -> list[Json]:
-    """The page in reading order as safe HTML, its doubtful words and hits marked."""
+    """The page in reading order: its Markdown, and that as safe HTML with its marks."""
     marks = page_hits(state)
     return [
-        {"html": to_marked_html(marked(passage, marks, state.mark)), "block": passage.block}
+        {
+            "html": to_marked_html(marked(passage, marks, state.mark)),
+            "raw": passage.text,
+            "block": passage.block,
+        }
         for passage in passages(page)
     ]
 

@@ -165,12 +165,14 @@ def test_page_keys_turn_pages_and_stop_at_the_ends(page: Page) -> None:
     assert sent(page, "go")[-1]["args"] == {"page": 2}
 
 
-def test_markdown_can_be_shown_raw(page: Page) -> None:
-    mount(page, "document", document_state(2, markdown="# Lease <b>"))
+def test_markdown_can_be_shown_raw_and_is_still_one_selection(page: Page) -> None:
+    mount(page, "document", document_state(2, block=1))
     page.get_by_role("button", name="Rendered").click()
-    expect(page.locator(".carrel-text pre")).to_have_text("# Lease <b>")
+    expect(page.locator(".carrel-text .marked pre")).to_have_text("# block <b> 1")
+    page.locator(".carrel-block").first.click()
+    assert sent(page, "choose")[-1]["args"] == {"block": 0}
     page.get_by_role("button", name="Markdown").click()
-    expect(page.locator(".carrel-block")).to_have_count(2)
+    expect(page.locator(".carrel-block p")).to_have_count(2)
 
 
 def test_reading_can_be_stopped_and_taken_up_again(page: Page) -> None:

@@ -174,16 +174,16 @@ class DocumentView extends View {
     if (this.form === "changes") this.text.replaceChildren(...state.changes.map((line) => this.changedLine(line)));
     else if (this.form === "schema") this.text.replaceChildren(h("pre", {}, state.annotation));
     else if (state.markdown === null) this.text.replaceChildren(h("p", { class: "carrel-empty" }, state.waiting));
-    else if (this.form === "raw") this.text.replaceChildren(h("pre", {}, state.markdown));
     else this.text.replaceChildren(...state.passages.map((passage) => this.passage(passage)));
   }
 
-  passage({ html, block }) {
+  passage({ html, raw, block }) {
     const node = this.h("div", {
       class: "carrel-block", "data-block": block,
       onclick: () => { if (block !== null && !window.getSelection()?.toString()) this.ask("choose", { block }); },
     });
-    node.innerHTML = html; // made by the kernel's one Markdown renderer, raw HTML off
+    if (this.form === "raw") node.append(this.h("pre", {}, raw));
+    else node.innerHTML = html; // made by the kernel's one Markdown renderer, raw HTML off
     return node;
   }
 
