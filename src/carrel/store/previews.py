@@ -60,9 +60,7 @@ class PreviewService(Area[PreviewState]):
 
     @action(Policy.LATEST)
     async def show(self, file: File | None) -> None:
-        """Shows a file; None shows nothing. Nothing happens for the one that is shown."""
-        if file is not None and file.id == self.slice.value.file_id:
-            return
+        """Shows a file; None shows nothing."""
         if file is None:
             self.slice.put(PreviewState())
             return

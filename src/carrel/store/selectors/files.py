@@ -101,7 +101,7 @@ def nothing_words(state: FilesState) -> str:
     """Why a list that is narrowed shows nothing."""
     if state.search and not (state.purpose or state.source or state.type):
         return f"No name has “{state.search}” in it."
-    return f"No file fits {filter_words(state)}."
+    return f"No file fits “{filter_words(state)}”."
 
 
 def title(state: FilesState) -> str:

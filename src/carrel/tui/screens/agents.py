@@ -33,9 +33,10 @@ from carrel.store.selectors.diff import FieldChange, compare_agents
 from carrel.store.store import Store
 from carrel.tui import drafting, labels
 from carrel.tui.clipboard import copy
-from carrel.tui.dialogs.ask import Ask, Choose, Thing
+from carrel.tui.dialogs.ask import Choose, Thing
 from carrel.tui.dialogs.changes import Changes
 from carrel.tui.dialogs.confirm import Confirm
+from carrel.tui.naming import name_version
 from carrel.tui.screens.place import Place, Way, empty
 from carrel.tui.widgets.diff import DiffView
 from carrel.tui.widgets.table import Column, Row, VirtualTable
@@ -45,7 +46,7 @@ NO_AGENTS = empty("No agents yet.", Way("n", "New agent"))
 DRAFT = "draft"
 """The key of the draft's row among the versions."""
 
-_BLANK, _COPY, _NEW = "blank", "copy", "new"
+_BLANK, _COPY = "blank", "copy"
 
 
 class AgentsPlace(Place):
@@ -311,37 +312,8 @@ class AgentsPlace(Place):
 
     def action_aliases(self) -> None:
         agent, version = self._state.agent, self._version()
-        if agent is None or version is None:
-            return
-        number, agents = version.version, self.store.agents
-        name = version_name(number)
-        here = [each.alias for each in self._state.aliases if each.version == number]
-        there = [each for each in self._state.aliases if each.version != number]
-
-        def named(alias: str | None) -> None:
-            if alias is not None:
-                self.do(agents.set_alias(agent.id, alias, number))
-
-        def chosen(what: str | None) -> None:
-            if what == _NEW:
-                self.app.push_screen(Ask(f"An alias of {name}", "such as prod"), named)
-            elif what in here:
-                self.do(agents.remove_alias(agent.id, what))
-            else:
-                named(what)
-
-        things = [
-            Thing(_NEW, "New alias…"),
-            *(Thing(alias, f"Remove {alias}", f"it is {name}") for alias in here),
-            *(
-                Thing(each.alias, f"Move {each.alias} here", f"it is {version_name(each.version)}")
-                for each in there
-            ),
-        ]
-        if len(things) == 1:
-            chosen(_NEW)
-        else:
-            self.app.push_screen(Choose(f"Aliases · {agent.name} {name}", things), chosen)
+        if agent is not None and version is not None:
+            name_version(self, agent, version.version)
 
     # Elsewhere
 

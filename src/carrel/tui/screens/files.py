@@ -83,6 +83,7 @@ class FilesPlace(Place):
     def on_mount(self) -> None:
         self._uploads: list[Row] = []
         self._awaited: str | None = None
+        self._looked_into: str | None = None
         self.follow(self.store.files.slice, self._show)
         self.follow(self.store.activity.slice, self._show_uploads)
         self.follow(self.store.previews.slice, self._show_preview)
@@ -149,7 +150,9 @@ class FilesPlace(Place):
 
     def _show_details(self) -> None:
         state, file = self.store.files.slice.value, self._file()
-        self.store.previews.show(file)
+        if (file and file.id) != self._looked_into:
+            self._looked_into = file and file.id
+            self.store.previews.show(file)
         details = self.query_one(FileDetails)
         if file is None:
             details.show_file(None, ())

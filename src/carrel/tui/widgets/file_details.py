@@ -19,7 +19,6 @@ class FileDetails(Vertical):
 
     DEFAULT_CSS = """
     FileDetails #text { height: 1fr; padding: 0 1; }
-    FileDetails #text > Static { width: auto; min-width: 100%; }
     FileDetails PagePicture { height: 1fr; scrollbar-gutter: auto; }
     FileDetails #facts { height: auto; max-height: 60%; padding: 1 1 0 1; }
     """
