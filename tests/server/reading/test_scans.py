@@ -198,6 +198,21 @@ async def test_a_figure_on_a_scanned_page_has_a_box_and_a_place_in_the_text(
     assert all(abs((at or 0) - edge) <= 10 for at, edge in zip(found, expected, strict=True))
 
 
+async def test_a_poster_of_a_hundred_inches_needs_no_more_memory_than_a_page(
+    tmp_path: Path, read: Read
+) -> None:
+    canvas = Canvas(str(tmp_path / "a.pdf"), pagesize=(7200, 10200))
+    poster = Image.new("RGB", (720, 1020), "white")
+    poster.paste("black", (0, 0, 720, 700))
+    poster.save(tmp_path / "a.png")
+    canvas.drawImage(str(tmp_path / "a.png"), 0, 0, 7200, 10200)
+    canvas.showPage()
+    canvas.save()
+    (page,) = (await read(tmp_path / "a.pdf")).pages
+    (image,) = page.images
+    assert image.top_left_x == 0
+
+
 async def test_a_blank_page_is_an_empty_page(tmp_path: Path, read: Read) -> None:
     canvas = Canvas(str(tmp_path / "a.pdf"), pagesize=(595, 842))
     canvas.showPage()

@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _CELL = 4.0
-"""Points. The page is looked at in squares of this size."""
+"""Points. The page is looked at in squares of at least this size."""
+_MOST_CELLS = 60_000
+"""A page that is larger than paper is looked at in larger squares."""
 _DARKER = 30
 """How much darker than the paper a square with ink is, of 255."""
 _REACH = 2
@@ -40,26 +42,27 @@ def pictured_figures(picture: Image.Image, frame: Frame, lines: Sequence[Line]) 
     grey = picture.convert("L")
     if frame.turn:
         grey = grey.transpose(_UNTURN[frame.turn])
-    grid = (max(1, round(width / _CELL)), max(1, round(height / _CELL)))
+    cell = max(_CELL, (width * height / _MOST_CELLS) ** 0.5)
+    grid = (max(1, round(width / cell)), max(1, round(height / cell)))
     grey = grey.resize(grid, Image.Resampling.BOX)
     paper = float(np.percentile(np.asarray(grey), 80))
     if frame.skew:
         grey = grey.rotate(frame.skew, Image.Resampling.BILINEAR, fillcolor=round(paper))
     ink = np.asarray(grey) < paper - _DARKER
     for line in lines:
-        top, bottom = int(line.box.top / _CELL), int(line.box.bottom / _CELL) + 1
-        left, right = int(line.box.left / _CELL), int(line.box.right / _CELL) + 1
+        top, bottom = int(line.box.top / cell), int(line.box.bottom / cell) + 1
+        left, right = int(line.box.left / cell), int(line.box.right / cell) + 1
         ink[max(0, top) : max(0, bottom), max(0, left) : max(0, right)] = False
     figures = []
     for cells in _patches(ink):
         rows, columns = [row for row, _ in cells], [column for _, column in cells]
         box = Box(
-            min(columns) * _CELL,
-            min(rows) * _CELL,
-            min((max(columns) + 1) * _CELL, width),
-            min((max(rows) + 1) * _CELL, height),
+            min(columns) * cell,
+            min(rows) * cell,
+            min((max(columns) + 1) * cell, width),
+            min((max(rows) + 1) * cell, height),
         )
-        full = len(cells) * _CELL**2 / (box.width * box.height)
+        full = len(cells) * cell**2 / (box.width * box.height)
         fits = min(box.width, box.height) >= _LEAST_SIDE
         if fits and full >= _FULL and box.width * box.height <= _LARGEST * width * height:
             figures.append(box)
