@@ -2,6 +2,8 @@
 
 import base64
 import contextlib
+import re
+import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -21,6 +23,7 @@ from carrel.tui.themes import shipped_folder
 from carrel.wire.agents import AgentCreate
 from support.process import RunningServer
 from support.states import fill
+from support.terminal import terminal
 from support.workbench import Workbench, profile_of, workbench
 
 LOCAL = Profile("local")
@@ -306,3 +309,29 @@ async def test_a_tool_of_the_system_gets_the_text_too(
         assert not copy(app, long, {})
         assert copy(app, "é", {})
         assert base64.b64encode("é".encode()) and app.clipboard == "é"
+
+
+# The terminal
+
+
+@pytest.mark.parametrize(
+    ("options", "environ", "mouse", "colour"),
+    [
+        ((), {}, True, True),
+        (("--no-mouse",), {}, False, True),
+        ((), {"NO_COLOR": "1"}, True, False),
+    ],
+)
+def test_a_real_terminal_is_asked_for_no_more_than_wanted(
+    options: tuple[str, ...], environ: dict[str, str], mouse: bool, colour: bool
+) -> None:
+    command = (sys.executable, "-m", "carrel", *options)
+    nobody = {"CARREL_URL": "http://127.0.0.1:9", "COLORTERM": "truecolor"}
+    with terminal(command, columns=80, rows=24, **nobody, **environ) as screen:
+        screen.wait_for(r"○ lost")
+        assert (b"\x1b[?1000h" in screen.raw) is mouse
+        colours = set(re.findall(rb"[34]8;2;(\d+);(\d+);(\d+)", bytes(screen.raw)))
+        grey = all(red == green == blue for red, green, blue in colours)
+        assert grey is not colour
+        screen.press("ctrl+q")
+        assert screen.wait_for_end() == 0

@@ -1,5 +1,6 @@
 """How the places look. After a change that is meant: pytest --snapshot-update, and look at them."""
 
+import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -106,8 +107,11 @@ def test_help(snap_compare: Any) -> None:
 
 
 def test_the_palette(snap_compare: Any) -> None:
+    async def run(pilot: Pilot[None]) -> None:
+        await prepared(app, "ctrl+p", "l", "i")(pilot)
+        await Workbench(app, pilot).shows("searching …")
+
     app = CarrelApp(Profile("local"))
-    run = prepared(app, "ctrl+p", "l", "i")
     assert snap_compare(app, run_before=run, terminal_size=WIDE)
 
 
@@ -123,13 +127,14 @@ def test_a_problem(snap_compare: Any) -> None:
 def test_a_lost_server(snap_compare: Any) -> None:
     def put(store: Store) -> None:
         fill(store)
-        store.session.slice.set(connection="lost", detail="lost the server, retrying")
+        lost = time.time() - 125
+        store.session.slice.set(connection="lost", detail="lost the server, retrying", since=lost)
 
     async def run(pilot: Pilot[None]) -> None:
         bench = Workbench(app, pilot)
         await bench.until(lambda: app.place is not None)
         put(app.store)
-        await bench.shows("lost the server, retrying")
+        await bench.shows("lost the server, retrying · as of 2 min ago")
 
     app = CarrelApp(Profile("local"))
     assert snap_compare(app, run_before=run, terminal_size=WIDE)
