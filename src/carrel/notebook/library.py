@@ -130,7 +130,8 @@ class LibraryPanel(FolderPanel):
         names = {hit.document_id: hit.document_name for hit in state.hits}
         names |= {one.id: one.name for one in state.documents}
         source = Source("document", document, names.get(document, ""), self._chosen())
-        self._store.documents.open(source, page or 0)
+        places = (hit.box for hit in state.hits if (hit.document_id, hit.page) == (document, page))
+        self._store.documents.open(source, page or 0, next(places, None))
 
     @intent
     async def _on_reprocess(self, document: str) -> None:
