@@ -4,7 +4,8 @@ The texts are made of words with frequencies by Zipf's law, so that there are ra
 common ones; `QUERIES` is the published set, as places in that order. The floor is a bare FTS5
 query for the same words in the same database, without a filter, vectors or snippets. Bounds are
 milliseconds on two idle cores; each query counts with the median of its rounds, and rounds of
-server and floor take turns.
+server and floor take turns. The server's CPU time is what its promises rest on: on a machine
+with other work, time on the clock says little.
 """
 
 import logging
@@ -15,26 +16,33 @@ import time
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import httpx
 import numpy as np
 import sqlalchemy as sa
+from numpy.typing import NDArray
 
 from benchmarks.report import Figure
 from carrel.server.library.embeddings import Embedder
-from carrel.server.records import processing
+from carrel.server.library.vectors import SENTENCE_DIMENSIONS, stored_sentences
 from carrel.server.records.database import make_engine
-from carrel.server.records.processing import ChunkText, Job, Outcome
-from carrel.server.records.tables import documents
+from carrel.server.records.tables import CHUNKS_PER_LIBRARY, chunks, documents, libraries, words
 from support.libraries import connect, new_library
-from support.process import serve
+from support.process import RunningServer, processor_seconds, serve
 
 CHUNKS = (100_000, 20_000)
 """Of the library that is searched, and of the one beside it."""
 CHUNKS_PER_DOCUMENT = 20
 WORDS_PER_CHUNK = 140
+SENTENCES_PER_CHUNK = 10
 VOCABULARY = 40_000
 ROUNDS = 3
+_AT_ONCE = 2_000
+
+Places = NDArray[np.int64]
+Texts = NDArray[np.str_]
+Vectors = NDArray[np.float32]
 
 QUERIES: dict[str, tuple[tuple[int, ...], ...]] = {
     "rare": (
@@ -74,13 +82,14 @@ def measure() -> Iterable[Figure]:
         data = Path(temporary) / "data"
         with serve(data) as server, connect(server) as http:
             names = {new_library(http).id: count for count in CHUNKS}
-        built = _build(data, names)
-        yield Figure("chunks indexed a second", sum(CHUNKS) / built)
+        _build(data, names)
         with serve(data) as server, connect(server) as http:
-            yield from _searches(http, next(iter(names)), data / "carrel.db")
+            yield from _searches(server, http, next(iter(names)), data / "carrel.db")
 
 
-def _searches(http: httpx.Client, library_id: str, database: Path) -> Iterator[Figure]:
+def _searches(
+    server: RunningServer, http: httpx.Client, library_id: str, database: Path
+) -> Iterator[Figure]:
     path = f"/v1/libraries/{library_id}/search"
 
     def through_server(query: str) -> float:
@@ -100,7 +109,8 @@ def _searches(http: httpx.Client, library_id: str, database: Path) -> Iterator[F
         ).fetchall()
         return time.perf_counter() - began
 
-    yield Figure("first search (vectors are read), ms", 1000 * through_server(word(5_000)))
+    yield Figure("first search, at once after the start, ms", 1000 * through_server(word(5_000)))
+    before = processor_seconds(server.process.pid)
     spent: dict[str, list[float]] = {}
     floors: dict[str, list[float]] = {}
     for kind, queries in QUERIES.items():
@@ -114,6 +124,9 @@ def _searches(http: httpx.Client, library_id: str, database: Path) -> Iterator[F
         floors[kind] = [alone for _, alone in medians]
     everything = [value for values in spent.values() for value in values]
     alone = [value for values in floors.values() for value in values]
+    searches = ROUNDS * sum(map(len, QUERIES.values()))
+    processor = (processor_seconds(server.process.pid) - before) / searches
+    yield Figure("processor time of the server a search, ms", 1000 * processor)
     yield Figure("p50, ms", 1000 * _quantile(everything, 0.5), 15, "lower")
     yield Figure("p95, ms", 1000 * _quantile(everything, 0.95), 50, "lower")
     for kind in QUERIES:
@@ -132,53 +145,82 @@ def _quantile(values: list[float], part: float) -> float:
     return float(np.quantile(values, part))
 
 
-def _build(data: Path, names: dict[str, int]) -> float:
-    """Fills libraries with chunks as the server would; returns the seconds it took."""
+def _build(data: Path, names: dict[str, int]) -> None:
+    """Fills libraries with chunks as they are after processing, in bulk."""
     chance = np.random.default_rng(20)
     weights = 1 / np.arange(1, VOCABULARY + 1)
-    weights /= weights.sum()
     vocabulary = np.array([word(place) for place in range(1, VOCABULARY + 1)])
     embedder = Embedder()
+    meanings = embedder.embed(list(vocabulary))
+    assert meanings is not None, "there are no vectors on this platform"
     engine = make_engine(f"sqlite:///{data / 'carrel.db'}")
-    began = time.perf_counter()
-    for library_id, count in names.items():
-        added = count // CHUNKS_PER_DOCUMENT
-        for first in range(0, added, 100):
-            with engine.begin() as connection:
-                for number in range(first, min(first + 100, added)):
-                    shape = (CHUNKS_PER_DOCUMENT, WORDS_PER_CHUNK)
-                    words = chance.choice(vocabulary, shape, p=weights)
-                    texts = [" ".join(row) for row in words]
-                    _add_document(connection, library_id, f"{library_id}-{number}", texts, embedder)
-    spent = time.perf_counter() - began
+    with engine.begin() as connection:
+        numbers = dict(connection.execute(sa.select(libraries.c.id, libraries.c.number)).all())
+        counts = np.zeros(VOCABULARY, np.int64)
+        for library_id, count in names.items():
+            first = numbers[library_id] * CHUNKS_PER_LIBRARY + 1
+            for start in range(0, count, _AT_ONCE):
+                drawn = chance.random((_AT_ONCE, WORDS_PER_CHUNK)) * weights.sum()
+                places = np.searchsorted(weights.cumsum(), drawn)
+                counts += np.bincount(np.unique(places), minlength=VOCABULARY)
+                rows = _chunks(places, vocabulary, meanings)
+                _add(connection, library_id, start, first + start, rows)
+        connection.execute(
+            words.insert(),
+            [
+                {"word": str(text), "documents": int(number)}
+                for text, number in zip(vocabulary, counts, strict=True)
+                if number
+            ],
+        )
     engine.dispose()
-    return spent
 
 
-def _add_document(
-    connection: sa.Connection, library: str, id: str, texts: list[str], embedder: Embedder
+def _chunks(places: Places, vocabulary: Texts, meanings: Vectors) -> list[dict[str, Any]]:
+    """Chunks of these words. As a vector is the mean of the words, none is computed from texts."""
+    chunks = []
+    for row in places:
+        parts = meanings[row].reshape(SENTENCES_PER_CHUNK, -1, meanings.shape[1]).mean(axis=1)
+        parts /= np.linalg.norm(parts, axis=1, keepdims=True)
+        whole = parts.mean(axis=0)
+        chunks.append(
+            {
+                "text": " ".join(vocabulary[row]),
+                "vector": (whole / np.linalg.norm(whole)).astype("e").tobytes(),
+                "sentences": stored_sentences(parts[:, :SENTENCE_DIMENSIONS]),
+            }
+        )
+    return chunks
+
+
+def _add(
+    connection: sa.Connection, library: str, start: int, first: int, rows: list[dict[str, Any]]
 ) -> None:
+    ids = [f"{library}-{start + at}" for at in range(0, len(rows), CHUNKS_PER_DOCUMENT)]
     connection.execute(
-        documents.insert().values(
-            id=id,
-            library_id=library,
-            name=f"{id}.txt",
-            blob=id,
-            size=1,
-            uploaded_by_id="local",
-            uploaded_by_type="User",
-            created_at=datetime.now(UTC),
-            process_status="in_progress",
-            generation=1,
-        )
+        documents.insert(),
+        [
+            {
+                "id": id,
+                "library_id": library,
+                "name": f"{id}.txt",
+                "blob": id,
+                "size": 1,
+                "uploaded_by_id": "local",
+                "uploaded_by_type": "User",
+                "created_at": datetime.now(UTC),
+                "process_status": "done",
+                "generation": 1,
+                "indexed_generation": 1,
+            }
+            for id in ids
+        ],
     )
-    vectors = embedder.embed(texts)
-    chunks = [
-        ChunkText(
-            0, text, None, None if vectors is None else vectors[at].astype("e").tobytes(), None
-        )
-        for at, text in enumerate(texts)
-    ]
-    words = sorted({word for text in texts for word in text.split()})
-    outcome = Outcome(pages=1, tokens=1, ocr_blob=None, chunks=chunks, words=words)
-    processing.publish(connection, Job(id, 1), outcome)
+    places = (divmod(at, CHUNKS_PER_DOCUMENT) for at in range(len(rows)))
+    connection.execute(
+        chunks.insert(),
+        [
+            {"id": first + at, "document_id": ids[document], "position": position, "page": 0} | row
+            for at, ((document, position), row) in enumerate(zip(places, rows, strict=True))
+        ],
+    )

@@ -11,6 +11,7 @@ from carrel.server.reading.options import UnreadableDocument
 from carrel.server.records import documents
 from carrel.server.records.tables import chunks, document_pages
 from carrel.server.records.tables import documents as documents_table
+from carrel.wire.documents import DocumentQuery
 from carrel.wire.libraries import SearchQuery
 from support.processing import Lab, ScriptedReader
 
@@ -145,7 +146,12 @@ async def test_the_queue_has_an_order(lab: Lab) -> None:
     added = [await lab.add(library_id, str(number).encode()) for number in range(12)]
     for document in added[:2]:
         await lab.until(document, "in_progress")
-    now = [await lab.get(document) for document in added]
+    query = DocumentQuery(sort_order="asc")
+    now = (
+        await lab.database.read(
+            lambda connection: documents.page(connection, lab.caller, library_id, query)
+        )
+    ).data
     waiting = [d.queue_position for d in now if d.process_status == "todo"]
     assert waiting == list(range(1, len(waiting) + 1))
     assert waiting

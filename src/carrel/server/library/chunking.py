@@ -16,6 +16,10 @@ _BOUNDARIES = (
     re.compile(r"(?<=[.!?…])[\"'”’»)\]]*\s+|(?<=[。！？])"),
     re.compile(r"\s+"),
 )
+_SENTENCE = 3
+"""The place of sentences among them."""
+_LONG = 400
+"""Characters of the longest sentence that counts as one."""
 _HEADING = re.compile(r"\s*#{1,6} [^\n]*\s*")
 _PICTURE = re.compile(r"!\[[^\]]*\]\([^)]*\)")
 _WORD = re.compile(r"\w")
@@ -62,6 +66,16 @@ def split(text: str, size: int) -> list[str]:
             pieces.append("")
         pieces[-1] += unit
     return pieces
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences or lines of a text, the longest in parts, as far as they have words."""
+    found: list[str] = []
+    for line in text.splitlines():
+        for sentence in _BOUNDARIES[_SENTENCE].split(line):
+            if _WORD.search(sentence):
+                found += [sentence] if len(sentence) <= _LONG else split(sentence, _LONG)
+    return found
 
 
 def _units(text: str, size: int, level: int) -> list[str]:

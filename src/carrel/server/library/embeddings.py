@@ -2,8 +2,10 @@
 
 import importlib.util
 import logging
+import os
 import threading
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +14,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Vectors = NDArray[np.float32]
+
+# The matrices of a search are small: threads would only wait for each other. Numpy, which is
+# loaded later, looks here once.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 log = logging.getLogger(__name__)
 
@@ -35,7 +41,7 @@ class Embedder:
         """Whether this platform has the weights."""
         return importlib.util.find_spec("wordllama") is not None
 
-    def embed(self, texts: list[str], dimensions: int = DIMENSIONS) -> "Vectors | None":
+    def embed(self, texts: Sequence[str], dimensions: int = DIMENSIONS) -> "Vectors | None":
         """One row of unit length a text, zeros for a text without a token; None if unavailable.
 
         Fewer dimensions are the first of them: the weights were trained to allow that.
@@ -44,11 +50,13 @@ class Embedder:
             return None
         import numpy as np
 
+        if not texts:
+            return np.empty((0, dimensions), np.float32)
         model = self._loaded()
         # A batch is padded to its longest text.
         longest = max((len(text) for text in texts), default=1)
         batch = max(1, _BATCH_CHARACTERS // max(1, longest))
-        vectors: Vectors = model.embed(texts, batch_size=batch)[:, :dimensions]
+        vectors: Vectors = model.embed(list(texts), batch_size=batch)[:, :dimensions]
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         vectors /= np.where(lengths > 0, lengths, np.float32(1))
         return vectors

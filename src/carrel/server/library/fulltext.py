@@ -5,17 +5,34 @@ take longer than everything else. Counting is cheap: words are counted first, an
 stand in too many chunks only narrow down what rarer ones find.
 """
 
+import json
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
+from typing import Any
 
 import sqlalchemy as sa
 
 from carrel.server.library.spelling import similar
 from carrel.server.library.words import Term
-from carrel.server.records.tables import CHUNKS_PER_LIBRARY, chunks
+from carrel.server.records.tables import CHUNKS_PER_LIBRARY
+
+_IN_AREA = "FROM chunks_fts WHERE chunks_fts MATCH ? AND rowid BETWEEN ? AND ?"
+_COUNT = f"SELECT count(*) FROM (SELECT rowid {_IN_AREA} LIMIT ?)"
+_RANK = f"SELECT rowid, rank {_IN_AREA} ORDER BY rank LIMIT ?"
+_NEWEST = f"SELECT rowid {_IN_AREA} ORDER BY rowid DESC LIMIT 1 OFFSET ?"
+# With "+" a chunk is ranked after it is known to belong to one of the documents.
+_RANK_IN = """
+    SELECT chunks_fts.rowid, rank FROM chunks_fts JOIN chunks ON chunks.id = chunks_fts.rowid
+    WHERE chunks_fts MATCH ? AND chunks_fts.rowid BETWEEN ? AND ?
+    AND document_id IN (SELECT value FROM json_each(?)) ORDER BY +rank LIMIT ?
+"""
+_HIGHLIGHT = """
+    SELECT rowid, highlight(chunks_fts, 0, ?, ?) FROM chunks_fts
+    WHERE chunks_fts MATCH ? AND rowid IN (SELECT value FROM json_each(?))
+"""
 
 RANKED = 2500
 """How many chunks are ranked for one query at most."""
@@ -71,12 +88,13 @@ def highlighted(
     connection: sa.Connection, ids: Sequence[int], match: str, start: str, end: str
 ) -> dict[int, str]:
     """The text of those chunks that have the words, each word between `start` and `end`."""
-    query = sa.text(
-        "SELECT rowid, highlight(chunks_fts, 0, :start, :end) AS text FROM chunks_fts"
-        " WHERE chunks_fts MATCH :match AND rowid IN :ids"
-    ).bindparams(sa.bindparam("ids", expanding=True))
-    values = {"start": start, "end": end, "match": match, "ids": list(ids)}
-    return {row.rowid: row.text for row in connection.execute(query, values)}
+    values = (start, end, match, json.dumps(list(ids)))
+    return dict(_rows(connection, _HIGHLIGHT, values))
+
+
+def _rows(connection: sa.Connection, query: str, values: tuple[object, ...]) -> Sequence[Any]:
+    """The rows of a query as the driver has them, to which nothing is added: there are many."""
+    return connection.exec_driver_sql(query, values).all()
 
 
 class _Area:
@@ -90,10 +108,9 @@ class _Area:
     @cached_property
     def size(self) -> int:
         """About how many chunks there are: ids of deleted documents leave gaps."""
-        newest = sa.select(sa.func.max(chunks.c.id)).where(
-            chunks.c.id.between(self._first, self._last)
-        )
-        return (self._connection.scalar(newest) or self._first) - self._first + 1
+        query = "SELECT max(id) FROM chunks WHERE id BETWEEN ? AND ?"
+        [[newest]] = _rows(self._connection, query, (self._first, self._last))
+        return int(newest or self._first) - self._first + 1
 
     def wanted(self, term: Term) -> Wanted | None:
         """A term as it is found here; a word that is not is taken for similar ones."""
@@ -109,11 +126,8 @@ class _Area:
 
     def count(self, match: str) -> int:
         """How many chunks match; more than `RANKED` are not counted."""
-        query = sa.text(
-            "SELECT count(*) FROM (SELECT rowid FROM chunks_fts WHERE chunks_fts MATCH :match"
-            " AND rowid BETWEEN :first AND :last LIMIT :most)"
-        )
-        return int(self._connection.scalar(query, self._bound(match, most=RANKED + 1)) or 0)
+        [[count]] = self._rows(_COUNT, match, self._first, RANKED + 1)
+        return int(count)
 
     def choose(self, wanted: Sequence[Wanted]) -> tuple[str, int]:
         """What to rank: an expression, and the first id that counts.
@@ -138,36 +152,20 @@ class _Area:
 
     def ranked(self, match: str, start: int, limit: int) -> dict[int, float]:
         """The score of the best chunks from `start`, best first."""
-        query = sa.text(
-            "SELECT rowid, rank FROM chunks_fts WHERE chunks_fts MATCH :match"
-            " AND rowid BETWEEN :start AND :last ORDER BY rank LIMIT :most"
-        )
-        rows = self._connection.execute(query, self._bound(match, start=start, most=limit))
-        return {row.rowid: -row.rank for row in rows}
+        return {id: -rank for id, rank in self._rows(_RANK, match, start, limit)}
 
     def ranked_in(self, document_ids: Collection[str], match: str, limit: int) -> dict[int, float]:
         """The score of the best chunks of some documents, best first."""
-        # With "+" a chunk is ranked after it is known to belong to one of them.
-        query = sa.text(
-            "SELECT chunks_fts.rowid, rank FROM chunks_fts"
-            " JOIN chunks ON chunks.id = chunks_fts.rowid"
-            " WHERE chunks_fts MATCH :match AND chunks_fts.rowid BETWEEN :first AND :last"
-            " AND document_id IN :document_ids ORDER BY +rank LIMIT :most"
-        ).bindparams(sa.bindparam("document_ids", expanding=True))
-        values = self._bound(match, document_ids=list(document_ids), most=limit)
-        return {row.rowid: -row.rank for row in self._connection.execute(query, values)}
+        among = json.dumps(list(document_ids))
+        return {id: -rank for id, rank in self._rows(_RANK_IN, match, self._first, among, limit)}
 
     def _newest(self, match: str) -> int:
         """The id from which on as many chunks match as may be ranked."""
-        query = sa.text(
-            "SELECT rowid FROM chunks_fts WHERE chunks_fts MATCH :match"
-            " AND rowid BETWEEN :first AND :last ORDER BY rowid DESC LIMIT 1 OFFSET :most"
-        )
-        found = self._connection.scalar(query, self._bound(match, most=RANKED - 1))
-        return self._first if found is None else int(found)
+        found = self._rows(_NEWEST, match, self._first, RANKED - 1)
+        return int(found[0][0]) if found else self._first
 
-    def _bound(self, match: str, **more: object) -> dict[str, object]:
-        return {"match": match, "first": self._first, "last": self._last, **more}
+    def _rows(self, query: str, match: str, first: int, *more: object) -> Sequence[Any]:
+        return _rows(self._connection, query, (match, first, self._last, *more))
 
 
 def _weight(count: int, size: int) -> float:

@@ -20,6 +20,7 @@ from carrel.server.library.chunking import DEFAULT_SIZE, Chunk, chunk_pages
 from carrel.server.library.embeddings import Embedder
 from carrel.server.library.jobs import RunStep
 from carrel.server.library.places import Layout, page_layout
+from carrel.server.library.vectors import stored_vectors
 from carrel.server.library.words import segment, vocabulary
 from carrel.server.reading.options import BrokenOff, ReadOptions, UnreadableDocument
 from carrel.server.reading.reader import Reader
@@ -35,8 +36,10 @@ log = logging.getLogger(__name__)
 P = ParamSpec("P")
 T = TypeVar("T")
 
-RETRY_SECONDS = (2.0, 15.0)
-"""How long to wait after each failed attempt; after the last there is no other."""
+RETRY_SECONDS = (2.0, 15.0, 60.0, 300.0, 900.0)
+"""How long to wait after each attempt that the server failed; after the last there is no other."""
+BROKEN_OFF_SECONDS = (2.0, 15.0, 60.0)
+"""The same where a parser broke off: it may be the document that ends it each time."""
 
 _COUNT_SECONDS = 60
 
@@ -48,13 +51,13 @@ CountTokens = Callable[[str], Awaitable[int]]
 
 
 class ProcessingFailed(Exception):
-    """A step failed; the message is fit to be shown. `final`: another attempt would not help."""
+    """A step failed; the message is fit to be shown. `retry`: when other attempts may help."""
 
-    def __init__(self, message: str, final: bool) -> None:
+    def __init__(self, message: str, retry: Sequence[float] = ()) -> None:
         # Both go to the base class: the job's memory keeps exceptions by their arguments.
-        super().__init__(message, final)
+        super().__init__(message, retry)
         self.message = message
-        self.final = final
+        self.retry = retry
 
 
 @dataclass(frozen=True)
@@ -77,11 +80,11 @@ def _step(
         except Superseded:
             raise
         except UnreadableDocument as error:
-            final = not isinstance(error, BrokenOff)
-            raise ProcessingFailed(error.message, final) from None
+            retry = BROKEN_OFF_SECONDS if isinstance(error, BrokenOff) else ()
+            raise ProcessingFailed(error.message, retry) from None
         except Exception as error:
             log.exception("a document's processing failed in the step %s", step.__name__)
-            raise ProcessingFailed(_reason(error), final=False) from None
+            raise ProcessingFailed(_reason(error), RETRY_SECONDS) from None
 
     return run
 
@@ -107,7 +110,7 @@ class Processing:
         except Superseded:
             log.info("document %s was deleted or started anew", job.document_id)
         except ProcessingFailed as error:
-            step(self.give_up_or_retry, job, error.message, error.final, enqueue)
+            step(self.give_up_or_retry, job, error, enqueue)
 
     @_step
     async def read(self, job: Job) -> Read:
@@ -153,7 +156,6 @@ class Processing:
         layouts = {page.number: Layout.from_json(page.layout) for page in pages}
         chunks = chunk_pages(((page.number, page.markdown) for page in pages), size or DEFAULT_SIZE)
         texts = [chunk.text for chunk in chunks]
-        vectors = self._embedder.embed(texts) if texts else None
         return Outcome(
             pages=read.pages,
             tokens=tokens,
@@ -163,24 +165,25 @@ class Processing:
                     page=chunk.page,
                     text=chunk.text,
                     segmented=segment(chunk.text),
-                    vector=None if vectors is None else vectors[number].astype("e").tobytes(),
+                    vector=stored.chunk,
+                    sentences=stored.sentences,
                     layout=_part(layouts[chunk.page], chunk),
                 )
-                for number, chunk in enumerate(chunks)
+                for chunk, stored in zip(chunks, stored_vectors(self._embedder, texts), strict=True)
             ],
             words=vocabulary(texts),
         )
 
-    async def give_up_or_retry(self, job: Job, reason: str, final: bool, enqueue: Enqueue) -> None:
+    async def give_up_or_retry(self, job: Job, error: ProcessingFailed, enqueue: Enqueue) -> None:
         """Says on the document why it failed, and enqueues another attempt if that may help."""
 
         def write(connection: sa.Connection) -> None:
             failed = processing.attempts(connection, job)
-            if final or failed >= len(RETRY_SECONDS):
-                processing.fail(connection, job, reason)
+            if failed >= len(error.retry):
+                processing.fail(connection, job, error.message)
             else:
-                processing.postpone(connection, job, reason, RETRY_SECONDS[failed])
-                enqueue(connection, job, delay=RETRY_SECONDS[failed])
+                processing.postpone(connection, job, error.message, error.retry[failed])
+                enqueue(connection, job, delay=error.retry[failed])
 
         try:
             await self._database.write(write)

@@ -46,6 +46,7 @@ class LibraryService:
         self._jobs = Jobs(database.engine, self._process)
         self._reconciler = Reconciler(database, self._jobs)
         self._reconciling: asyncio.Task[Any] | None = None
+        self._warming: asyncio.Task[None] | None = None
 
     def count_tokens_with(self, count_tokens: CountTokens) -> None:
         """Counts the tokens of documents so from now on."""
@@ -69,13 +70,15 @@ class LibraryService:
         """Takes up processing where the last run left it."""
         await self._jobs.start()
         self._reconciling = asyncio.create_task(self._reconciler.run())
+        self._warming = asyncio.create_task(self._database.read(self._search.warm))
 
     async def stop(self) -> None:
         """Stops processing; what is not finished goes on with the next start."""
-        if self._reconciling is not None:
-            self._reconciling.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._reconciling
+        for task in (self._reconciling, self._warming):
+            if task is not None:
+                task.cancel()
+                with suppress(asyncio.CancelledError):
+                    await task
         await self._jobs.stop()
 
     def pause(self) -> None:

@@ -1,12 +1,20 @@
-"""The vectors of libraries, held in memory as one matrix a library."""
+"""The vectors of libraries: of chunks in memory, of their sentences in the database.
 
+A chunk's vector is the mean of all it says: it finds the chunks that are about the right thing.
+Which of them answers is seen in their sentences, which take ten times the room.
+"""
+
+import json
 import threading
 from collections import OrderedDict
 from collections.abc import Collection, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from itertools import accumulate, pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import sqlalchemy as sa
 
+from carrel.server.library.chunking import sentences
+from carrel.server.library.embeddings import Embedder
 from carrel.server.records.tables import chunks, documents, libraries
 
 if TYPE_CHECKING:
@@ -22,6 +30,16 @@ MIN_SIMILARITY = 0.2
 MAX_CHUNKS = 1_000_000
 """How many chunks are held in memory together, about 800 MB; the least used library goes first."""
 
+_CANDIDATES = 100
+"""How many chunks are compared sentence by sentence at least."""
+SENTENCE_DIMENSIONS = 192
+"""Of the vectors of sentences."""
+_SENTENCE_SCALE = 127
+_SENTENCES = """
+    SELECT id, sentences FROM chunks
+    WHERE id IN (SELECT value FROM json_each(?)) AND length(sentences) > 0
+"""
+
 _COARSE = 64
 """The first of the dimensions say most: they find who is compared with all of them."""
 _COMPARED = 8
@@ -30,8 +48,53 @@ _AT_ONCE = 500
 """Documents read with one query."""
 
 
+class StoredVectors(NamedTuple):
+    """The vectors of a chunk and of its sentences as they are stored; None where there are none."""
+
+    chunk: bytes | None
+    sentences: bytes | None
+
+
+def stored_vectors(embedder: Embedder, texts: Sequence[str]) -> list[StoredVectors]:
+    """The vectors of chunks with these texts."""
+    parts = [sentences(text) for text in texts]
+    ends = accumulate(map(len, parts), initial=0)
+    whole = embedder.embed(texts)
+    single = embedder.embed([sentence for part in parts for sentence in part], SENTENCE_DIMENSIONS)
+    if whole is None or single is None:
+        return [StoredVectors(None, None)] * len(texts)
+    return [
+        StoredVectors(vector.astype("e").tobytes(), stored_sentences(single[start:end]))
+        for vector, (start, end) in zip(whole, pairwise(ends), strict=True)
+    ]
+
+
+def stored_sentences(vectors: "Vectors") -> bytes:
+    """The vectors of a chunk's sentences as they are stored."""
+    return bytes((vectors * _SENTENCE_SCALE).round().astype("b").tobytes())
+
+
+def _nearest_sentences(
+    connection: sa.Connection, ids: Collection[int], vector: "Vectors"
+) -> dict[int, float]:
+    """How similar the nearest sentence of each of some chunks is; blocking."""
+    import numpy as np
+
+    rows = connection.exec_driver_sql(_SENTENCES, (json.dumps(list(ids)),)).all()
+    if not rows:
+        return {}
+    stored = np.frombuffer(b"".join(row.sentences for row in rows), np.int8)
+    stored = stored.reshape(-1, SENTENCE_DIMENSIONS)
+    part = vector[:SENTENCE_DIMENSIONS]
+    length = float(np.linalg.norm(part)) or 1.0
+    similar = stored.astype(np.float32) @ part / np.float32(length * _SENTENCE_SCALE)
+    ends = np.cumsum([len(row.sentences) // SENTENCE_DIMENSIONS for row in rows])
+    best = np.maximum.reduceat(similar, np.concatenate([[0], ends[:-1]]))
+    return {row.id: float(value) for row, value in zip(rows, best, strict=True)}
+
+
 class _Matrix:
-    """The chunks of one library: row by row an id, a document's number and a vector."""
+    """The chunks of one library in the order of their ids: id, document's number and vector."""
 
     def __init__(self) -> None:
         import numpy as np
@@ -58,24 +121,18 @@ class _Matrix:
             owners = [number for (id, _), number in self.documents.items() if id in document_ids]
             rough = np.where(np.isin(self._owners, owners), rough, np.float32(-2))
         compared = min(len(rough), limit * _COMPARED)
-        rows = np.argpartition(-rough, compared - 1)[:compared]
+        rows = np.argpartition(rough, len(rough) - compared)[-compared:]
         exact = self._vectors[rows].astype(np.float32) @ vector
         best = np.argsort(-exact, kind="stable")[:limit]
-        return {
-            int(self.ids[rows[at]]): float(exact[at])
-            for at in best
-            if exact[at] >= MIN_SIMILARITY and rough[rows[at]] > -2
-        }
+        return {int(self.ids[rows[at]]): float(exact[at]) for at in best if rough[rows[at]] > -2}
 
     def similarity(self, ids: Sequence[int], vector: "Vectors") -> dict[int, float]:
         """The similarity of some chunks, as far as they have vectors."""
         import numpy as np
 
-        if self._vectors is None:
+        if self._vectors is None or not len(self.ids):
             return {}
-        order = np.argsort(self.ids)
-        places = np.searchsorted(self.ids, ids, sorter=order)
-        rows = order[np.minimum(places, len(order) - 1)]
+        rows = np.minimum(np.searchsorted(self.ids, ids), len(self.ids) - 1)
         exact = self._vectors[rows].astype(np.float32) @ vector
         return {
             id: float(similarity)
@@ -113,7 +170,9 @@ class _Matrix:
             owners = np.concatenate([self._owners, owners])
             vectors = np.concatenate([self._vectors, vectors])
             coarse = np.concatenate([self._coarse, coarse])
-        self.ids, self._owners, self._vectors, self._coarse = ids, owners, vectors, coarse
+        order = np.argsort(ids, kind="stable")
+        self.ids, self._owners = ids[order], owners[order]
+        self._vectors, self._coarse = vectors[order], coarse[order]
 
 
 class VectorIndex:
@@ -138,14 +197,39 @@ class VectorIndex:
     ) -> dict[int, float]:
         """The nearest chunks of a library and their similarity, best first; blocking.
 
-        `document_ids` restricts the search to some documents. The chunks in `also` get their
-        similarity too, wherever they rank.
+        A chunk is as similar as its nearest sentence. `document_ids` restricts the search to some
+        documents. The chunks in `also` get their similarity too, wherever they rank.
         """
         with self._lock:
             matrix = self._fresh(connection, library_id)
-            near = matrix.nearest(vector, limit, document_ids)
+            near = matrix.nearest(vector, max(limit, _CANDIDATES), document_ids)
             further = [id for id in also if id not in near]
-            return near | (matrix.similarity(further, vector) if further else {})
+            near |= matrix.similarity(further, vector) if further else {}
+        near |= _nearest_sentences(connection, near.keys(), vector)
+        best = sorted(near, key=lambda id: (-near[id], id))
+        return {id: near[id] for id in best if near[id] >= MIN_SIMILARITY}
+
+    def warm(self, connection: sa.Connection) -> bool:
+        """Reads the vectors of the libraries that changed last, as far as there is room; blocking.
+
+        Whether there are any.
+        """
+        newest = (
+            sa.select(documents.c.library_id)
+            .where(documents.c.indexed_generation.is_not(None))
+            .group_by(documents.c.library_id)
+            .order_by(sa.func.max(documents.c.last_processed_at).desc())
+        )
+        for library_id in connection.scalars(newest).all():
+            with self._lock:
+                self._fresh(connection, library_id)
+            if self._held >= MAX_CHUNKS:
+                break
+        return self._held > 0
+
+    @property
+    def _held(self) -> int:
+        return sum(len(matrix.ids) for matrix in self._matrices.values())
 
     def _fresh(self, connection: sa.Connection, library_id: str) -> _Matrix:
         matrix = self._matrices.setdefault(library_id, _Matrix())
@@ -176,8 +260,5 @@ class VectorIndex:
             matrix.add(new, rows)
 
     def _forget(self) -> None:
-        while (
-            len(self._matrices) > 1
-            and sum(len(matrix.ids) for matrix in self._matrices.values()) > MAX_CHUNKS
-        ):
+        while len(self._matrices) > 1 and self._held > MAX_CHUNKS:
             self._matrices.popitem(last=False)

@@ -63,6 +63,7 @@ class ChunkText:
     text: str
     segmented: str | None
     vector: bytes | None
+    sentences: bytes | None
     layout: dict[str, Any] | None
 
 

@@ -213,6 +213,8 @@ chunks = sa.Table(
     sa.Column("segmented", sa.Text),
     # 16-bit floats.
     sa.Column("vector", sa.LargeBinary),
+    # The vectors of its sentences, one after another, each of 8-bit integers.
+    sa.Column("sentences", sa.LargeBinary),
     # The same as of a page, of this part of it.
     sa.Column("layout", sa.JSON),
     sa.UniqueConstraint("document_id", "position"),

@@ -14,7 +14,6 @@ from carrel.wire.libraries import (
     LibraryList,
     LibraryQuery,
     LibraryUpdate,
-    SearchHit,
     SearchQuery,
     SearchResult,
     ShareRemoval,
@@ -70,8 +69,7 @@ async def search_library(
     query: Annotated[SearchQuery, Depends(query_of(SearchQuery))],
 ) -> SearchResult:
     """Finds passages in a library; an extension of this server."""
-    passages = await server.library.search_library(caller, library_id, query)
-    return SearchResult(data=[SearchHit.model_validate(hit.model_dump()) for hit in passages])
+    return SearchResult(data=[*await server.library.search_library(caller, library_id, query)])
 
 
 @router.get("/{library_id}/share")

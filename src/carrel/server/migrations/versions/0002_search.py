@@ -115,6 +115,7 @@ def upgrade() -> None:
         sa.Column("text", sa.Text(), nullable=False),
         sa.Column("segmented", sa.Text()),
         sa.Column("vector", sa.LargeBinary()),
+        sa.Column("sentences", sa.LargeBinary()),
         sa.Column("layout", sa.JSON()),
         sa.ForeignKeyConstraint(
             ["document_id"],
