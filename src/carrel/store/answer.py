@@ -43,8 +43,8 @@ class GrowingAnswer:
                 self._parts.append(text)
             if choice.finish_reason in ("length", "model_length"):
                 self.turn = replace(self.turn, cut=True)
-            if choice.delta.sources:
-                self.turn = replace(self.turn, sources=tuple(choice.delta.sources))
+            if choice.delta.sources is not None:
+                self.turn = replace(self.turn, searched=True, sources=tuple(choice.delta.sources))
             if choice.delta.tool_calls:
                 calls = (
                     Call(call.id, call.function.name, call.function.arguments)

@@ -46,9 +46,10 @@ class Turn:
     """What one side said.
 
     Of a question: what is attached to it. Of an answer: the calls it asks for, the passages it
-    was given, the agent's version, whether the agent `searches` libraries, seconds until the
-    first token, tokens a second, how many tokens the question with its history and the answer
-    took, and whether it was `cut` at its longest. Of a tool: the call whose result it is.
+    was given, the agent's version, whether the agent `searches` libraries and the service said that
+    it `searched` them, seconds until the first token, tokens a second, how many tokens the question
+    with its history and the answer took, and whether it was `cut` at its longest. Of a tool: the
+    call whose result it is.
     """
 
     role: Role
@@ -62,6 +63,7 @@ class Turn:
     completion_tokens: int | None = None
     cut: bool = False
     searches: bool = False
+    searched: bool = False
     calls: tuple[Call, ...] = ()
     call_id: str | None = None
     attachments: tuple[Attachment, ...] = ()

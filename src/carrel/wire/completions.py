@@ -10,7 +10,7 @@ from carrel.wire.formats import ResponseFormat
 from carrel.wire.libraries import PageBox, Span
 from carrel.wire.tools import FunctionTool, NamedToolChoice, ToolCall, ToolChoice
 
-_SOURCES = "The passages of libraries that the model was given; an extension"
+_SOURCES = "The passages of libraries that the model was given, empty if none fit; an extension"
 _AGENT_VERSION = "The version that answers, where an agent does; an extension"
 
 FinishReason = Literal["stop", "length", "model_length", "error", "tool_calls"]

@@ -379,7 +379,12 @@ def test_answers_from_a_library_and_names_the_passages(http: httpx.Client) -> No
     assert not any("sources" in delta for delta in deltas[:-1])
 
 
-def test_an_empty_library_changes_nothing(http: httpx.Client) -> None:
+def test_an_empty_library_gives_no_passages(http: httpx.Client) -> None:
     tool = {"type": "document_library", "library_ids": [new_library(http).id]}
     [choice] = AgentUnderTest(http, tools=[tool]).ask("Hello")["choices"]
+    assert choice["message"]["sources"] == []
+
+
+def test_without_a_library_there_are_no_sources(agent: AgentUnderTest) -> None:
+    [choice] = agent.ask("Hello", max_tokens=2)["choices"]
     assert "sources" not in choice["message"]

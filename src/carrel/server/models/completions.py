@@ -151,7 +151,7 @@ class _Run:
     _completion_tokens: int = 0
 
     def begin(self, plan: Plan) -> None:
-        self.sources = as_sources(plan.passages) or None
+        self.sources = None if plan.passages is None else as_sources(plan.passages)
 
     def count(self, event: Event) -> None:
         # The prompt counts once, whatever n.

@@ -54,7 +54,8 @@ class Plan:
     """What every answer fits as JSON."""
     prompted: Toolbox
     """The tools that stand in the prompt, so that calls come as text."""
-    passages: list[Found]
+    passages: list[Found] | None
+    """What was found in libraries; None where none was searched."""
 
     @property
     def tokens(self) -> int:

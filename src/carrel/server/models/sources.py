@@ -18,11 +18,11 @@ _QUERY_CHARACTERS = 2000
 
 async def find_passages(
     tools: Iterable[LibraryTool], question: str, search: SearchLibraries
-) -> list[Found]:
-    """The best passages for a question, best first; none where there is no library or no words."""
+) -> list[Found] | None:
+    """The best passages for a question, best first; None where nothing is searched."""
     ids = list(dict.fromkeys(id for tool in tools for id in tool.library_ids))
     if not ids or not question.strip():
-        return []
+        return None
     return await search(ids, question[:_QUERY_CHARACTERS], _MOST)
 
 

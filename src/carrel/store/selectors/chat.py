@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from carrel.wire.completions import Passage
 
 NO_SEARCH = "No library search was reported."
+NOTHING_FOUND = "Nothing about it was found in the libraries."
 CUT = "Cut off: the answer was longer than it may be."
 
 _CITED = re.compile(r"\[(\d+(?:\s*,\s*\d+)*)\]")
@@ -96,7 +97,7 @@ def ended(turn: Turn) -> str:
     if turn.cut:
         return CUT
     if turn.status == "done" and turn.searches and not turn.sources and not turn.calls:
-        return NO_SEARCH
+        return NOTHING_FOUND if turn.searched else NO_SEARCH
     return ""
 
 
