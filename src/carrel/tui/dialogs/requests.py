@@ -45,9 +45,12 @@ class RequestLog(Dialog[None]):
     RequestLog VirtualTable { width: 2fr; border: none; }
     RequestLog TextPane { width: 1fr; border-left: solid $line; padding: 0 1; }
     RequestLog TextPane:focus { border-left: solid $accent; }
+    RequestLog.-narrow TextPane { display: none; }
     RequestLog.-opened VirtualTable { display: none; }
+    RequestLog.-narrow.-opened TextPane { display: block; }
     RequestLog.-opened TextPane { width: 1fr; border: none; }
     """
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "copy", "Copy…", id="requests.copy"),
         Binding("slash", "filter", "Filter", id="requests.filter"),
