@@ -1,14 +1,13 @@
 """`carrel config …`"""
 
-import os
-import shlex
-import subprocess
 from dataclasses import fields
 
 from carrel.cli import output
 from carrel.cli.errors import Code, CommandError
 from carrel.cli.options import JSONOption, commands
 from carrel.config import write_text
+from carrel.editor import EditorError
+from carrel.editor import edit as edit_file
 from carrel.settings import (
     Settings,
     SettingsError,
@@ -40,18 +39,13 @@ def path() -> None:
 @app.command("edit")
 def edit() -> None:
     """Open the settings in $VISUAL or $EDITOR, and check them afterwards."""
-    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
-    if not editor:
-        raise CommandError(
-            f"Set EDITOR to your editor, or change this file: {settings_file()}", Code.USAGE
-        )
     file = settings_file()
     if not file.exists():
         write_text(file, _template())
     try:
-        subprocess.run([*shlex.split(editor), str(file)], check=True)
-    except (OSError, ValueError, subprocess.CalledProcessError) as error:
-        raise CommandError(f"The editor ({editor}) did not end well: {error}") from None
+        edit_file(file)
+    except EditorError as error:
+        raise CommandError(str(error), Code.USAGE) from None
     _checked()
     output.note("The settings are good. They count from the next start.")
 

@@ -17,7 +17,7 @@ from carrel.store.session import SessionService
 
 if TYPE_CHECKING:
     from carrel.config import Profile
-    from carrel.local import ModelServer
+    from carrel.local import ModelServer as ModelServer
 
 PATIENCE = 20.0
 """Seconds in which the server must have taken up its changed settings."""
