@@ -14,6 +14,11 @@ from carrel.server.models.engine import Engine
 from carrel.wire.models import ModelCapabilities, ModelCard
 from support.processing import Lab
 
+_HERONS = (
+    "The grey heron is a tall bird. It stands still in shallow water and waits for fish."
+    " It nests in high trees, together with many others."
+)
+
 
 class ScriptedEngine:
     """A model that says what it was asked last, and how often it was asked."""
@@ -55,8 +60,10 @@ async def engine(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Scr
         await task
 
 
-async def _summary(lab: Lab, document: Any, other_than: str | None = None) -> str:
-    async with asyncio.timeout(10):
+async def _summary(
+    lab: Lab, document: Any, other_than: str | None = None, seconds: float = 10
+) -> str:
+    async with asyncio.timeout(seconds):
         while True:
             now = await lab.get(document)
             if now.summary not in (None, other_than):
@@ -91,3 +98,25 @@ async def test_without_a_model_it_waits(lab: Lab, engine: ScriptedEngine) -> Non
     assert (await lab.get(document)).process_status == "done"
     engine.fails = False
     assert (await _summary(lab, document)).startswith("About")
+
+
+async def test_the_embedded_model_makes_a_summary(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def herons() -> str:
+        return _HERONS
+
+    lab.reader.script = herons
+    monkeypatch.setattr(summaries, "QUIET_SECONDS", 0)
+    model = Engine()
+    document = await lab.until(await lab.add(await lab.new_library()), "done")
+    task = asyncio.create_task(Summaries(lab.database, lambda: model, lambda: False).run())
+    try:
+        summary = await _summary(lab, document, seconds=60)
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+        await model.stop()
+    assert len(summary.split()) > 3
+    assert ((await lab.get(document)).tokens_processing_summary or 0) > 30

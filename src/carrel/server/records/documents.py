@@ -66,7 +66,7 @@ def get(
     Raises:
         ApiError: 404, or 403 when the caller's role in the library does not suffice.
     """
-    libraries.get(connection, caller, library_id, needed)
+    libraries.require(connection, caller, library_id, needed)
     found = _one(connection, documents.c.library_id == library_id, documents.c.id == id)
     if found is None:
         raise not_found("document", id)
@@ -87,8 +87,8 @@ def page(
         ApiError: 404.
         InvalidRequest: the attribute filter is not a JSON object.
     """
-    libraries.get(connection, caller, library_id)
-    wanted = _select().where(documents.c.library_id == library_id, unexpired(documents))
+    libraries.require(connection, caller, library_id)
+    wanted = _with_positions().where(documents.c.library_id == library_id, unexpired(documents))
     if query.search:
         wanted = wanted.where(contains(documents.c.name, query.search))
     wanted = wanted.where(*_has_attributes(query.filters_attributes))
@@ -102,7 +102,7 @@ def page(
     )
     return DocumentList(
         pagination=paginate(total, query.page, query.page_size),
-        data=[_stored(row).document for row in rows],
+        data=[_stored(row, row.queue_position).document for row in rows],
     )
 
 
@@ -134,16 +134,17 @@ def add(
     Raises:
         ApiError: 404, or 403 without the role of an editor.
     """
-    libraries.get(connection, caller, library_id, Role.EDITOR)
+    libraries.require(connection, caller, library_id, Role.EDITOR)
     delete_expired(connection)
     same = (documents.c.library_id == library_id, documents.c.blob == new.blob)
     existing = _one(connection, *same)
     if existing is not None:
         return existing.document, False
     now = datetime.now(UTC)
+    id = new_id()
     connection.execute(
         documents.insert().values(
-            id=new_id(),
+            id=id,
             library_id=library_id,
             name=new.name,
             blob=new.blob,
@@ -158,7 +159,7 @@ def add(
             not_before=now,
         )
     )
-    created = _one(connection, *same)
+    created = _one(connection, documents.c.id == id)
     assert created is not None
     return created.document, True
 
@@ -247,7 +248,7 @@ def text(
     return "\n\n".join(connection.scalars(query))
 
 
-def _select() -> sa.Select[Any]:
+def _with_positions() -> sa.Select[Any]:
     """Documents, with the place in the queue of those that wait."""
     waiting = (
         sa.select(
@@ -267,11 +268,28 @@ def _select() -> sa.Select[Any]:
 def _one(
     connection: sa.Connection, *conditions: sa.ColumnElement[bool], with_expired: bool = False
 ) -> StoredDocument | None:
-    query = _select().where(*conditions)
+    query = sa.select(documents).where(*conditions)
     if not with_expired:
         query = query.where(unexpired(documents))
     row = connection.execute(query).one_or_none()
-    return None if row is None else _stored(row)
+    return None if row is None else _stored(row, _position(connection, row))
+
+
+def _position(connection: sa.Connection, row: sa.Row[Any]) -> int | None:
+    """The place of a document in the queue, if it waits."""
+    if row.process_status != "todo":
+        return None
+    return connection.scalar(_BEFORE, {"due": row.not_before, "id": row.id})
+
+
+_BEFORE = sa.select(sa.func.count()).where(
+    documents.c.process_status == "todo",
+    sa.tuple_(documents.c.not_before, documents.c.id)
+    <= sa.tuple_(
+        sa.bindparam("due", type_=documents.c.not_before.type),
+        sa.bindparam("id", type_=documents.c.id.type),
+    ),
+)
 
 
 def _aware(moment: datetime) -> datetime:
@@ -321,7 +339,7 @@ def _is_plain(value: Any) -> bool:
     return isinstance(value, (float, str))
 
 
-def _stored(row: sa.Row[Any]) -> StoredDocument:
+def _stored(row: sa.Row[Any], queue_position: int | None) -> StoredDocument:
     document = Document(
         id=row.id,
         library_id=row.library_id,
@@ -343,7 +361,7 @@ def _stored(row: sa.Row[Any]) -> StoredDocument:
         number_of_pages=row.number_of_pages,
         summary=row.summary,
         expires_at=row.expires_at,
-        queue_position=row.queue_position,
+        queue_position=queue_position,
         # An attempt that failed but is to be repeated is no failure yet.
         error=row.error if row.process_status == "error" else None,
     )

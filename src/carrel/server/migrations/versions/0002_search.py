@@ -25,7 +25,8 @@ _NUMBERS = """
     WHERE numbered.id = libraries.id
 """
 _PROCESS_ANEW = """
-    UPDATE documents SET process_status = 'todo', generation = generation + 1, attempts = 0
+    UPDATE documents SET process_status = 'todo', generation = generation + 1, attempts = 0,
+        not_before = last_processed_at
     WHERE process_status = 'done'
 """
 # The texts stay in their tables; triggers keep the indexes in step, cascades included.
