@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from carrel.store.selectors.words import Badge, age, count, one_line, range_words, size
-from carrel.wire.libraries import marked
 
 if TYPE_CHECKING:
     from carrel.store.libraries import LibrariesState
@@ -148,6 +147,9 @@ def document_facts(document: Document, now: float) -> tuple[tuple[str, str], ...
 
 def hit_rows(state: LibrariesState) -> tuple[HitRow, ...]:
     """What the search found, best first."""
+    # Loaded with the first answer, not with the store.
+    from carrel.wire.libraries import marked
+
     return tuple(
         HitRow(
             number,
