@@ -48,7 +48,7 @@ _FORGET_AT_ONCE = 500
 
 
 class RunStep(Protocol):
-    """Runs a coroutine function on the server's loop as a durable step, and waits for it."""
+    """Runs a coroutine function on the server's loop, and waits for it."""
 
     def __call__(self, step: Callable[..., Coroutine[Any, Any, T]], *args: Any) -> T: ...
 
@@ -60,10 +60,12 @@ class Interrupted(BaseException):
 class Jobs:
     """The queue of documents to process. There can be one in a process.
 
-    `work` is called in a thread for each job, with the job and a function that runs a step.
+    `work` is called in a thread for each job, with the job and two functions that run a step.
+    What the first one runs is durable: its outcome is remembered until the job ends, which
+    costs a few milliseconds. The second is for what may as well be repeated.
     """
 
-    def __init__(self, engine: sa.Engine, work: Callable[[Job, RunStep], None]) -> None:
+    def __init__(self, engine: sa.Engine, work: Callable[[Job, RunStep, RunStep], None]) -> None:
         self._engine = engine
         self._work = work
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -190,25 +192,21 @@ class Jobs:
             with self._lock:
                 self._active += 1
             try:
-                self._work(job, self._step)
+                self._work(job, self._durable_step, self._step)
             finally:
                 with self._lock:
                     self._active -= 1
 
-    def _step(self, step: Callable[..., Coroutine[Any, Any, T]], *args: Any) -> T:
+    def _durable_step(self, step: Callable[..., Coroutine[Any, Any, T]], *args: Any) -> T:
         from dbos import DBOS
 
-        def run() -> T:
-            return self._on_loop(step(*args))
+        return DBOS.run_step({"name": step.__name__}, lambda: self._step(step, *args))
 
-        return DBOS.run_step({"name": step.__name__}, run)
-
-    def _on_loop(self, step: Coroutine[Any, Any, T]) -> T:
+    def _step(self, step: Callable[..., Coroutine[Any, Any, T]], *args: Any) -> T:
         assert self._loop is not None
         if self._stopping:
-            step.close()
             raise Interrupted
-        future = asyncio.run_coroutine_threadsafe(step, self._loop)
+        future = asyncio.run_coroutine_threadsafe(step(*args), self._loop)
         with self._lock:
             self._steps.add(future)
         try:

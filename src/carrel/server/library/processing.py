@@ -1,7 +1,7 @@
 """What happens to a document: it is read, then cut into chunks, embedded and indexed.
 
-There are two durable steps. Reading is what takes long, and its pages are kept; what follows from
-them takes milliseconds, is always the same, and becomes searchable in one transaction.
+Reading is what takes long: it is a durable step, and its pages are kept. What follows from them
+takes milliseconds, is always the same, and becomes searchable in one transaction.
 """
 
 import asyncio
@@ -102,15 +102,15 @@ class Processing:
         self.count_tokens: CountTokens | None = None
         """The language model's tokenizer; without it, or when it fails, the embedder's counts."""
 
-    def run(self, job: Job, step: RunStep, enqueue: Enqueue) -> None:
+    def run(self, job: Job, durable_step: RunStep, step: RunStep, enqueue: Enqueue) -> None:
         """Processes one document, step by step, in a worker thread."""
         try:
-            read = step(self.read, job)
+            read = durable_step(self.read, job)
             step(self.index, job, read)
         except Superseded:
             log.info("document %s was deleted or started anew", job.document_id)
         except ProcessingFailed as error:
-            step(self.give_up_or_retry, job, error, enqueue)
+            durable_step(self.give_up_or_retry, job, error, enqueue)
 
     @_step
     async def read(self, job: Job) -> Read:

@@ -148,5 +148,5 @@ class LibraryService:
 
         return await self._database.read(read)
 
-    def _process(self, job: Job, step: RunStep) -> None:
-        self._processing.run(job, step, self._jobs.enqueue)
+    def _process(self, job: Job, durable_step: RunStep, step: RunStep) -> None:
+        self._processing.run(job, durable_step, step, self._jobs.enqueue)
