@@ -123,15 +123,32 @@ async def test_a_file_that_shrank_is_not_uploaded() -> None:
     assert error.value.problem.detail == "The file has changed."
 
 
-async def test_a_cancelled_upload_lets_the_browser_forget_the_file() -> None:
-    view = View(bytes(3 * CHUNK))
-    task = asyncio.create_task(drain(view.source()))
+async def test_a_cancelled_upload_can_be_begun_anew() -> None:
+    view = View(bytes(range(200)) * (CHUNK // 100))
+    source = view.source()
+    task = asyncio.create_task(drain(source))
     await asked(view, CHUNK)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    await view.until(lambda: view.forgotten == ["k"])
     view.answer(0)  # what arrives late is not taken
+    assert view.forgotten == []
+    view.asked.clear()
+    task = asyncio.create_task(drain(source))
+    await asked(view, CHUNK)
+    view.answer(0)
+    view.answer(CHUNK)
+    assert await task == view.content
+    assert view.forgotten == ["k"]
+
+
+async def test_a_page_that_is_gone_is_not_asked_again() -> None:
+    view = View(b"abc")
+    view.files.gone("v")
+    with pytest.raises(ProblemError) as error:
+        await drain(view.source())
+    assert error.value.problem.detail == "The page was closed."
+    assert view.asked == []
 
 
 async def test_a_silent_page_is_not_waited_for_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -32,12 +32,23 @@ def file_row(number: int, name: str = "") -> dict[str, Any]:
 
 def files_state(*rows: dict[str, Any], **fields: Any) -> dict[str, Any]:
     state = {
+        "title": "Files",
         "rows": list(rows),
         "selected": rows[0]["id"] if rows else None,
+        "marked": [],
         "range": f"1–{len(rows)} of {len(rows)}",
         "page": 0,
         "last_page": 0,
         "search": "",
+        "facets": [
+            {"field": "purpose", "name": "Purpose", "values": ["ocr", "batch"], "chosen": None},
+            {"field": "type", "name": "Type", "values": ["PDF", "text"], "chosen": None},
+        ],
+        "narrowed": False,
+        "loaded": True,
+        "preview": preview(),
+        "sample": {"running": False, "steps": []},
+        "service": "",
         "empty": "No files yet.",
         "progress": [],
         "loading": False,
@@ -45,6 +56,12 @@ def files_state(*rows: dict[str, Any], **fields: Any) -> dict[str, Any]:
         "problem": None,
     }
     return {**state, **fields}
+
+
+def preview(**fields: Any) -> dict[str, Any]:
+    """A look into a file."""
+    nothing = {"of": None, "name": "", "kind": "none", "lines": [], "note": "", "pages": None}
+    return {**nothing, **fields}
 
 
 def document_state(blocks: int, **fields: Any) -> dict[str, Any]:
@@ -184,6 +201,17 @@ def library_state(**fields: Any) -> dict[str, Any]:
         "title": "contracts · 1 document",
         "rows": [{"id": "d1", "cells": ["lease.pdf", ready, "12", "now", ""]}],
         "document": "d1",
+        "details": {
+            "name": "lease.pdf",
+            "status": ready,
+            "facts": [["Pages", "12"], ["shelf", "north"]],
+            "summary": "Lease between two parties.",
+            "text": None,
+        },
+        "range": "1–1 of 1",
+        "page": 0,
+        "last_page": 0,
+        "service": "",
         "empty": "No documents yet.",
         "query": "",
         "hits": [],

@@ -13,7 +13,7 @@ _HEAD = ("What", "Name", "Status", "Progress", "Rate", "Time", "Problem")
 
 
 class ActivityPanel(Panel):
-    """Everything that takes a while: uploads, downloads, reading, processing."""
+    """Everything that takes a while: uploads, downloads, syncs, reading, processing."""
 
     _esm = module("activity")
     _css = style("activity")
@@ -26,7 +26,15 @@ class ActivityPanel(Panel):
     def _view(self) -> Json:
         rows = activity_rows(self._store.activity.slice.value, time.time())
         return {
-            "rows": [{"id": row.id, "cells": _cells(row)} for row in rows],
+            "rows": [
+                {
+                    "id": row.id,
+                    "cells": _cells(row),
+                    "running": row.running,
+                    "retryable": row.retryable,
+                }
+                for row in rows
+            ],
             "empty": "Nothing is under way. Uploads, reading and processing show here.",
             "problem": None,
         }
@@ -39,8 +47,16 @@ class ActivityPanel(Panel):
         self._store.activity.cancel(id)
 
     @intent
+    async def _on_retry(self, id: str) -> None:
+        self._store.activity.retry(id)
+
+    @intent
     async def _on_dismiss(self, id: str) -> None:
         self._store.activity.dismiss(id)
+
+    @intent
+    async def _on_dismiss_all(self) -> None:
+        self._store.activity.dismiss_all()
 
 
 def _cells(row: ActivityRow) -> list[Cell]:

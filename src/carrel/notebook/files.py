@@ -9,7 +9,17 @@ from carrel.notebook.panel import Cell, Json, Panel, badge_json, finish, intent,
 from carrel.notebook.progress import cancel, progress_rows
 from carrel.notebook.uploads import Offer
 from carrel.store.documents import Source
-from carrel.store.selectors.files import FileRow, file_rows, shown
+from carrel.store.samples import SampleState
+from carrel.store.selectors.files import (
+    FileRow,
+    facets,
+    file_rows,
+    nothing_words,
+    preview_lines,
+    shown,
+    title,
+)
+from carrel.store.selectors.session import service_words
 from carrel.store.store import Store
 from carrel.wire.files import File
 
@@ -17,41 +27,68 @@ _HEAD = ("Name", "Purpose", "Size", "Pages", "OCR", "Created")
 
 
 class FilesPanel(Panel):
-    """The files of the service, a page at a time: upload, open, link, delete."""
+    """The files of the service, a page at a time: upload, look into, read, link, save, delete."""
 
     _esm = module("files")
     _css = style("files")
     _title = "Files"
 
     def __init__(self, store: Store, **options: Any) -> None:
+        self._looked_into: str | None = None
         super().__init__(store, **options)
-        self._follow(store.files.slice, store.activity.slice)
+        self._follow(
+            store.files.slice, store.activity.slice, store.previews.slice, store.sample.slice
+        )
         store.files.load()
 
     @property
     def selected(self) -> File | None:
         """The selected file."""
         state = self._store.files.slice.value
-        return next((file for file in state.items if file.id == state.selected), None)
+        return state.find(state.selected)
+
+    def refresh(self) -> None:
+        """Draws the newest state, and looks into the selected file while a page shows it."""
+        file = self.selected
+        if self._views and file is not None and file.id != self._looked_into:
+            self._looked_into = file.id
+            self._store.previews.show(file)
+        super().refresh()
 
     def _view(self) -> Json:
         state = self._store.files.slice.value
         activity = self._store.activity.slice.value
-        now = time.time()
+        session, now = self._store.session.slice.value, time.time()
         return {
+            "title": title(state),
             "rows": [
                 {"id": row.id, "cells": _cells(row), "marked": row.marked}
                 for row in file_rows(state, activity, now)
             ],
             "selected": state.selected,
+            "marked": sorted(state.marked),
             "range": shown(state),
             "page": state.page,
-            "last_page": max(0, -(-(state.total or 0) // state.page_size) - 1),
+            "last_page": state.last_page,
             "search": state.search,
+            "facets": [
+                {
+                    "field": each.field,
+                    "name": each.name,
+                    "values": [*each.values],
+                    "chosen": each.chosen,
+                }
+                for each in facets(state)
+            ],
+            "narrowed": state.narrowed,
+            "loaded": state.loaded,
             "empty": self._empty(),
+            "preview": self._preview(),
+            "sample": _sample(self._store.sample.slice.value),
             "progress": progress_rows(activity, "upload", now),
             "loading": state.loading,
-            "read_only": self._store.session.slice.value.read_only,
+            "read_only": session.read_only,
+            "service": service_words(session),
             "problem": problem_json(state.error),
         }
 
@@ -59,9 +96,22 @@ class FilesPanel(Panel):
         state = self._store.files.slice.value
         if not state.loaded:
             return "Loading the files …"
-        if state.search:
-            return f"No file has “{state.search}” in its name."
+        if state.narrowed:
+            return nothing_words(state)
         return 'No files yet. Drop one here, or run bench.upload("report.pdf").'
+
+    def _preview(self) -> Json:
+        state, file = self._store.previews.slice.value, self.selected
+        if file is None or state.file_id != file.id:
+            return {"of": None, "name": "", "kind": "none", "lines": [], "note": "", "pages": None}
+        return {
+            "of": file.id if state.path is not None else None,
+            "name": file.filename,
+            "kind": state.kind,
+            "lines": [[*line] for line in preview_lines(state)],
+            "note": "Loading …" if state.loading else str(state.error or state.note),
+            "pages": state.page_count,
+        }
 
     def _table(self) -> tuple[Sequence[str], Sequence[Sequence[Cell]]]:
         return _HEAD, [row["cells"] for row in self.state["rows"]]
@@ -73,6 +123,13 @@ class FilesPanel(Panel):
     @intent
     async def _on_search(self, text: str) -> None:
         await finish(self._store.files.search(text))
+
+    @intent
+    async def _on_narrow(self, field: str, value: str | None) -> None:
+        wanted: dict[str, Any] = {
+            each.field: each.chosen for each in facets(self._store.files.slice.value)
+        }
+        await finish(self._store.files.narrow(**{**wanted, field: value}))
 
     @intent
     async def _on_select(self, id: str) -> None:
@@ -92,19 +149,55 @@ class FilesPanel(Panel):
         cancel(self._store.activity, "upload", id)
 
     @intent
-    async def _on_open(self, id: str) -> None:
-        file = next(file for file in self._store.files.slice.value.items if file.id == id)
-        self._store.documents.open(Source("file", file.id, file.filename))
+    async def _on_read(self, ids: list[str]) -> None:
+        """Runs OCR of files, each shown in Activity."""
+        files = [file for file in map(self._store.files.slice.value.find, ids) if file is not None]
+        self._store.batch.read([Source("file", file.id, file.filename) for file in files])
 
     @intent
-    async def _on_link(self, id: str) -> str | None:
+    async def _on_open(self, id: str) -> None:
+        file = self._store.files.slice.value.find(id)
+        if file is not None:
+            self._store.documents.open(Source("file", file.id, file.filename))
+
+    @intent
+    async def _on_picture(self, width: int) -> bytes | None:
+        """The first page of the file that is looked into; to the asking view alone."""
+        return await finish(self._store.previews.picture(min(width, 2_000)))
+
+    @intent
+    async def _on_link(self, id: str, hours: int) -> str | None:
         """A signed address; it goes to the asking view alone and is never part of the state."""
-        return await finish(self._store.files.signed_url(id))
+        return await finish(self._store.files.signed_url(id, hours))
+
+    @intent
+    async def _on_libraries(self) -> list[Json]:
+        """The libraries that a file can be added to."""
+        libraries = self._store.libraries
+        if not libraries.slice.value.loaded:
+            await finish(libraries.load())
+        return [{"id": each.id, "name": each.name} for each in libraries.slice.value.items]
+
+    @intent
+    async def _on_add(self, ids: list[str], library: str) -> None:
+        for id in ids:
+            self._store.libraries.add_file(library, id)
 
     @intent
     async def _on_delete(self, ids: list[str]) -> None:
         await finish(self._store.files.delete(ids))
 
+    @intent
+    async def _on_sample(self) -> None:
+        await finish(self._store.sample.play())
+
 
 def _cells(row: FileRow) -> list[Cell]:
     return [row.name, row.purpose, row.size, row.pages, badge_json(row.ocr), row.created]
+
+
+def _sample(state: SampleState) -> Json:
+    return {
+        "running": state.running,
+        "steps": [{"status": step.status, "words": step.words} for step in state.steps],
+    }

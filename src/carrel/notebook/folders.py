@@ -99,6 +99,10 @@ class FolderPanel(Panel):
         self._store.sync.stop(folder)
 
     @intent
+    async def _on_sync_forget(self, folder: int) -> None:
+        await finish(self._store.sync.forget(folder))
+
+    @intent
     async def _on_upload(self, files: list[Offer]) -> None:
         library = self._chosen()
         wanted = [offer for offer in files if offer.size and not left_out(offer.name)]

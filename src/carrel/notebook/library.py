@@ -11,14 +11,21 @@ from carrel.notebook.progress import cancel, progress_rows
 from carrel.store.documents import Source
 from carrel.store.libraries import LibrariesService
 from carrel.store.selectors.libraries import (
-    DocumentRow,
+    LibraryRow,
+    document_facts,
     document_rows,
+    document_status,
     hit_rows,
     library_rows,
+    shown,
     title,
 )
+from carrel.store.selectors.session import service_words
 from carrel.store.store import Store
 from carrel.wire.documents import Document
+
+TEXT_SHOWN = 20_000
+"""Characters of a document's text that are shown; the document itself has it all."""
 
 _HEAD = ("Document", "Status", "Pages", "Added", "Summary")
 
@@ -46,18 +53,18 @@ class LibraryPanel(FolderPanel):
     def selected(self) -> Document | None:
         """The selected document."""
         state = self._libraries.slice.value
-        return next((one for one in state.documents if one.id == state.document), None)
+        return state.find(state.document)
 
     def _view(self) -> Json:
         state = self._libraries.slice.value
-        now = time.time()
+        session, now = self._store.session.slice.value, time.time()
         return {
             "single": self._single,
             "libraries": [
                 {
                     "id": row.id,
                     "name": row.name,
-                    "note": f"◐ {row.documents}" if row.busy else row.documents,
+                    "note": _note(row, synced=bool(self._store.sync.slice.value.of(row.id))),
                 }
                 for row in library_rows(state)
             ],
@@ -71,23 +78,26 @@ class LibraryPanel(FolderPanel):
                 for row in document_rows(state, now)
             ],
             "document": state.document,
+            "details": self._details(now),
+            "range": shown(state),
+            "page": state.page,
+            "last_page": state.last_page,
             "empty": self._empty(),
             "query": state.query,
             "hits": [
                 {
                     "id": row.number,
-                    "document": row.document_id,
-                    "page": hit.page,
-                    "where": " ".join(part for part in (row.name, row.page) if part),
+                    "where": f"{row.name} · page {row.page}" if row.page else row.name,
                     "passage": row.passage,
                 }
-                for row, hit in zip(hit_rows(state), state.hits, strict=True)
+                for row in hit_rows(state)
             ],
             "searching": state.searching,
             "folders": self._folders(),
             "progress": progress_rows(self._store.activity.slice.value, "upload", now),
             "loading": state.loading,
-            "read_only": self._store.session.slice.value.read_only,
+            "read_only": session.read_only,
+            "service": service_words(session),
             "problem": problem_json(state.error),
         }
 
@@ -100,6 +110,19 @@ class LibraryPanel(FolderPanel):
                 'No libraries yet. Name one at the left, or run bench.create_library("contracts").'
             )
         return 'No documents yet. Drop one here, or run bench.add(library, "report.pdf").'
+
+    def _details(self, now: float) -> Json:
+        """What is known of the selected document."""
+        document, text = self.selected, self._libraries.slice.value.text
+        if document is None:
+            return {"name": "", "status": None, "facts": [], "summary": "", "text": None}
+        return {
+            "name": document.name,
+            "status": badge_json(document_status(document)),
+            "facts": [[*fact] for fact in document_facts(document, now)],
+            "summary": document.error or document.summary or "",
+            "text": None if text is None else text[:TEXT_SHOWN],
+        }
 
     def _table(self) -> tuple[Sequence[str], Sequence[Sequence[Cell]]]:
         return _HEAD, [row["cells"] for row in self.state["rows"]]
@@ -125,13 +148,33 @@ class LibraryPanel(FolderPanel):
         cancel(self._store.activity, "upload", id)
 
     @intent
-    async def _on_open(self, document: str, page: int | None) -> None:
-        state = self._libraries.slice.value
-        names = {hit.document_id: hit.document_name for hit in state.hits}
-        names |= {one.id: one.name for one in state.documents}
-        source = Source("document", document, names.get(document, ""), self._chosen())
-        places = (hit.box for hit in state.hits if (hit.document_id, hit.page) == (document, page))
-        self._store.documents.open(source, page or 0, next(places, None))
+    async def _on_page(self, page: int) -> None:
+        await finish(self._libraries.load_documents(page))
+
+    @intent
+    async def _on_open(self, document: str) -> None:
+        known = self._libraries.slice.value.find(document)
+        name = known.name if known is not None else ""
+        self._store.documents.open(Source("document", document, name, self._chosen()))
+
+    @intent
+    async def _on_open_hit(self, number: int) -> None:
+        """Opens what the search found, at its place."""
+        hit = self._libraries.slice.value.hits[number - 1]
+        source = Source("document", hit.document_id, hit.document_name, self._chosen())
+        self._store.documents.open(source, hit.page or 0, hit.box)
+
+    @intent
+    async def _on_text(self, document: str) -> None:
+        await finish(self._libraries.show_text(document))
+
+    @intent
+    async def _on_rename(self, name: str, document: str | None) -> None:
+        """Renames a document, or without one the library."""
+        if document is None:
+            await finish(self._libraries.rename(self._chosen(), name))
+        else:
+            await finish(self._libraries.rename_document(document, name))
 
     @intent
     async def _on_reprocess(self, document: str) -> None:
@@ -141,6 +184,11 @@ class LibraryPanel(FolderPanel):
     async def _on_delete(self, document: str) -> None:
         await finish(self._libraries.delete_documents([document]))
 
+    @intent
+    async def _on_delete_library(self) -> None:
+        await finish(self._libraries.delete([self._chosen()]))
 
-def _cells(row: DocumentRow) -> list[Cell]:
-    return [row.name, badge_json(row.status), row.pages, row.added, row.summary]
+
+def _note(row: LibraryRow, *, synced: bool) -> str:
+    parts = ("◐" if row.busy else "", row.documents, "⟳" if synced else "")
+    return " ".join(part for part in parts if part)

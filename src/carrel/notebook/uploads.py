@@ -40,11 +40,14 @@ class BrowserFiles:
     def __init__(self, send: Callable[[str | None, dict[str, Any]], None]) -> None:
         self._send = send
         self._waiting: dict[tuple[str, int], tuple[str, asyncio.Future[bytes]]] = {}
+        self._gone: set[str] = set()
 
     def source(self, offer: Offer) -> UploadSource:
-        """The offered file as something the client uploads."""
-        name = clean_text(offer.name)
-        return (name, offer.size, self._ranges(offer))
+        """The offered file as something the client uploads; again, if that is asked for.
+
+        The view keeps it until it has gone up whole.
+        """
+        return (clean_text(offer.name), offer.size, _Ranges(lambda: self._ranges(offer)))
 
     def receive(self, key: str, offset: int, data: bytes, error: str | None) -> None:
         """Takes one range, or the browser's reason for not sending it."""
@@ -58,6 +61,7 @@ class BrowserFiles:
 
     def gone(self, view: str) -> None:
         """Ends the uploads of a view that has left the page."""
+        self._gone.add(view)
         for owner, future in list(self._waiting.values()):
             if owner == view and not future.done():
                 future.set_exception(ProblemError(_interrupted("The page was closed.")))
@@ -70,7 +74,7 @@ class BrowserFiles:
                 while len(asked) < AHEAD and (offset := next(offsets, None)) is not None:
                     asked.append((offset, self._ask(offer, offset)))
                 if not asked:
-                    return
+                    break
                 offset, future = asked.popleft()
                 yield await _arrived(future, min(CHUNK, offer.size - offset))
         finally:
@@ -78,9 +82,11 @@ class BrowserFiles:
                 self._waiting.pop((offer.key, offset), None)
                 if not future.cancel():
                     future.exception()  # seen: the first one was reported
-            self._send(offer.view, {"kind": "forget", "key": offer.key})
+        self._send(offer.view, {"kind": "forget", "key": offer.key})
 
     def _ask(self, offer: Offer, offset: int) -> asyncio.Future[bytes]:
+        if offer.view in self._gone:
+            raise ProblemError(_interrupted("The page was closed."))
         future: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
         self._waiting[offer.key, offset] = (offer.view, future)
         length = min(CHUNK, offer.size - offset)
@@ -88,6 +94,16 @@ class BrowserFiles:
             offer.view, {"kind": "read", "key": offer.key, "offset": offset, "length": length}
         )
         return future
+
+
+class _Ranges:
+    """The bytes of a file, from its beginning each time they are asked for."""
+
+    def __init__(self, begin: Callable[[], AsyncIterator[bytes]]) -> None:
+        self._begin = begin
+
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return self._begin()
 
 
 async def _arrived(future: asyncio.Future[bytes], size: int) -> bytes:

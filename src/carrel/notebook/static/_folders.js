@@ -39,11 +39,12 @@ class Folders {
       const node = h("li", {}, h("span", { class: "name" }), h("span", { class: "status" }),
         h("progress", { max: 100, "aria-label": folder.name }), h("span", { class: "notes" }),
         this.view.button("Sync…", () => this.open(node.folder), "small"),
-        this.view.button("Stop", () => this.view.ask("sync_stop", { folder: node.folder.id }), "small"));
+        this.view.button("Stop", () => this.view.ask("sync_stop", { folder: node.folder.id }), "small"),
+        this.view.button("Forget…", () => this.forget(node.folder), "small"));
       return node;
     }, (node, folder) => {
       node.folder = folder;
-      const [name, status, bar, notes, again, stop] = node.children;
+      const [name, status, bar, notes, again, stop, forget] = node.children;
       say(name, folder.name);
       sayBadge(status, folder.status);
       bar.hidden = folder.percent === null;
@@ -53,7 +54,14 @@ class Folders {
       again.setAttribute("aria-label", `Sync ${folder.name}`);
       stop.hidden = !folder.running;
       stop.setAttribute("aria-label", `Stop syncing ${folder.name}`);
+      forget.hidden = folder.running;
+      forget.setAttribute("aria-label", `Forget ${folder.name}`);
     });
+  }
+
+  forget(folder) {
+    this.view.confirm(`Forget ${folder.name}? It is not synced any more; the folder and the library keep what they have.`,
+      "Forget", () => this.view.ask("sync_forget", { folder: folder.id }));
   }
 
   /** @param {any} [folder] one that was synced before */

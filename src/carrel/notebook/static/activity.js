@@ -8,15 +8,30 @@ class ActivityView extends View {
         { label: "What" }, { label: "Name", kind: "name" }, { label: "Status" },
         { label: "Progress", kind: "number" }, { label: "Rate", kind: "number" }, { label: "Time", kind: "quiet" }, { label: "Problem", kind: "wide quiet" },
       ],
+      onSelect: () => this.drawTools(),
     });
-    this.stopButton = this.button("■ Stop", () => this.ask("cancel", { id: this.grid.cursor }));
-    this.dismissButton = this.button("Dismiss", () => this.ask("dismiss", { id: this.grid.cursor }));
-    this.body.append(this.h("div", { class: "carrel-tools" }, this.stopButton, this.dismissButton), this.grid.element);
+    const act = (label, intent) => this.button(label, () => this.ask(intent, { id: this.grid.cursor }));
+    this.stopButton = act("■ Stop", "cancel");
+    this.retryButton = act("Retry", "retry");
+    this.dismissButton = act("Dismiss", "dismiss");
+    this.dismissAllButton = this.button("Dismiss all", () => this.ask("dismiss_all"));
+    this.body.append(
+      this.h("div", { class: "carrel-tools" }, this.stopButton, this.retryButton, this.dismissButton, this.dismissAllButton),
+      this.grid.element);
+    for (const [key, button] of [["x", this.stopButton], ["d", this.dismissButton]]) this.key(key, () => button.click());
   }
 
   draw(state) {
     this.grid.draw(state.rows, null, state.empty);
-    this.stopButton.disabled = this.dismissButton.disabled = state.rows.length === 0;
+    this.drawTools();
+  }
+
+  drawTools() {
+    const row = this.grid.rows.find((one) => one.id === this.grid.cursor);
+    this.stopButton.disabled = !row?.running;
+    this.retryButton.disabled = !row?.retryable;
+    this.dismissButton.disabled = !row || row.running;
+    this.dismissAllButton.disabled = !this.grid.rows.some((one) => !one.running);
   }
 }
 

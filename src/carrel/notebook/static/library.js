@@ -11,8 +11,9 @@ class LibraryView extends View {
     this.side = h("div", { class: "carrel-pane list" }, this.list.element, this.create);
     this.uploads = new Uploads(this, (files) => this.ask("upload", { files }));
     this.search = searchField(this, "Search in the library", (text) => this.ask("search", { text }));
-    this.openButton = this.button("Open", () => this.open(this.grid.cursor, null));
+    this.openButton = this.button("Open", () => this.open(this.grid.cursor));
     this.againButton = this.button("Reprocess…", () => this.reprocess());
+    this.renameButton = this.button("Rename…", () => this.openRename());
     this.deleteButton = this.button("Delete…", () => this.remove());
     this.title = h("h3", {});
     this.grid = new Grid(this, {
@@ -22,18 +23,38 @@ class LibraryView extends View {
         { label: "Pages", kind: "number" }, { label: "Added", kind: "quiet" }, { label: "Summary", kind: "wide quiet" },
       ],
       onSelect: (id) => this.ask("select", { document: id }),
-      onOpen: (id) => this.open(id, null),
+      onOpen: (id) => this.open(id),
     });
     this.hits = h("ol", { class: "carrel-hits", "aria-label": "Passages found" });
     this.progress = new Progress(this);
+    this.before = this.button("‹", () => this.ask("page", { page: this.state.page - 1 }), "small");
+    this.before.setAttribute("aria-label", "Page before");
+    this.after = this.button("›", () => this.ask("page", { page: this.state.page + 1 }), "small");
+    this.after.setAttribute("aria-label", "Page after");
+    this.range = h("span", { class: "carrel-range" });
+    this.foot = h("div", { class: "carrel-foot" }, this.range, this.before, this.after);
+    this.newName = h("input", { "aria-label": "New name", required: true });
+    this.renaming = h("form", { class: "carrel-question", "aria-label": "Rename", hidden: true, onsubmit: (event) => this.rename(event) },
+      this.newName, h("button", { class: "carrel-button primary" }, "Rename"),
+      this.button("Cancel", () => { this.renaming.hidden = true; this.renameButton.focus(); }));
+    this.detailName = h("h3", {});
+    this.detailStatus = h("p", {});
+    this.facts = h("dl", { class: "carrel-facts" });
+    this.summary = h("p", { class: "summary" });
+    this.textButton = this.button("Text", () => this.ask("text", { document: this.grid.cursor }), "small");
+    this.text = h("pre", { class: "carrel-plain", tabindex: "0", "aria-label": "Text of the document" });
+    this.details = h("div", { class: "carrel-pane details" }, h("div", { class: "carrel-scroll" },
+      this.detailName, this.detailStatus, this.facts, this.summary, this.textButton, this.text));
     this.folders = new Folders(this);
     this.body.append(h("div", { class: "carrel-panes" }, this.side, h("div", { class: "carrel-pane" },
       h("div", { class: "carrel-tools" }, this.title, h("span", { class: "carrel-gap" }),
-        this.uploads.button, this.uploads.input, this.folders.button, this.openButton, this.againButton, this.deleteButton, this.search),
-      this.folders.form, this.grid.element, this.hits, this.folders.list, this.progress.element)));
+        this.uploads.button, this.uploads.input, this.folders.button, this.openButton, this.againButton, this.renameButton, this.deleteButton, this.search),
+      this.renaming, this.folders.form, this.grid.element, this.hits, this.folders.list, this.progress.element, this.foot),
+    this.details));
     this.key("n", () => this.name.focus());
     this.key("D", () => this.remove());
     this.key("R", () => this.reprocess());
+    this.key("e", () => this.openRename());
   }
 
   draw(state) {
@@ -47,11 +68,19 @@ class LibraryView extends View {
     this.hits.hidden = !searching;
     this.grid.draw(state.rows, state.document, state.empty);
     this.drawHits(state.hits);
+    this.drawDetails(state.details);
+    this.foot.hidden = searching || !state.rows.length;
+    this.details.hidden = searching;
+    say(this.range, state.range);
+    this.before.disabled = state.page === 0;
+    this.after.disabled = state.page >= state.last_page;
     this.progress.draw(state.progress);
     this.folders.draw(state.folders, !state.read_only && state.selected !== null);
     const nothing = state.rows.length === 0 || searching;
     this.openButton.disabled = nothing;
-    this.againButton.disabled = this.deleteButton.disabled = nothing || state.read_only;
+    this.againButton.disabled = nothing || state.read_only;
+    // Without a document they are about the library itself.
+    this.renameButton.disabled = this.deleteButton.disabled = state.selected === null || state.read_only;
     this.uploads.button.disabled = state.read_only || state.selected === null;
     this.search.disabled = state.selected === null;
     this.create.hidden = state.read_only;
@@ -61,7 +90,7 @@ class LibraryView extends View {
   drawHits(hits) {
     const { h } = this;
     keyed(this.hits, hits, (hit) => {
-      const open = h("button", { type: "button", onclick: () => this.open(hit.document, hit.page) },
+      const open = h("button", { type: "button", onclick: () => this.openHit(hit.id) },
         h("span", { class: "where" }), h("span", { class: "passage" }));
       return h("li", {}, open);
     }, (node, hit) => {
@@ -80,8 +109,39 @@ class LibraryView extends View {
     if (name && (await this.ask("create", { name })) !== undefined) this.name.value = "";
   }
 
-  async open(id, page) {
-    if (id !== null && (await this.ask("open", { document: id, page })) !== undefined) this.goto("Document");
+  drawDetails(details) {
+    const { h } = this;
+    say(this.detailName, details.name);
+    sayBadge(this.detailStatus, details.status);
+    this.facts.replaceChildren(...details.facts.flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]));
+    say(this.summary, details.summary);
+    this.textButton.hidden = !details.name || details.text !== null;
+    this.text.hidden = details.text === null;
+    say(this.text, details.text ?? "");
+  }
+
+  async open(id) {
+    if (id !== null && (await this.ask("open", { document: id })) !== undefined) this.goto("Document");
+  }
+
+  async openHit(number) {
+    if ((await this.ask("open_hit", { number })) !== undefined) this.goto("Document");
+  }
+
+  openRename() {
+    if (this.renameButton.disabled) return;
+    this.renaming.hidden = false;
+    this.renamed = this.chosen() ?? null;
+    const library = this.state.libraries.find((one) => one.id === this.state.selected);
+    this.newName.value = this.renamed ? this.renamed.cells[0] : library?.name ?? "";
+    this.newName.focus();
+    this.newName.select();
+  }
+
+  async rename(event) {
+    event.preventDefault();
+    const name = this.newName.value.trim();
+    if (name && (await this.ask("rename", { name, document: this.renamed?.id ?? null })) !== undefined) this.renaming.hidden = true;
   }
 
   chosen() {
@@ -91,14 +151,20 @@ class LibraryView extends View {
   reprocess() {
     const row = this.chosen();
     if (!row || this.state.read_only) return;
-    this.confirm(`Read “${row.cells[0]}” again?`, "Reprocess", () => this.ask("reprocess", { document: row.id }));
+    this.confirm(`Process “${row.cells[0]}” again? ${this.state.service}`, "Reprocess", () => this.ask("reprocess", { document: row.id }));
   }
 
+  /** Removes the chosen document, or a library that has none. */
   remove() {
+    if (this.deleteButton.disabled) return;
     const row = this.chosen();
-    if (!row || this.state.read_only) return;
-    this.confirm(`Delete “${row.cells[0]}” from this library? This cannot be undone.`, "Delete",
-      () => this.ask("delete", { document: row.id }));
+    const library = this.state.libraries.find((one) => one.id === this.state.selected);
+    if (row) {
+      this.confirm(`Delete “${row.cells[0]}” from this library? This cannot be undone. ${this.state.service}`, "Delete",
+        () => this.ask("delete", { document: row.id }));
+    } else if (library) {
+      this.confirm(`Delete the library “${library.name}”? ${this.state.service}`, "Delete", () => this.ask("delete_library"));
+    }
   }
 }
 

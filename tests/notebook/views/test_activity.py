@@ -1,0 +1,30 @@
+import pytest
+from playwright.sync_api import Page, expect
+
+from support.views import EVIL, mount, sent
+
+pytestmark = pytest.mark.xdist_group("browser")
+
+
+def test_what_can_be_done_goes_with_the_row(page: Page) -> None:
+    failed, running = {"text": "✕ Failed", "role": "failed"}, {"text": "◐ Running", "role": "busy"}
+    rows = [
+        {"id": "upload-1", "cells": ["Upload", EVIL, failed, "", "", "", "No such file."],
+         "running": False, "retryable": True},
+        {"id": "ocr-2", "cells": ["OCR", "a.pdf", running, "1 of 3 pages", "", "", ""],
+         "running": True, "retryable": False},
+    ]  # fmt: skip
+    mount(page, "activity", {"rows": rows, "empty": "", "problem": None})
+    stop = page.get_by_role("button", name="■ Stop")
+    retry = page.get_by_role("button", name="Retry")
+    expect(page.get_by_role("row", name=EVIL)).to_contain_text("No such file.")
+    page.get_by_role("row", name=EVIL).click()
+    expect(stop).to_be_disabled()
+    retry.click()
+    assert sent(page, "retry")[0]["args"] == {"id": "upload-1"}
+    page.get_by_role("row", name="a.pdf").click()
+    expect(retry).to_be_disabled()
+    stop.click()
+    assert sent(page, "cancel")[0]["args"] == {"id": "ocr-2"}
+    page.get_by_role("button", name="Dismiss all").click()
+    assert len(sent(page, "dismiss_all")) == 1
