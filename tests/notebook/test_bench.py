@@ -11,6 +11,7 @@ import pytest
 from PIL import Image, ImageDraw, ImageFont
 
 import carrel
+from carrel import samples
 from carrel.notebook.bench import Bench
 from carrel.notebook.errors import BenchError
 from carrel.wire.files import File
@@ -300,3 +301,9 @@ def test_a_closed_bench_leaves_no_thread_and_no_panel(bench: Bench) -> None:
     bench.close()
     assert "carrel-store" not in {thread.name for thread in threading.enumerate()}
     assert [panel.comm for panel in panels] == [None, None]
+
+
+def test_the_sample_answers_from_its_document(bench: Bench) -> None:
+    answer = bench.sample()
+    assert answer.sources[0].document_name == samples.NAME
+    assert samples.NAME in [file.filename for file in bench.client.files.list().data]

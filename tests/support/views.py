@@ -60,7 +60,14 @@ def files_state(*rows: dict[str, Any], **fields: Any) -> dict[str, Any]:
 
 def preview(**fields: Any) -> dict[str, Any]:
     """A look into a file."""
-    nothing = {"of": None, "name": "", "kind": "none", "lines": [], "note": "", "pages": None}
+    nothing: dict[str, Any] = {
+        "of": None,
+        "name": "",
+        "kind": "none",
+        "lines": [],
+        "note": "",
+        "pages": None,
+    }
     return {**nothing, **fields}
 
 

@@ -28,12 +28,14 @@ from carrel.notebook.workbench import Workbench
 from carrel.store.activity import ActivityItem, ActivityService, ActivityState
 from carrel.store.agents import AgentsService
 from carrel.store.chat import ChatService
+from carrel.store.conversation import Turn
 from carrel.store.documents import DocumentsService, Source
 from carrel.store.drafts import Draft
 from carrel.store.handle import Handle
 from carrel.store.libraries import LibrariesService
 from carrel.store.loop import OwnerLoop
 from carrel.store.problem import Problem, ProblemError
+from carrel.store.samples import AGENT
 from carrel.store.selectors.chat import call_words
 from carrel.store.selectors.libraries import document_phase
 from carrel.store.selectors.session import header
@@ -292,10 +294,14 @@ class Bench:
                     "Register one of this name with @bench.tool.",
                 )
             )
-        answer = state.turns[-1]
-        taken, written = answer.prompt_tokens or 0, answer.completion_tokens or 0
-        usage = Usage(prompt_tokens=taken, completion_tokens=written, total_tokens=taken + written)
-        return Answer(asked.name, answer.text, answer.sources, usage, answer.version)
+        return _answer(asked.name, state.turns[-1])
+
+    def sample(self, *, timeout: float | None = None) -> Answer:
+        """Plays the shipped sample: reads it, searches it in a library, asks an agent about it."""
+        self._done(self._store.sample.play(), timeout)
+        turn = self._store.sample.slice.value.answer
+        assert turn is not None, "it was played to its end"
+        return _answer(AGENT, turn)
 
     def close(self) -> None:
         """Ends the panels, everything that runs, and the connection."""
@@ -409,6 +415,12 @@ async def _read(
     if item is not None and item.status == "cancelled":
         raise asyncio.CancelledError
     return tuple(page for page in service.slice.value.pages if page is not None)
+
+
+def _answer(agent: str, turn: Turn) -> Answer:
+    taken, written = turn.prompt_tokens or 0, turn.completion_tokens or 0
+    usage = Usage(prompt_tokens=taken, completion_tokens=written, total_tokens=taken + written)
+    return Answer(agent, turn.text, turn.sources, usage, turn.version)
 
 
 def _named(kind: str, name: str, found: Sequence[N]) -> N:

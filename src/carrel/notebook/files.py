@@ -98,7 +98,7 @@ class FilesPanel(Panel):
             return "Loading the files …"
         if state.narrowed:
             return nothing_words(state)
-        return 'No files yet. Drop one here, or run bench.upload("report.pdf").'
+        return 'No files yet. Drop one here, or run bench.upload("report.pdf") or bench.sample().'
 
     def _preview(self) -> Json:
         state, file = self._store.previews.slice.value, self.selected

@@ -53,7 +53,7 @@ class FilesView extends View {
     this.body.append(
       h("div", { class: "carrel-tools" },
         this.uploads.button, this.uploads.input, this.readButton, this.addButton, this.deleteButton,
-        h("span", { class: "carrel-gap" }), this.facets, this.search),
+        h("div", { class: "carrel-narrow" }, this.facets, this.search)),
       this.adding,
       h("div", { class: "carrel-panes" },
         h("div", { class: "carrel-pane" }, this.grid.element, this.sample, this.progress.element,

@@ -20,7 +20,7 @@ class LibraryView extends View {
       label: "Documents",
       columns: [
         { label: "Document", kind: "name" }, { label: "Status" },
-        { label: "Pages", kind: "number" }, { label: "Added", kind: "quiet" }, { label: "Summary", kind: "wide quiet" },
+        { label: "Pages", kind: "number" }, { label: "Added", kind: "quiet" }, { label: "Summary", kind: "summary quiet" },
       ],
       onSelect: (id) => this.ask("select", { document: id }),
       onOpen: (id) => this.open(id),

@@ -150,8 +150,9 @@ class FilesPlace(Place):
 
     def _show_details(self) -> None:
         state, file = self.store.files.slice.value, self._file()
-        if (file and file.id) != self._looked_into:
-            self._looked_into = file and file.id
+        file_id = None if file is None else file.id
+        if file_id != self._looked_into:
+            self._looked_into = file_id
             self.store.previews.show(file)
         details = self.query_one(FileDetails)
         if file is None:
