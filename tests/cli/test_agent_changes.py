@@ -22,9 +22,12 @@ def run(server: RunningServer, tmp_path: Path) -> Run:
             "import sys, pathlib\npath = pathlib.Path(sys.argv[1])\ntext = path.read_text()\n"
             f"{script}\npath.write_text(text)\n"
         )
-        editor = {"VISUAL": f"{sys.executable} {program}"} if script else {}
-        environment = {"CARREL_URL": server.url, "CARREL_API_KEY": server.api_key, **editor}
-        ended = await carrel(*arguments, **environment)
+        ended = await carrel(
+            *arguments,
+            CARREL_URL=server.url,
+            CARREL_API_KEY=server.api_key,
+            VISUAL=f"{sys.executable} {program}",
+        )
         assert ended.code == code, ended
         return ended
 

@@ -203,7 +203,7 @@ async def test_an_interrupted_document_leaves_the_pages_that_are_done(
 
 
 async def test_an_interrupted_folder_keeps_what_is_done(
-    server: RunningServer, tmp_path: Path
+    server: RunningServer, run: Run, tmp_path: Path
 ) -> None:
     folder, out = tmp_path / "documents", tmp_path / "out"
     folder.mkdir()

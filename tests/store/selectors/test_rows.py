@@ -251,7 +251,9 @@ def test_agents_versions_and_changes() -> None:
     assert (newest.active, newest.aliases, newest.note) == (True, "prod", "shorter, cites pages")
     assert (older.active, older.marked, older.age) == (False, True, "2 min ago")
     assert agents.diff_title(state) == "v3 → v4 · 2 changes"
-    words = [(row.field, row.words) for row in agents.change_rows(state.diff, {"0b1c": "contracts"})]
+    words = [
+        (row.field, row.words) for row in agents.change_rows(state.diff, {"0b1c": "contracts"})
+    ]
     assert words == [
         ("model", "large (same)"),
         ("instructions", "(same)"),
