@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 
 import carrel.notebook
+from carrel.notebook import assets
 from carrel.notebook.activity import ActivityPanel
 from carrel.notebook.agent import AgentPanel
 from carrel.notebook.chat import ChatPanel
+from carrel.notebook.compare import ComparePanel
 from carrel.notebook.document import DocumentPanel
 from carrel.notebook.files import FilesPanel
 from carrel.notebook.library import LibraryPanel
@@ -186,7 +188,7 @@ def test_a_closed_workbench_closes_its_panels(store: Store) -> None:
     assert files.comm is None
 
 
-@pytest.mark.parametrize("kind", [*PANELS, Workbench])
+@pytest.mark.parametrize("kind", [*PANELS, ComparePanel, Workbench])
 def test_a_panel_s_module_is_small_and_asks_no_network(kind: type[Panel]) -> None:
     module = str(kind._esm)
     assert len(module.encode()) < 40_000
@@ -200,6 +202,6 @@ def test_a_panel_s_module_is_small_and_asks_no_network(kind: type[Panel]) -> Non
 def test_every_static_text_belongs_to_a_panel() -> None:
     folder = Path(carrel.notebook.__path__[0]) / "static"
     panels = {kind.__name__[: -len("Panel")].lower() for kind in PANELS}
-    parts = {"_changes", "_compose", "_folders", "_reading", "_shared", "_source"}
-    named = parts | {"workbench"} | panels
+    parts = {"_shared", *(part for parts in assets.PARTS.values() for part in parts)}
+    named = parts | {"compare", "workbench"} | panels
     assert {path.stem for path in folder.iterdir()} == named

@@ -6,13 +6,15 @@ They are strings, not paths: a widget whose module is a path is never collected.
 from functools import cache
 from importlib.resources import files
 
-_PARTS = {
-    "agent": ("_changes",),
-    "chat": ("_compose", "_source"),
+PARTS = {
+    "activity": ("_grid", "_progress"),
+    "agent": ("_grid", "_choices", "_changes"),
+    "chat": ("_choices", "_uploads", "_compose", "_source"),
     "document": ("_reading",),
-    "library": ("_folders",),
+    "files": ("_grid", "_uploads", "_progress"),
+    "library": ("_grid", "_choices", "_uploads", "_progress", "_folders"),
 }
-"""What a panel has in modules and style sheets of their own."""
+"""What a panel is made of beside the shared part and its own, in modules and style sheets."""
 
 
 @cache
@@ -31,4 +33,4 @@ def style(panel: str) -> str:
 
 
 def _joined(panel: str, kind: str) -> str:
-    return "\n".join(_text(f"{name}.{kind}") for name in ("_shared", *_PARTS.get(panel, ()), panel))
+    return "\n".join(_text(f"{name}.{kind}") for name in ("_shared", *PARTS.get(panel, ()), panel))

@@ -1,0 +1,99 @@
+/**
+ * Files on their way to the kernel, which pulls them in ranges: nothing is held whole, and a
+ * message stays far below the websocket's limit. `offer` sends what was chosen as the intent.
+ */
+class Uploads {
+  /** @param {View} view @param {(offers: { key: string, name: string, size: number }[]) => void} offer */
+  constructor(view, offer) {
+    this.view = view;
+    this.offer = offer;
+    this.files = new Map();
+    this.count = 0;
+    const h = view.h;
+    this.input = h("input", {
+      type: "file", multiple: true, hidden: true, "aria-label": "Files to upload",
+      onchange: () => {
+        const chosen = [...this.input.files];
+        // Choosing the same file again must be a change again.
+        this.input.value = "";
+        this.add(chosen);
+      },
+    });
+    this.button = h("button", { type: "button", class: "carrel-button primary", onclick: () => this.input.click() }, "Upload…");
+    view.key("u", () => this.input.click());
+    view.on("read", (content) => this.read(content));
+    view.on("forget", (content) => this.files.delete(content.key));
+    this.acceptDrops(view.root);
+  }
+
+  /** @param {HTMLElement} zone */
+  acceptDrops(zone) {
+    const { signal } = this.view;
+    const over = (on) => (event) => {
+      if (!event.dataTransfer?.types.includes("Files")) return;
+      event.preventDefault();
+      event.stopPropagation();
+      zone.classList.toggle("dropping", on);
+    };
+    zone.addEventListener("dragover", over(true), { signal });
+    zone.addEventListener("dragleave", over(false), { signal });
+    zone.addEventListener("drop", (event) => {
+      over(false)(event);
+      // To be asked for now: the items are gone once the event is over.
+      const entries = [...(event.dataTransfer?.items ?? [])].map((item) => item.webkitGetAsEntry?.());
+      const files = [...(event.dataTransfer?.files ?? [])];
+      if (entries.some((entry) => entry?.isDirectory)) this.addTrees(entries);
+      else this.add(files);
+    }, { signal });
+  }
+
+  /** Adds dropped folders' files, named by their paths below the folder. @param {any[]} entries */
+  async addTrees(entries) {
+    const files = [];
+    try {
+      for (const entry of entries) if (entry) await gather(entry, "", files);
+    } catch (error) {
+      this.view.tell(`The folder cannot be read: ${error.message ?? error}`);
+      return;
+    }
+    if (files.length) this.add(files.map(([file]) => file), files.map(([, name]) => name));
+    else this.view.tell("There is no file in this folder.");
+  }
+
+  /** @param {File[]} files @param {string[]} names what they are called, if not by their own names */
+  add(files, names = files.map((file) => file.name)) {
+    if (!files.length) return;
+    const offers = files.map((file, index) => {
+      const key = `${this.view.id}-${++this.count}`;
+      this.files.set(key, file);
+      return { view: this.view.id, key, name: names[index], size: file.size };
+    });
+    this.offer(offers);
+  }
+
+  /** Answers the kernel's request for one range of a file. */
+  async read({ key, offset, length }) {
+    const answer = { kind: "chunk", view: this.view.id, key, offset };
+    const file = this.files.get(key);
+    try {
+      if (!file) throw new Error("the page no longer has this file");
+      const bytes = await file.slice(offset, offset + length).arrayBuffer();
+      if (!this.view.signal.aborted) this.view.model.send(answer, undefined, [bytes]);
+    } catch (error) {
+      this.view.model.send({ ...answer, error: String(error.message ?? error) });
+    }
+  }
+}
+
+/** Collects the files of a dropped entry with their paths. @param {any} entry @param {string} path */
+async function gather(entry, path, files) {
+  if (entry.isFile) {
+    files.push([await new Promise((resolve, reject) => entry.file(resolve, reject)), path || entry.name]);
+    return;
+  }
+  const reader = entry.createReader();
+  // A reader gives its entries a hundred at a time, and none at the end.
+  for (let batch; (batch = await new Promise((resolve, reject) => reader.readEntries(resolve, reject))).length;) {
+    for (const child of batch) await gather(child, path ? `${path}/${child.name}` : child.name, files);
+  }
+}
