@@ -70,7 +70,7 @@ def test_the_walk_by_clicks(workbench: Locator, tmp_path: Path) -> None:
     workbench.page.keyboard.press("Enter")
     expect(libraries.get_by_role("heading", name="walk · 0 documents")).to_be_visible()
     libraries.get_by_label("Files to upload").set_input_files(paper)
-    expect(libraries.get_by_text("● Ready")).to_be_visible(timeout=SLOW_MS)
+    expect(libraries.get_by_role("grid").get_by_text("● Ready")).to_be_visible(timeout=SLOW_MS)
 
     agents = place(workbench, "Agents")
     agents.get_by_role("button", name="New…").click()
@@ -122,7 +122,7 @@ def test_a_folder_arrives_and_an_agent_answers_from_it(workbench: Locator, tmp_p
     expect(libraries.get_by_text("2 to upload")).to_be_visible(timeout=SLOW_MS)
     libraries.get_by_label("Keep watching").check()
     libraries.get_by_role("button", name="Sync", exact=True).click()
-    expect(libraries.get_by_text("● Ready")).to_have_count(2, timeout=SLOW_MS)
+    expect(libraries.get_by_role("grid").get_by_text("● Ready")).to_have_count(2, timeout=SLOW_MS)
     row = libraries.get_by_label("Synced folders").get_by_role("listitem")
     expect(row).to_contain_text("● In sync, watching")
 
