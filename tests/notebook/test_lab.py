@@ -81,6 +81,7 @@ def test_the_walk_by_clicks(workbench: Locator, tmp_path: Path) -> None:
     agents.get_by_role("button", name="Edit").click()
     agents.get_by_label("Instructions").fill("Answer in one short sentence.")
     agents.get_by_role("button", name="Save").click()
+    agents.get_by_role("button", name="Save as v1").click()
     expect(agents.get_by_role("row", name="v1 ● active")).to_be_visible()
 
     chat = place(workbench, "Chat")
