@@ -49,6 +49,7 @@ async def test_files_are_looked_into(bench: Workbench, tmp_path: Path, name: str
     await upload(bench, digital_pdf(tmp_path / f"{name}.pdf"))
     await upload(bench, tmp_path / f"{name}.jsonl")
     await only(bench, name)
+    await bench.press("home")
     await bench.shows('1  {"question": 1}', '2  {"question": 2}', "2 lines")
     await bench.press("j")
     await bench.shows("2 pages", "▀▀▀▀", "application/pdf", "▸ " + name)
