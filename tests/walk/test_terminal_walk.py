@@ -98,7 +98,7 @@ def test_the_walk(tmp_path: Path, home: Path) -> None:
         app.press("4")
         app.wait_for(r"\[4 Agents\]")
         app.press("n")
-        app.wait_for("New agent")
+        app.wait_for(r"New agent[\s\S]*contracts")
         app.type("support")
         app.press("tab", "tab")
         app.type("Answer from the passages.")

@@ -58,6 +58,8 @@ KEY_NAMES = {
 for _digit in range(1, len(PLACES) + 1):
     cast("dict[str, object]", ANSI_SEQUENCES_KEYS).pop(f"\x1b{_digit}", None)
 
+DRAWN_AFTER = 0.1
+"""Seconds after which a place is drawn once more: twice as long as updates are delayed."""
 MAX_FAILURES = 10
 """The app gives up after so many unexpected errors: one may come back at every drawing."""
 
@@ -181,6 +183,8 @@ class CarrelApp(Steady, App[None]):
     async def action_go(self, place: str) -> None:
         if self._started:
             await self.switch_mode(place)
+            # What Textual draws while it delays updates after a switch is now and then lost.
+            self.set_timer(DRAWN_AFTER, self.screen.refresh)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         # A dialog is answered or closed before one goes elsewhere.
