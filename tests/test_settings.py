@@ -55,7 +55,7 @@ def test_a_file_is_read() -> None:
         ("theme = 3", "line 1: theme must be a text in quotes."),
         ('theme = "a"\n[keymap]\nfiles.upload = 3', "line 2: keymap must name keys"),
         ('[model_servers]\nmine = "no address"', "line 1: model_servers has something wrong"),
-        ('theme = "a"\nmouse = ', "line 2"),
+        ('theme = "a"\nmouse = !', "line 2"),
     ],
 )
 def test_a_mistake_is_named_with_its_line(text: str, words: str) -> None:

@@ -26,7 +26,7 @@ def run(server: RunningServer, tmp_path: Path) -> Run:
             *arguments,
             CARREL_URL=server.url,
             CARREL_API_KEY=server.api_key,
-            VISUAL=f"{sys.executable} {program}",
+            VISUAL=f"{sys.executable} {program}" if script else "",
         )
         assert ended.code == code, ended
         return ended

@@ -56,9 +56,11 @@ class GrowingText:
         """The blocks of the text, which begins with the one before."""
         tail = text[self._at :]
         found = _placed_blocks(tail)
-        if len(found) > 1:
+        lines = tail.split("\n")
+        # A line that is not at its end may still turn out to belong to the block before.
+        if len(found) > 1 and found[-1][0] + 1 < len(lines):
             self._settled += (html for _, html in found[:-1])
-            self._at += sum(len(line) + 1 for line in tail.split("\n")[: found[-1][0]])
+            self._at += sum(len(line) + 1 for line in lines[: found[-1][0]])
             found = found[-1:]
         return [*self._settled, *(html for _, html in found)]
 
