@@ -96,6 +96,16 @@ class Terminal:
                 raise AssertionError(f"the screen {verb} {wanted!r}; the program {state}:\n{text}")
             self._read(0.05)
 
+    def wait_still(self, seconds: float = 0.5, timeout: float = 30) -> None:
+        """Waits until nothing was drawn for a while: a form is seen before it takes keys."""
+        deadline = time.monotonic() + timeout
+        before, since = self.text, time.monotonic()
+        while time.monotonic() - since < seconds:
+            assert time.monotonic() < deadline, f"the screen never came to rest:\n{before}"
+            self._read(0.05)
+            if self.text != before:
+                before, since = self.text, time.monotonic()
+
     def wait_for_end(self, timeout: float = 15) -> int:
         """The program's exit code."""
         deadline = time.monotonic() + timeout

@@ -146,7 +146,7 @@ async def test_nobody_there_is_an_error_without_the_address() -> None:
     await engine.stop()
 
 
-async def test_the_next_completion_uses_the_same_connection() -> None:
+async def test_every_completion_has_a_connection_of_its_own() -> None:
     connections = 0
 
     async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -161,4 +161,4 @@ async def test_the_next_completion_uses_the_same_connection() -> None:
                 assert len(await chunks_of(engine)) == 4
         finally:
             await engine.stop()
-    assert connections == 1
+    assert connections >= 3, "a model's server may close one after a stream without a word"

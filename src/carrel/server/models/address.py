@@ -1,7 +1,6 @@
 """An OpenAI-compatible address: what it can do, and asking it."""
 
-import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,7 +12,6 @@ from pydantic_core import from_json
 from carrel.server.errors import ApiError
 
 _CONNECT_SECONDS = 10
-_END_SECONDS = 0.1
 _BYTES_PER_TOKEN = 4
 # What an address answers that has no embeddings, or a model without.
 _NOT_OFFERED = (404, 405, 501)
@@ -132,7 +130,6 @@ class ModelClient:
                 async with aclosing(EventSource(response).aiter_sse()) as events:
                     async for event in events:
                         if event.data == "[DONE]":
-                            await _end(events)
                             return
                         yield _chunk(event.data)
         except (httpx.HTTPError, SSEError):
@@ -158,7 +155,8 @@ def model_http() -> httpx.AsyncClient:
     """The transport: no proxy, no redirects, and answers that may take their time."""
     return httpx.AsyncClient(
         timeout=httpx.Timeout(None, connect=_CONNECT_SECONDS),
-        limits=httpx.Limits(max_connections=None, max_keepalive_connections=8),
+        # llama.cpp closes a connection after a stream without a word: a reused one would fail.
+        limits=httpx.Limits(max_connections=None, max_keepalive_connections=0),
         trust_env=False,
     )
 
@@ -175,14 +173,6 @@ def _answer(response: httpx.Response) -> dict[str, Any]:
 
 def _whole_number(value: object) -> int | None:
     return value if isinstance(value, int) else None
-
-
-async def _end(events: AsyncIterator[object]) -> None:
-    """Reads an answer to its very end: only such a connection can be used again."""
-    with suppress(TimeoutError):
-        async with asyncio.timeout(_END_SECONDS):
-            async for _ in events:
-                pass
 
 
 def _chunk(data: str) -> dict[str, Any]:
