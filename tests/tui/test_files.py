@@ -41,7 +41,7 @@ async def only(bench: Workbench, name: str) -> None:
     await bench.press("slash")
     await bench.type(name)
     await bench.press("enter")
-    await bench.shows(f"filter: {name}")
+    await bench.shows(f"filter: {name}", f"▸ {name.split()[0]}")
 
 
 async def test_files_are_looked_into(bench: Workbench, tmp_path: Path, name: str) -> None:
