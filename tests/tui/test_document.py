@@ -235,6 +235,8 @@ async def test_marked_files_are_read_one_after_the_other(
             file = await bench.store.files.upload(path)
             assert file is not None
             bench.store.files.mark(file.id)
+        files = bench.store.files.slice
+        await bench.until(lambda: all(files.value.find(id) for id in files.value.marked))
         await bench.press("o")
         await bench.shows("1 of 2 read; failed: broken.pdf.", wait=60)
         await bench.press("6")
