@@ -29,15 +29,15 @@ async def converse(
     with suppress(asyncio.IncompleteReadError, ConnectionError):
         stays = True
         while stays:
-            target, stays = await _request(reader)
+            target, stays = await read_request(reader)
             if target == "/v1/chat/completions":
-                await _stream(writer, words, delay)
+                await write_stream(writer, words, delay)
             else:
                 writer.write(_reply(_MODELS if target == "/v1/models" else None))
     writer.close()
 
 
-async def _request(reader: asyncio.StreamReader) -> tuple[str, bool]:
+async def read_request(reader: asyncio.StreamReader) -> tuple[str, bool]:
     """Reads one request; gives its target, and whether another may follow."""
     first, *lines = (await reader.readuntil(b"\r\n\r\n")).decode().lower().splitlines()
     fields = dict(line.split(": ", 1) for line in lines if line)
@@ -45,7 +45,8 @@ async def _request(reader: asyncio.StreamReader) -> tuple[str, bool]:
     return first.split()[1], fields.get("connection") != "close"
 
 
-async def _stream(writer: asyncio.StreamWriter, words: int, delay: float) -> None:
+async def write_stream(writer: asyncio.StreamWriter, words: int, delay: float = 0) -> None:
+    """Answers with so many words, the first after `delay` seconds."""
     head = (
         "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
     )

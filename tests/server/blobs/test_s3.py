@@ -211,7 +211,11 @@ def test_while_the_store_is_down_what_needs_it_is_a_503_and_the_rest_works(
             assert _files(data / "blobs" / "tmp") == []
             with s3_server(tmp_path / "s3", port):
                 assert http.get("/readyz").status_code == 200
-                assert http.get(f"/v1/files/{file['id']}/content").content == b"kept"
+                # This store takes new bytes a moment before it has found those it had.
+                deadline = time.monotonic() + 60
+                while (answer := http.get(f"/v1/files/{file['id']}/content")).status_code == 503:
+                    assert time.monotonic() < deadline
+                assert answer.content == b"kept"
                 assert http.get("/v1/files").json()["total"] == 1
 
 

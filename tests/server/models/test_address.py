@@ -10,7 +10,7 @@ import pytest
 
 from carrel.server.errors import ApiError
 from carrel.server.models.engine import Engine
-from support.model import converse
+from support.model import converse, read_request, write_stream
 from support.service import Answer, Request, Service, listen, reply, service
 
 MODELS = reply({"data": [{"id": "big", "max_model_len": 32000}, {"id": "small"}]})
@@ -146,7 +146,7 @@ async def test_nobody_there_is_an_error_without_the_address() -> None:
     await engine.stop()
 
 
-async def test_every_completion_has_a_connection_of_its_own() -> None:
+async def test_the_next_completion_uses_the_same_connection() -> None:
     connections = 0
 
     async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -161,4 +161,32 @@ async def test_every_completion_has_a_connection_of_its_own() -> None:
                 assert len(await chunks_of(engine)) == 4
         finally:
             await engine.stop()
-    assert connections >= 3, "a model's server may close one after a stream without a word"
+    assert connections == 1
+
+
+async def test_a_kept_connection_that_turns_out_closed_is_made_anew() -> None:
+    streams, asked = 0, 0
+
+    async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal streams, asked
+        served = 0
+        while True:
+            target, _ = await read_request(reader)
+            asked += target == "/v1/chat/completions"
+            if served:
+                return  # The next request is read, and the connection closed without a word.
+            if target != "/v1/chat/completions":
+                writer.write(MODELS if target == "/v1/models" else reply({}, 404))
+                continue
+            await write_stream(writer, words=2)
+            streams += 1
+            served += 1
+
+    async with listen(connected) as url:
+        engine = Engine(model_url=f"{url}/v1")
+        try:
+            for _ in range(3):
+                assert len(await chunks_of(engine)) == 4
+        finally:
+            await engine.stop()
+    assert (streams, asked) == (3, 4)

@@ -1,6 +1,7 @@
 """An OpenAI-compatible address: what it can do, and asking it."""
 
-from collections.abc import AsyncGenerator
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,6 +13,7 @@ from pydantic_core import from_json
 from carrel.server.errors import ApiError
 
 _CONNECT_SECONDS = 10
+_END_SECONDS = 0.1
 _BYTES_PER_TOKEN = 4
 # What an address answers that has no embeddings, or a model without.
 _NOT_OFFERED = (404, 405, 501)
@@ -130,6 +132,7 @@ class ModelClient:
                 async with aclosing(EventSource(response).aiter_sse()) as events:
                     async for event in events:
                         if event.data == "[DONE]":
+                            await _end(events)
                             return
                         yield _chunk(event.data)
         except (httpx.HTTPError, SSEError):
@@ -151,14 +154,43 @@ class ModelClient:
             raise unreachable() from None
 
 
+class _ReusingTransport(httpx.AsyncBaseTransport):
+    """Keeps connections, and asks once more on a new one where a kept one turns out closed.
+
+    llama.cpp closes a connection after a stream without a word, now and then just when it is
+    used again. Nothing was answered then, and a completion changes nothing that a second asking
+    would repeat.
+    """
+
+    def __init__(self) -> None:
+        self._kept = _transport(keepalive=8)
+        self._new = _transport(keepalive=0)
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """The answer's head."""
+        try:
+            return await self._kept.handle_async_request(request)
+        except (httpx.RemoteProtocolError, httpx.ReadError, httpx.WriteError):
+            return await self._new.handle_async_request(request)
+
+    async def aclose(self) -> None:
+        """Closes the connections."""
+        await self._kept.aclose()
+        await self._new.aclose()
+
+
 def model_http() -> httpx.AsyncClient:
     """The transport: no proxy, no redirects, and answers that may take their time."""
     return httpx.AsyncClient(
         timeout=httpx.Timeout(None, connect=_CONNECT_SECONDS),
-        # llama.cpp closes a connection after a stream without a word: a reused one would fail.
-        limits=httpx.Limits(max_connections=None, max_keepalive_connections=0),
+        transport=_ReusingTransport(),
         trust_env=False,
     )
+
+
+def _transport(keepalive: int) -> httpx.AsyncHTTPTransport:
+    limits = httpx.Limits(max_connections=None, max_keepalive_connections=keepalive)
+    return httpx.AsyncHTTPTransport(limits=limits, trust_env=False)
 
 
 def _answer(response: httpx.Response) -> dict[str, Any]:
@@ -173,6 +205,14 @@ def _answer(response: httpx.Response) -> dict[str, Any]:
 
 def _whole_number(value: object) -> int | None:
     return value if isinstance(value, int) else None
+
+
+async def _end(events: AsyncIterator[object]) -> None:
+    """Reads an answer to its very end: only such a connection can be used again."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_END_SECONDS):
+            async for _ in events:
+                pass
 
 
 def _chunk(data: str) -> dict[str, Any]:
