@@ -142,6 +142,17 @@ async def test_a_cancelled_upload_can_be_begun_anew() -> None:
     assert view.forgotten == ["k"]
 
 
+async def test_a_stop_that_comes_with_a_range_still_stops() -> None:
+    view = View(bytes(3 * CHUNK))
+    task = asyncio.create_task(drain(view.source()))
+    await asked(view, CHUNK)
+    view.answer(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asyncio.wait_for(task, 5)
+    assert view.asked == [0, CHUNK]
+
+
 async def test_a_page_that_is_gone_is_not_asked_again() -> None:
     view = View(b"abc")
     view.files.gone("v")

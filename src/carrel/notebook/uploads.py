@@ -108,7 +108,8 @@ class _Ranges:
 
 async def _arrived(future: asyncio.Future[bytes], size: int) -> bytes:
     try:
-        data = await asyncio.wait_for(future, PATIENCE)
+        async with asyncio.timeout(PATIENCE):  # Python 3.11's wait_for may swallow a cancellation
+            data = await future
     except TimeoutError:
         raise ProblemError(_interrupted("The page did not answer.")) from None
     if len(data) != size:

@@ -159,7 +159,9 @@ class SessionService(Service[SessionState]):
             await self._attempt()
             self._settled.set()
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._look.wait(), self._pause())
+                # Not wait_for: Python 3.11's may swallow a cancellation.
+                async with asyncio.timeout(self._pause()):
+                    await self._look.wait()
 
     async def _attempt(self) -> None:
         """One look at the service, after finding it where that is needed."""

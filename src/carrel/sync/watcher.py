@@ -50,7 +50,9 @@ async def changes(folder: Path) -> AsyncGenerator[None]:
         while True:
             yield
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(heard.wait(), EVERY)
+                # Not wait_for: Python 3.11's may swallow a cancellation.
+                async with asyncio.timeout(EVERY):
+                    await heard.wait()
             heard.clear()
             if listener.done():
                 listener = asyncio.create_task(_listen(folder, heard))
