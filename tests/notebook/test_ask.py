@@ -10,6 +10,7 @@ import carrel
 from carrel.notebook.bench import Bench
 from carrel.notebook.compare import ComparePanel
 from carrel.notebook.errors import BenchError
+from carrel.store.chat import ROUNDS
 from support.scripted import ScriptedService, scripted_service
 
 
@@ -87,6 +88,21 @@ def test_a_call_that_nobody_answers_is_an_error_in_words(
     service.call(("a23456789", "weather", "{}"))
     with pytest.raises(BenchError, match=r"weather\(\).*@bench.tool"):
         bench.ask("support", "?", timeout=30)
+
+
+def test_an_agent_that_only_calls_functions_is_an_error_in_words(
+    bench: Bench, service: ScriptedService
+) -> None:
+    @bench.tool
+    def noon() -> str:
+        """When it is noon."""
+        return "12:00"
+
+    for number in range(ROUNDS):
+        service.call((f"a2345678{number}", "noon", "{}"))
+    with pytest.raises(BenchError, match="The agent came to no answer"):
+        bench.ask("support", "?", timeout=30)
+    assert noon() == "12:00"
 
 
 def test_two_versions_stand_side_by_side(bench: Bench, service: ScriptedService) -> None:

@@ -145,6 +145,23 @@ def test_a_file_of_the_service_is_added_too(bench: Bench, lease: Path) -> None:
     assert bench.add(library, file, wait=False).name == "lease.pdf"
 
 
+def test_a_folder_is_synced_and_ready_to_be_searched(bench: Bench, tmp_path: Path) -> None:
+    folder = tmp_path / "contracts"
+    folder.mkdir()
+    (folder / "lease.txt").write_text("The notice period is three months.")
+    (folder / "rent.txt").write_text("The rent is due on the third day of a month.")
+    library = bench.create_library("from a folder")
+    synced = bench.sync(library, folder, exclude=["rent*"])
+    assert repr(synced) == "<Sync of contracts: 1 uploaded>"
+    assert "1 uploaded" in synced._repr_html_()
+    (document,) = bench.client.documents.list(library.id).data
+    assert (document.name, document.process_status) == ("lease.txt", "done")
+    (folder / "lease.txt").rename(folder / "2024.txt")
+    assert bench.sync(library, folder).summary.renamed == 1
+    with pytest.raises(BenchError, match="nowhere"):
+        bench.sync(library, tmp_path / "nowhere")
+
+
 def test_panels_of_two_libraries_do_not_disturb_each_other(bench: Bench) -> None:
     first, second = bench.create_library("first"), bench.create_library("second")
     wires = [Wire(bench.library(each)) for each in (first, second)]

@@ -422,6 +422,26 @@ async def test_functions_of_this_program_are_offered_and_called(
     assert said(store) == ["Weather?", "", '{"city": "Paris", "days": 1}', "Fine."]
 
 
+async def test_an_agent_that_has_to_call_functions_may_answer_once_it_has(
+    store: Store, service: ScriptedService
+) -> None:
+    service.agent["completion_args"] = {"tool_choice": "any"}
+
+    def noon() -> str:
+        return "12:00"
+
+    store.tools.add(noon)
+    await store.chat.new("agent")
+    handle = store.chat.send("When?")
+    service.call(("a23456789", "noon", "{}"))
+    await until(store.chat.slice, lambda state: len(state.turns) == 4)
+    service.say("At noon.")
+    service.finish()
+    await handle
+    first, second = service.requests
+    assert (first.get("tool_choice"), second["tool_choice"]) == (None, "auto")
+
+
 async def test_a_function_that_fails_is_told_to_the_model(
     store: Store, service: ScriptedService
 ) -> None:

@@ -22,7 +22,7 @@ from carrel.notebook.errors import BenchError
 from carrel.notebook.files import FilesPanel
 from carrel.notebook.library import LibraryPanel
 from carrel.notebook.panel import Json, Panel, finish, no_option
-from carrel.notebook.results import Answer, Reading
+from carrel.notebook.results import Answer, Reading, Synced
 from carrel.notebook.together import Together
 from carrel.notebook.workbench import Workbench
 from carrel.store.activity import ActivityItem, ActivityService, ActivityState
@@ -242,6 +242,32 @@ class Bench:
         )
         return self.wait_ready(added, timeout=timeout) if wait else added
 
+    def sync(
+        self,
+        library: str | Library,
+        folder: str | Path,
+        *,
+        delete: bool = False,
+        include: Sequence[str] = (),
+        exclude: Sequence[str] = (),
+        wait: bool = True,
+        timeout: float | None = None,
+    ) -> Synced:
+        """Brings a library in step with a folder that the kernel can read.
+
+        It waits until every document of the library is processed; one that fails says so in the
+        library. `delete`: what was deleted in the folder goes from the library too. `include`
+        and `exclude` are patterns as in `.gitignore`.
+        """
+        library_id, path = self._library(library).id, Path(folder).expanduser().resolve()
+        sync = self._store.sync
+        self._done(sync.sync(library_id, path, delete, include, exclude), timeout)
+        if wait:
+            self._run(_all_processed(self._store, library_id), timeout)
+        (done,) = (each for each in sync.slice.value.of(library_id) if each.path == path)
+        assert done.summary is not None, "it has ended"
+        return Synced(path, done.summary)
+
     def wait_ready(self, document: Document, *, timeout: float | None = None) -> Document:
         """Waits until a library's document is processed, and gives it as it is then."""
         ready = self._run(_processed(self._store, document), timeout)
@@ -292,6 +318,14 @@ class Bench:
                     "The agent calls a function that is not registered",
                     call_words(calls[0]),
                     "Register one of this name with @bench.tool.",
+                )
+            )
+        if state.turns[-1].role == "tool":
+            raise BenchError(
+                Problem(
+                    "The agent came to no answer",
+                    "It only called functions.",
+                    "Ask again, or change its instructions.",
                 )
             )
         return _answer(asked.name, state.turns[-1])
@@ -386,6 +420,17 @@ async def _agents(store: Store) -> list[Agent]:
         if len(page) < 100:
             break
     return agents
+
+
+async def _all_processed(store: Store, library_id: str) -> None:
+    client = await store.session.client()
+    documents: list[Document] = []
+    while page := (await client.documents.list(library_id, page=len(documents) // 100)).data:
+        documents += page
+        if len(page) < 100:
+            break
+    for document in documents:
+        await _processed(store, document)
 
 
 async def _processed(store: Store, document: Document) -> Document:

@@ -3,12 +3,14 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from html import escape
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from carrel.notebook.html import table
 from carrel.notebook.markdown import to_html
 from carrel.store.conversation import Turn
 from carrel.store.selectors.chat import sources_title
+from carrel.store.selectors.sync import summary_words
 from carrel.store.selectors.tables import Rows, as_csv, as_markdown, tables
 from carrel.wire.completions import Passage, Usage
 from carrel.wire.ocr import Page
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from carrel.notebook.document import DocumentPanel
+    from carrel.store.sync import Summary
 
 
 @dataclass(frozen=True)
@@ -108,6 +111,25 @@ class Answer:
         sources = "".join(f"<li>{escape(_where(passage))}</li>" for passage in self.sources)
         drawn = f"<p>{self._sources_title}</p><ol>{sources}</ol>" if sources else ""
         return f"<p><strong>{escape(self._speaker)}</strong></p>{to_html(self.text)}{drawn}"
+
+
+@dataclass(frozen=True)
+class Synced:
+    """A folder that was synced; `summary` counts what that did, and has the failures."""
+
+    folder: Path
+    summary: "Summary"
+
+    def __repr__(self) -> str:
+        return f"<Sync of {self.folder.name}: {summary_words(self.summary)}>"
+
+    def _repr_html_(self) -> str:
+        words = escape(summary_words(self.summary))
+        failed = "".join(
+            f"<li>{escape(one.path)}: {escape(one.reason)}</li>" for one in self.summary.failures
+        )
+        reasons = f"<ul>{failed}</ul>" if failed else ""
+        return f"<p><strong>{escape(self.folder.name)}</strong> {words}</p>{reasons}"
 
 
 def _where(passage: Passage) -> str:

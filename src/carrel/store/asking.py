@@ -53,6 +53,14 @@ class Asked:
         functions = (tool.get("function") for tool in self._tools())
         return frozenset(str(one.get("name")) for one in functions if one)
 
+    @property
+    def must_call(self) -> bool:
+        """Whether its every answer is to be a call."""
+        arguments = self.fields.completion_args
+        if arguments is not None and not isinstance(arguments, dict):
+            arguments = arguments.body()
+        return (arguments or {}).get("tool_choice") in ("any", "required")
+
     def needs_trial(self, parameters: Parameters) -> bool:
         """Whether an agent has to be made for the answer."""
         return not self.active or parameters.changes_agent

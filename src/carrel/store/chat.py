@@ -344,10 +344,14 @@ class ChatService(Area[ChatState]):
         from carrel.wire.completions import CompletionRequest
 
         state = self.slice.value
+        *before, _ = state.turns
+        # Who has to call a function with every answer would never come to one.
+        has_called = asked.must_call and before[-1].role == "tool"
         return CompletionRequest(
             agent_id="",
-            messages=await messages(client, state.turns[:-1]),
+            messages=await messages(client, before),
             tools=self.tools.offered(asked.functions) or None,
+            tool_choice="auto" if has_called else None,
             **state.parameters.request(),
         )
 

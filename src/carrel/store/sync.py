@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from carrel.client import Client
     from carrel.sync.ledger import Ledger, Settings, SyncedFolder
     from carrel.sync.progress import Preview as Preview
-    from carrel.sync.progress import Progress, Report, Summary
+    from carrel.sync.progress import Progress, Report
+    from carrel.sync.progress import Summary as Summary
     from carrel.sync.runner import Runner
 
 ARRIVING = 1.0
