@@ -134,6 +134,29 @@ def test_an_upload_whose_sender_goes_away_leaves_nothing(server: RunningServer) 
         )
 
 
+def test_an_upload_that_is_stopped_at_its_very_end_adds_no_file(
+    server: RunningServer, http: httpx.Client
+) -> None:
+    def answered() -> int:
+        return (server.data / "log" / "server.log").read_text().count("POST /v1/files ")
+
+    before, total = answered(), http.get("/v1/files").json()["total"]
+    body = multipart(file_part(bytes(4 * MIB)))
+    with socket.create_connection(("127.0.0.1", server.port)) as sender:
+        sender.sendall(
+            b"POST /v1/files HTTP/1.1\r\nhost: x\r\n"
+            b"content-type: multipart/form-data; boundary=b\r\n"
+            + f"content-length: {len(body)}\r\n".encode()
+            + f"authorization: Bearer {server.api_key}\r\n\r\n".encode()
+            + body
+        )
+    deadline = time.monotonic() + 30
+    while answered() == before and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert answered() == before + 1
+    assert http.get("/v1/files").json()["total"] == total
+
+
 @pytest.mark.usefixtures("before")
 def test_a_wrong_key_is_answered_though_the_sender_is_still_sending(server: RunningServer) -> None:
     answer = httpx.post(

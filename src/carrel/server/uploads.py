@@ -46,7 +46,11 @@ async def receive_upload(request: Request, blobs: Blobs, *, limit: int) -> Uploa
             receiver = _Receiver(_boundary(request), limit)
             async for batch in _batches(request.stream(), receiver):
                 await writer.write(batch)
-            return await receiver.finish(writer)
+            upload = await receiver.finish(writer)
+        # Making sure of the bytes takes a while: whoever stopped meanwhile wants no file.
+        if await request.is_disconnected():
+            raise ClientDisconnect
+        return upload
     except FormParserError as error:
         raise ApiError(400, f"The upload is not a well-formed multipart body: {error}") from None
     except ClientDisconnect:
