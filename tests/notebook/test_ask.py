@@ -8,9 +8,9 @@ import pytest
 
 import carrel
 from carrel.notebook.bench import Bench
-from carrel.notebook.compare import ComparePanel
 from carrel.notebook.errors import BenchError
 from carrel.store.chat import ROUNDS
+from support.panels import Wire
 from support.scripted import ScriptedService, scripted_service
 
 
@@ -107,5 +107,24 @@ def test_an_agent_that_only_calls_functions_is_an_error_in_words(
 
 def test_two_versions_stand_side_by_side(bench: Bench, service: ScriptedService) -> None:
     panel = bench.chat("support", versions=[3, 4])
-    assert isinstance(panel, ComparePanel)
     assert [chat.state["title"] for chat in panel.chats] == ["support v3", "support v4"]
+
+
+def test_a_chat_panel_asks_from_code_and_shows_it(bench: Bench, service: ScriptedService) -> None:
+    panel = bench.chat("support", height=300)
+    service.say("Three months.")
+    service.finish(tokens=(20, 5))
+    answer = panel.ask("How long?", timeout=30)
+    assert (repr(answer), answer.usage.total_tokens) == ("support v4: Three months.", 25)
+    state = Wire(panel).wait_state(lambda state: not state["busy"])
+    assert "Three months." in state["turns"][1]["blocks"][0]
+    with pytest.raises(BenchError, match=r"stopped after 0\.05 seconds"):
+        panel.ask("And then?", timeout=0.05)
+
+
+def test_versions_side_by_side_are_asked_from_code(bench: Bench, service: ScriptedService) -> None:
+    panel = bench.chat("support", versions=[4, 4])
+    for _ in panel.chats:
+        service.say("Three.")
+        service.finish()
+    assert [answer.text for answer in panel.ask("How long?", timeout=30)] == ["Three."] * 2

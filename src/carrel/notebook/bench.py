@@ -6,7 +6,7 @@ from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self, TypedDict, TypeVar, Unpack
+from typing import Any, Self, TypedDict, TypeVar, Unpack, overload
 from weakref import WeakSet
 
 from carrel.config import ConfigError, load_profile
@@ -14,6 +14,7 @@ from carrel.notebook import display
 from carrel.notebook.activity import ActivityPanel
 from carrel.notebook.agent import AgentPanel
 from carrel.notebook.agent_fields import AgentFields
+from carrel.notebook.calls import as_answer, done, last_answer
 from carrel.notebook.chat import ChatPanel
 from carrel.notebook.client import SyncClient
 from carrel.notebook.compare import ComparePanel
@@ -28,21 +29,17 @@ from carrel.notebook.workbench import Workbench
 from carrel.store.activity import ActivityItem, ActivityService, ActivityState
 from carrel.store.agents import AgentsService
 from carrel.store.chat import ChatService
-from carrel.store.conversation import Turn
 from carrel.store.documents import DocumentsService, Source
 from carrel.store.drafts import Draft
-from carrel.store.handle import Handle
 from carrel.store.libraries import LibrariesService
 from carrel.store.loop import OwnerLoop
 from carrel.store.problem import Problem, ProblemError
 from carrel.store.samples import AGENT
-from carrel.store.selectors.chat import call_words
 from carrel.store.selectors.libraries import document_phase
 from carrel.store.selectors.session import header
 from carrel.store.store import Store
 from carrel.store.watch import until
 from carrel.wire.agents import Agent
-from carrel.wire.completions import Usage
 from carrel.wire.documents import Document
 from carrel.wire.files import File
 from carrel.wire.libraries import Library
@@ -141,8 +138,8 @@ class Bench:
         """A panel of one library, by name or id: documents, upload, search."""
         store, chosen = self._store, self._library(library)
         service = LibrariesService(store.loop, store.session, store.activity, store.notifications)
-        self._done(service.select(chosen.id), None)
-        self._done(service.load(), None)
+        done(service.select(chosen.id))
+        done(service.load())
         self._together.join(service)
         return self._kept(LibraryPanel(store, service, **options))
 
@@ -150,10 +147,20 @@ class Bench:
         """A panel of one agent, by name or id: versions, what differs, make active, edit."""
         store, chosen = self._store, self._agent(agent)
         service = AgentsService(store.loop, store.session, store.notifications)
-        self._done(service.select(chosen.id), None)
-        self._done(service.load(), None)
+        done(service.select(chosen.id))
+        done(service.load())
         self._together.join(service)
         return self._kept(AgentPanel(store, service, **options))
+
+    @overload
+    def chat(
+        self, agent: str | Agent | None = None, *, versions: None = None, **options: Any
+    ) -> ChatPanel: ...
+
+    @overload
+    def chat(
+        self, agent: str | Agent, *, versions: Sequence[int], **options: Any
+    ) -> ComparePanel: ...
 
     def chat(
         self,
@@ -179,7 +186,7 @@ class Bench:
     ) -> ChatService:
         """A chat of its own with an agent."""
         service = self._store.another_chat(saved=saved)
-        self._done(service.new(agent.id, version), None)
+        done(service.new(agent.id, version))
         return service
 
     def tool(self, function: F) -> F:
@@ -202,7 +209,7 @@ class Bench:
 
     def upload(self, path: str | Path, *, timeout: float | None = None) -> File:
         """Uploads a file."""
-        return self._done(self._store.files.upload(Path(path)), timeout)
+        return done(self._store.files.upload(Path(path)), timeout)
 
     def ocr(self, document: str | Path | File, *, timeout: float | None = None) -> Reading:
         """Reads a document: a path, which is uploaded first, or a file that is there already."""
@@ -211,9 +218,7 @@ class Bench:
             self._store.loop, self._store.session, self._store.activity, self._store.renderer
         )
         source = Source("file", file.id, file.filename)
-        pages = self._done(
-            self._store.loop.run(_read(service, self._store.activity, source)), timeout
-        )
+        pages = done(self._store.loop.run(_read(service, self._store.activity, source)), timeout)
         return Reading(
             file.filename,
             pages,
@@ -222,7 +227,7 @@ class Bench:
 
     def create_library(self, name: str, description: str | None = None) -> Library:
         """Makes a library."""
-        return self._done(self._store.libraries.create(name, description), None)
+        return done(self._store.libraries.create(name, description))
 
     def add(
         self,
@@ -234,7 +239,7 @@ class Bench:
     ) -> Document:
         """Adds a path or a file to a library and waits until it is ready to be searched."""
         libraries, library_id = self._store.libraries, self._library(library).id
-        added = self._done(
+        added = done(
             libraries.add_file(library_id, document.id)
             if isinstance(document, File)
             else libraries.upload(library_id, Path(document)),
@@ -261,12 +266,12 @@ class Bench:
         """
         library_id, path = self._library(library).id, Path(folder).expanduser().resolve()
         sync = self._store.sync
-        self._done(sync.sync(library_id, path, delete, include, exclude), timeout)
+        done(sync.sync(library_id, path, delete, include, exclude), timeout)
         if wait:
             self._run(_all_processed(self._store, library_id), timeout)
-        (done,) = (each for each in sync.slice.value.of(library_id) if each.path == path)
-        assert done.summary is not None, "it has ended"
-        return Synced(path, done.summary)
+        (state,) = (each for each in sync.slice.value.of(library_id) if each.path == path)
+        assert state.summary is not None, "it has ended"
+        return Synced(path, state.summary)
 
     def wait_ready(self, document: Document, *, timeout: float | None = None) -> Document:
         """Waits until a library's document is processed, and gives it as it is then."""
@@ -278,12 +283,12 @@ class Bench:
 
     def create_agent(self, name: str, **fields: Unpack[AgentOptions]) -> Agent:
         """Makes an agent; without a model it gets the service's first."""
-        self._done(self._store.session.ready(), None)
+        done(self._store.session.ready())
         models = self._store.session.slice.value.models
         blank = Draft.blank(models[0] if models else "").changed(name=name)
         with _in_words():
             made = self._changed(blank, **fields).create()
-        return self._done(self._store.agents.create(made), None)
+        return done(self._store.agents.create(made))
 
     def edit_agent(self, agent: str | Agent, **fields: Unpack[AgentOptions]) -> Agent:
         """Makes the next version of an agent: these fields changed, the rest as it is."""
@@ -294,7 +299,7 @@ class Bench:
             raise BenchError(
                 Problem("Nothing changed", "The agent is as it was.", "Give a field that differs.")
             )
-        return self._done(self._store.agents.update(old.id, change), None)
+        return done(self._store.agents.update(old.id, change))
 
     def ask(
         self,
@@ -310,32 +315,15 @@ class Bench:
         """
         asked = self._agent(agent)
         service = self._begun(asked, version, saved=False)
-        self._done(service.send(text), timeout)
-        state = service.slice.value
-        if calls := state.conversation.open_calls():
-            raise BenchError(
-                Problem(
-                    "The agent calls a function that is not registered",
-                    call_words(calls[0]),
-                    "Register one of this name with @bench.tool.",
-                )
-            )
-        if state.turns[-1].role == "tool":
-            raise BenchError(
-                Problem(
-                    "The agent came to no answer",
-                    "It only called functions.",
-                    "Ask again, or change its instructions.",
-                )
-            )
-        return _answer(asked.name, state.turns[-1])
+        done(service.send(text), timeout)
+        return last_answer(service.slice.value)
 
     def sample(self, *, timeout: float | None = None) -> Answer:
         """Plays the shipped sample: reads it, searches it in a library, asks an agent about it."""
-        self._done(self._store.sample.play(), timeout)
+        done(self._store.sample.play(), timeout)
         turn = self._store.sample.slice.value.answer
         assert turn is not None, "it was played to its end"
-        return _answer(AGENT, turn)
+        return as_answer(AGENT, turn)
 
     def close(self) -> None:
         """Ends the panels, everything that runs, and the connection."""
@@ -359,25 +347,8 @@ class Bench:
 
     # how the calls wait
 
-    def _done(self, handle: Handle[T], timeout: float | None) -> T:
-        """The action's result, or its problem as an error."""
-        try:
-            result = handle.result(timeout)
-        except (KeyboardInterrupt, TimeoutError) as error:
-            handle.cancel()
-            if isinstance(error, KeyboardInterrupt):
-                raise
-            raise BenchError(
-                Problem("It took too long", f"It was stopped after {timeout:g} seconds.")
-            ) from None
-        if handle.error is not None:
-            raise BenchError(handle.error)
-        if handle.outcome == "cancelled":
-            raise BenchError(Problem("It was stopped", "", "Run the cell again to start anew."))
-        return result  # type: ignore[return-value]  # None only where T has it
-
     def _run(self, coroutine: Coroutine[Any, Any, T], timeout: float | None = None) -> T:
-        return self._done(self._store.loop.run(coroutine), timeout)
+        return done(self._store.loop.run(coroutine), timeout)
 
     def _library(self, library: str | Library) -> Library:
         if isinstance(library, Library):
@@ -460,12 +431,6 @@ async def _read(
     if item is not None and item.status == "cancelled":
         raise asyncio.CancelledError
     return tuple(page for page in service.slice.value.pages if page is not None)
-
-
-def _answer(agent: str, turn: Turn) -> Answer:
-    taken, written = turn.prompt_tokens or 0, turn.completion_tokens or 0
-    usage = Usage(prompt_tokens=taken, completion_tokens=written, total_tokens=taken + written)
-    return Answer(agent, turn.text, turn.sources, usage, turn.version)
 
 
 def _named(kind: str, name: str, found: Sequence[N]) -> N:

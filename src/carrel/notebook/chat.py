@@ -6,8 +6,10 @@ from functools import lru_cache
 from typing import Any, Literal
 
 from carrel.notebook.assets import module, style
+from carrel.notebook.calls import done, last_answer
 from carrel.notebook.markdown import GrowingText, to_blocks
 from carrel.notebook.panel import Cell, Json, Panel, finish, intent, problem_json
+from carrel.notebook.results import Answer
 from carrel.notebook.uploads import Offer
 from carrel.store.attachments import as_mention
 from carrel.store.chat import ChatService
@@ -60,6 +62,11 @@ class ChatPanel(Panel):
         super().__init__(store, **options)
         self._follow(self._chat.slice, store.agents.slice)
         store.agents.load()
+
+    def ask(self, text: str, *, timeout: float | None = None) -> Answer:
+        """Asks in this conversation, as typing does, and waits for the answer."""
+        done(self._chat.send(text), timeout)
+        return last_answer(self._chat.slice.value)
 
     def refresh(self) -> None:
         """Draws the newest state; of an answer under way only what changed, as a message."""

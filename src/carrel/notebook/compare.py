@@ -5,8 +5,10 @@ from html import escape
 from typing import Any
 
 from carrel.notebook.assets import module, style
+from carrel.notebook.calls import done, last_answer
 from carrel.notebook.chat import ChatPanel
 from carrel.notebook.panel import Json, Panel, intent
+from carrel.notebook.results import Answer
 from carrel.store.chat import ChatService
 from carrel.store.selectors.chat import title
 from carrel.store.store import Store
@@ -28,6 +30,12 @@ class ComparePanel(Panel):
         )
         super().__init__(store, **{"height": 560, **options})
         self._follow(*(service.slice for service in self._services))
+
+    def ask(self, text: str, *, timeout: float | None = None) -> list[Answer]:
+        """Asks all of them at once, as typing does, and waits for their answers, in order."""
+        for handle in [service.send(text) for service in self._services]:
+            done(handle, timeout)
+        return [last_answer(service.slice.value) for service in self._services]
 
     def _view(self) -> Json:
         states = [service.slice.value for service in self._services]

@@ -47,6 +47,12 @@ class FilesPanel(Panel):
         state = self._store.files.slice.value
         return state.find(state.selected)
 
+    @property
+    def marked(self) -> tuple[File, ...]:
+        """The marked files of this page, in its order."""
+        state = self._store.files.slice.value
+        return tuple(file for file in state.items if file.id in state.marked)
+
     def refresh(self) -> None:
         """Draws the newest state, and looks into the selected file while a page shows it."""
         file = self.selected

@@ -1,0 +1,68 @@
+"""Calls from code: they wait for their result, and what goes wrong is an error in words."""
+
+from typing import TypeVar
+
+from carrel.notebook.errors import BenchError
+from carrel.notebook.results import Answer
+from carrel.store.chat_state import ChatState
+from carrel.store.conversation import Turn
+from carrel.store.handle import Handle
+from carrel.store.problem import Problem
+from carrel.store.selectors.chat import call_words
+from carrel.wire.completions import Usage
+
+T = TypeVar("T")
+
+
+def done(handle: Handle[T], timeout: float | None = None) -> T:
+    """The action's result.
+
+    Raises:
+        BenchError: it failed, was stopped, or took longer than `timeout` seconds.
+    """
+    try:
+        result = handle.result(timeout)
+    except (KeyboardInterrupt, TimeoutError) as error:
+        handle.cancel()
+        if isinstance(error, KeyboardInterrupt):
+            raise
+        raise BenchError(
+            Problem("It took too long", f"It was stopped after {timeout:g} seconds.")
+        ) from None
+    if handle.error is not None:
+        raise BenchError(handle.error)
+    if handle.outcome == "cancelled":
+        raise BenchError(Problem("It was stopped", "", "Run the cell again to start anew."))
+    return result  # type: ignore[return-value]  # None only where T has it
+
+
+def last_answer(state: ChatState) -> Answer:
+    """What a question has led to.
+
+    Raises:
+        BenchError: to no answer, but to calls of functions.
+    """
+    if calls := state.conversation.open_calls():
+        raise BenchError(
+            Problem(
+                "The agent calls a function that is not registered",
+                call_words(calls[0]),
+                "Register one of this name with @bench.tool.",
+            )
+        )
+    if state.turns[-1].role == "tool":
+        raise BenchError(
+            Problem(
+                "The agent came to no answer",
+                "It only called functions.",
+                "Ask again, or change its instructions.",
+            )
+        )
+    return as_answer(state.agent_name, state.turns[-1])
+
+
+def as_answer(agent: str, turn: Turn) -> Answer:
+    """A turn of an agent, for plain code."""
+    taken, written = turn.prompt_tokens or 0, turn.completion_tokens or 0
+    usage = Usage(prompt_tokens=taken, completion_tokens=written, total_tokens=taken + written)
+    return Answer(agent, turn.text, turn.sources, usage, turn.version)
