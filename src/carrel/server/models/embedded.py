@@ -10,8 +10,11 @@ whoever started it.
 
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
+
+from carrel.server.parent import end_with_parent
 
 SLOTS = 4
 """Completions that run at the same time; the context is shared between them."""
@@ -26,6 +29,7 @@ _PROMPT_CACHE_MIB = 128
 
 
 def main() -> None:
+    end_with_parent()
     key = sys.stdin.readline().strip()
     # Whatever the engine prints must not be taken for the address.
     answer = os.dup(1)
@@ -34,9 +38,11 @@ def main() -> None:
         server = start(Path(sys.argv[-1]), key, tokenizer="--tokenizer" in sys.argv)
     except RuntimeError as error:
         sys.exit(str(error))
-    os.write(answer, f"{server.listening_address}\n".encode())
-    os.close(answer)
-    sys.stdin.read()
+    with suppress(BrokenPipeError):
+        os.write(answer, f"{server.listening_address}\n".encode())
+        os.close(answer)
+        sys.stdin.read()
+    # Without taking the engine apart, which at times waits for ever.
     os._exit(0)
 
 

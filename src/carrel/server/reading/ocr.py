@@ -12,6 +12,7 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from carrel.server.parent import end_with_parent
 from carrel.server.reading.frames import Frame, read_frame, write_frame
 from carrel.server.reading.letters import speller
 from carrel.server.reading.noise import without_noise
@@ -110,6 +111,7 @@ def serve(requests: BinaryIO, answers: BinaryIO) -> None:
 
 
 def main() -> None:
+    end_with_parent()
     answers = os.fdopen(os.dup(1), "wb")
     # Whatever a library prints must not end up between the messages.
     os.dup2(2, 1)

@@ -20,6 +20,7 @@ from typing import Any, BinaryIO
 from PIL import Image
 
 from carrel.server.mimetypes import sniff
+from carrel.server.parent import end_with_parent
 from carrel.server.reading.children import limit_this_process
 from carrel.server.reading.frames import Frame, read_frame, write_frame
 from carrel.server.reading.office.document import Office
@@ -50,6 +51,7 @@ class Parser:
                 return
             copy = os.fork()
             if copy == 0:
+                end_with_parent()
                 self._answer(request)
                 self._answers.flush()
                 os._exit(0)
@@ -130,6 +132,7 @@ def _is_picture(head: bytes) -> bool:
 
 
 def main() -> None:
+    end_with_parent()
     answers = os.fdopen(os.dup(1), "wb")
     # Whatever a library prints must not end up between the messages.
     os.dup2(2, 1)
