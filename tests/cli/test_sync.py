@@ -1,6 +1,7 @@
 """`carrel sync` against a service that knows the documented endpoints alone."""
 
 import asyncio
+import contextlib
 import signal
 import time
 from collections.abc import AsyncIterator, Callable
@@ -91,6 +92,7 @@ async def test_what_failed_is_listed_and_the_exit_code_says_so(
 async def test_wrong_usage(library: StrictLibrary, folder: Path) -> None:
     assert "does not exist" in (await sync(library, folder / "gone", code=2)).err
     assert "do not go together" in (await sync(library, folder, "--watch", "--dry-run", code=2)).err
+    assert "is no pattern" in (await sync(library, folder, "--exclude", "!", code=2)).err
     missing = await carrel("sync", folder, "--library", "none", CARREL_URL=library.service.url)
     assert (missing.code, "There is no library “none”" in missing.err) == (1, True)
 
@@ -105,11 +107,19 @@ async def test_a_read_only_profile(library: StrictLibrary, folder: Path, home: P
     assert ended.code == 0
 
 
-async def test_watching(library: StrictLibrary, folder: Path) -> None:
-    process = await start(
-        "sync", folder, "--library", LIBRARY, "--watch", CARREL_URL=library.service.url
-    )
+@contextlib.asynccontextmanager
+async def watching(folder: Path, url: str) -> AsyncIterator[asyncio.subprocess.Process]:
+    process = await start("sync", folder, "--library", LIBRARY, "--watch", CARREL_URL=url)
     try:
+        yield process
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.communicate()
+
+
+async def test_watching(library: StrictLibrary, folder: Path) -> None:
+    async with watching(folder, library.service.url) as process:
         await until(lambda: len(library.held) == 2)
         assert process.stderr
         assert b"Watching" in await process.stderr.readline()
@@ -119,8 +129,13 @@ async def test_watching(library: StrictLibrary, folder: Path) -> None:
         await until(lambda: set(library.held) == {"d/a.txt", "d/b.txt", "new.txt"})
         process.send_signal(signal.SIGINT)
         assert await asyncio.wait_for(process.wait(), 20) == 130
-    finally:
-        if process.returncode is None:
-            process.kill()
-        await process.communicate()
     assert sorted(library.uploads) == ["a.txt", "b.txt", "new.txt"]
+
+
+async def test_watching_says_that_no_server_answers_and_goes_on(folder: Path) -> None:
+    async with watching(folder, "http://127.0.0.1:1") as process:
+        assert process.stderr
+        assert b"Watching" in await process.stderr.readline()
+        assert b"No server answers" in await process.stderr.readline()
+        process.send_signal(signal.SIGINT)
+        assert await asyncio.wait_for(process.wait(), 20) == 130

@@ -110,6 +110,23 @@ async def test_a_refused_file_is_not_sent_again_before_it_changes(desk: Desk) ->
         assert (await runner.run()).uploaded == 1
 
 
+@pytest.mark.parametrize("status", [403, 429])
+async def test_what_was_no_fault_of_a_file_is_tried_again(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, status: int
+) -> None:
+    monkeypatch.setattr(remote, "PAUSES", ())
+    desk.write("a.txt", "one")
+    desk.library.meddle = lambda request: (
+        reply({"message": "Not now."}, status) if request.method == "POST" else None
+    )
+    async with desk.client() as client:
+        runner = desk.runner(client)
+        with pytest.raises(ServiceError):
+            await runner.run()
+        desk.library.meddle = lambda request: None
+        assert (await runner.run()).uploaded == 1
+
+
 def too_large(request: Request) -> bytes | None:
     refused = request.method == "POST" and b"far too much" in request.body
     return reply({"message": "The document is too large."}, 413) if refused else None

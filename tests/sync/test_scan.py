@@ -61,6 +61,22 @@ def test_asked_patterns_win_over_rule_files(folder: Path) -> None:
     assert found(folder, include=["d/", "a.txt"], exclude=["b.txt"]) == {"a.txt", "d/b.pdf"}
 
 
+def test_what_is_no_pattern_says_nothing_in_a_rule_file(folder: Path) -> None:
+    write(folder / ".gitignore", "!\n[z-a]\n*.log\n")
+    write(folder / ".carrelignore" / "a.txt", "x")
+    for name in ("a.log", "a.txt"):
+        write(folder / name, "x")
+    assert found(folder) == {"a.txt"}
+
+
+@pytest.mark.parametrize("pattern", ["!", "\\", "[z-a]"])
+def test_what_is_no_pattern_cannot_be_asked_for(pattern: str) -> None:
+    with pytest.raises(SyncError, match="is no pattern"):
+        Rules.of(include=[pattern])
+    with pytest.raises(SyncError, match="is no pattern"):
+        Rules.of(exclude=[pattern])
+
+
 def test_links_and_empty_files_are_left_out(folder: Path, tmp_path: Path) -> None:
     write(tmp_path / "elsewhere" / "secret.txt", "x")
     write(folder / "here.txt", "x")

@@ -29,7 +29,10 @@ _PAUSE = 10.0
 
 def sync(
     folder: Annotated[
-        Path, typer.Argument(metavar="FOLDER", exists=True, file_okay=False, resolve_path=True)
+        Path,
+        typer.Argument(
+            metavar="FOLDER", exists=True, file_okay=False, resolve_path=True, help="What leads."
+        ),
     ],
     library: Annotated[str, typer.Option(metavar="LIBRARY", help="The library's id or name.")],
     watch: Annotated[bool, typer.Option("--watch", help="Go on until interrupted.")] = False,
@@ -59,7 +62,9 @@ def sync(
     .carrelignore say. Patterns are like theirs, and both options may be repeated. After an
     interruption, however it came, the same command goes on where it was.
     """
+    from carrel.sync.errors import SyncError
     from carrel.sync.ledger import Ledger, Settings
+    from carrel.sync.rules import Rules
 
     if watch and dry_run:
         raise CommandError("--watch and --dry-run do not go together.", Code.USAGE)
@@ -67,6 +72,10 @@ def sync(
     if not dry_run:
         check_writable(chosen)
     settings = Settings(delete, tuple(include or ()), tuple(exclude or ()))
+    try:
+        Rules.of(settings.include, settings.exclude)
+    except SyncError as error:
+        raise CommandError(str(error), Code.USAGE) from None
     with Ledger(folders().sync) as ledger:
         command = _Sync(chosen, ledger, folder, library, settings, json)
         if dry_run:
@@ -114,13 +123,15 @@ class _Sync:
         from carrel.sync.watcher import follow
 
         while True:
-            with contextlib.suppress(Unreachable, LocalError):
+            try:
                 async with self._runner() as runner, contextlib.aclosing(follow(runner)) as results:
                     async for result in results:
                         self._tell_round(result)
                         if isinstance(result, Unreachable):
                             # The server of this machine may come back at another address.
                             break
+            except (Unreachable, LocalError) as error:
+                self._tell_round(error)
             await asyncio.sleep(_PAUSE)
 
     @contextlib.asynccontextmanager

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 from pathspec import GitIgnoreSpec
 
+from carrel.sync.errors import SyncError
+
 RULE_FILES = (".gitignore", ".carrelignore")
 """Files whose rules hold in their folder and below, the later file after the earlier."""
 
@@ -33,12 +35,22 @@ class Rules:
 
     @classmethod
     def of(cls, include: Sequence[str] = (), exclude: Sequence[str] = ()) -> Rules:
-        """Only files that fit a pattern of `include`, if there are any; none that fit `exclude`."""
+        """Only files that fit a pattern of `include`, if there are any; none that fit `exclude`.
+
+        Raises:
+            SyncError: one of them is no pattern.
+        """
+        for pattern in (*include, *exclude):
+            if not _is_pattern(pattern):
+                raise SyncError(f"“{pattern}” is no pattern. Write it as in .gitignore: *.pdf")
         return cls(_spec(include), _spec(exclude))
 
     def below(self, folder: str, lines: Sequence[str]) -> Rules:
-        """These rules, and those of a folder's own rule files, which win."""
-        spec = _spec(lines)
+        """These rules, and those of a folder's own rule files, which win.
+
+        A line that is no pattern says nothing, as with Git.
+        """
+        spec = _spec([line for line in lines if _is_pattern(line)])
         if spec is None:
             return self
         prefix = f"{folder}/" if folder else ""
@@ -56,6 +68,14 @@ class Rules:
             if verdict is not None:
                 return verdict
         return False
+
+
+def _is_pattern(line: str) -> bool:
+    try:
+        GitIgnoreSpec.from_lines([line])
+    except (ValueError, re.error):
+        return False
+    return True
 
 
 def _spec(lines: Sequence[str]) -> GitIgnoreSpec | None:

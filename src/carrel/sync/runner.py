@@ -8,13 +8,13 @@ from collections.abc import Callable, Coroutine, Iterable
 from dataclasses import dataclass, field, replace
 
 from carrel.client import Client
-from carrel.client.errors import ServiceError
+from carrel.client.errors import ClientError, ServiceError
 from carrel.sync.contents import Contents, read_contents
 from carrel.sync.errors import SyncError
 from carrel.sync.ledger import Ledger, Settings, SyncedFolder
 from carrel.sync.plan import Known, Plan, Removal, Rename, Upload, document_name, make_plan
 from carrel.sync.progress import PERIOD, Failure, Preview, Progress, Report, Summary, Tally
-from carrel.sync.remote import Remote
+from carrel.sync.remote import Remote, hopeless
 from carrel.sync.rules import Rules
 from carrel.sync.scan import scan
 
@@ -56,7 +56,7 @@ class Runner:
         self._settings = settings
         self._report = report
         self._remote = Remote(client, folder.library_id)
-        self._refused: dict[str, ServiceError] = {}
+        self._refused: dict[str, str] = {}
 
     async def preview(self) -> Preview:
         """What `run` would do now; changes nothing.
@@ -184,7 +184,7 @@ class Runner:
     async def _upload(self, upload: Upload, look: _Look, tally: Tally, *, own: bool) -> None:
         """Uploads a content that the library does not have; `own` says it was begun before."""
         if upload.hash in self._refused:
-            raise self._refused[upload.hash]
+            raise ClientError(self._refused[upload.hash])
         name = document_name(upload.path)
         document_id = look.by_hash.get(upload.hash)
         named = None
@@ -216,8 +216,8 @@ class Runner:
                     self.folder.path / upload.path, file_name, size, upload.hash, moved
                 )
             except ServiceError as error:
-                if error.status < 500:
-                    self._refused[upload.hash] = error
+                if error.status < 500 and not hopeless(error):
+                    self._refused[upload.hash] = str(error)
                 raise
         return document.id, document.name
 

@@ -79,7 +79,8 @@ def scan(folder: Path, rules: Rules) -> Scan:
 
 
 def _own_rules(entries: list[os.DirEntry[str]]) -> list[str]:
-    found = {entry.name: entry.path for entry in entries if entry.name in RULE_FILES}
+    rule_files = (entry for entry in entries if entry.name in RULE_FILES and entry.is_file())
+    found = {entry.name: entry.path for entry in rule_files}
     lines: list[str] = []
     for name in RULE_FILES:
         if name in found:
