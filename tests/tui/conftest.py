@@ -4,7 +4,12 @@ import time
 from collections.abc import Iterator
 
 import pytest
+from textual.app import App
 from textual.widgets import Input, TextArea
+
+from support.svg import self_contained
+
+_EXPORT = App.export_screenshot
 
 
 @pytest.fixture(autouse=True)
@@ -17,6 +22,13 @@ def still(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
     monkeypatch.undo()
     time.tzset()
+
+
+@pytest.fixture(autouse=True)
+def own_fonts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Snapshots without the web addresses of fonts."""
+    export = lambda app, **how: self_contained(_EXPORT(app, **how))  # noqa: E731
+    monkeypatch.setattr(App, "export_screenshot", export)
 
 
 @pytest.fixture

@@ -5,7 +5,8 @@ from PIL import Image
 from textual.app import App, ComposeResult
 from textual.content import Content
 
-from carrel.tui.widgets.picture import DETAIL, PagePicture, Protocol, picture_protocol
+from carrel.store.selectors.boxes import Rect
+from carrel.tui.widgets.picture import DETAIL, Frame, PagePicture, Protocol, picture_protocol
 
 
 @pytest.mark.parametrize(
@@ -95,6 +96,17 @@ async def test_the_last_row_of_an_odd_height_is_drawn() -> None:
         await app.pane.show(png(("red",), ("red",), ("blue",)))
         await pilot.pause()
         assert [text for text, *_ in cells(app)] == ["▀", "▀"]
+
+
+async def test_no_other_frame_is_seen_inside_the_marked_one() -> None:
+    app = PictureApp()
+    async with app.run_test(size=(20, 12)) as pilot:
+        marked = Frame(Rect(0.2, 0.2, 0.6, 0.6), "red", marked=True)
+        within = Frame(Rect(0.3, 0.3, 0.4, 0.4), "blue")
+        await app.pane.show(png(*[("white",) * 10] * 10), 10, (marked, within))
+        await pilot.pause()
+        drawn = {colour for _, fore, back in cells(app) for colour in (fore, back)}
+        assert drawn == {(255, 255, 255), (255, 0, 0)}
 
 
 async def test_a_zoomed_picture_can_be_scrolled() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -11,6 +12,8 @@ if TYPE_CHECKING:
     from carrel.store.libraries import LibrariesState
     from carrel.wire.documents import Document
     from carrel.wire.libraries import Library
+
+_HEADING = re.compile(r"(?<!\S)#{1,6} ")
 
 DocumentPhase = Literal["queued", "processing", "ready", "failed"]
 
@@ -156,7 +159,7 @@ def hit_rows(state: LibrariesState) -> tuple[HitRow, ...]:
             hit.document_id,
             one_line(hit.document_name),
             "" if hit.page is None else str(hit.page + 1),
-            one_line(marked(hit.snippet, hit.matches)),
+            one_line(_HEADING.sub("", marked(hit.snippet, hit.matches))),
         )
         for number, hit in enumerate(state.hits, 1)
     )

@@ -1,7 +1,7 @@
 """1 Files: what lies at the service."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
 
@@ -11,7 +11,7 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Input
 
-from carrel.store.activity import ActivityState
+from carrel.store.activity import ActivityItem, ActivityState
 from carrel.store.documents import Source
 from carrel.store.files import FilesState
 from carrel.store.previews import PreviewState
@@ -82,10 +82,11 @@ class FilesPlace(Place):
 
     def on_mount(self) -> None:
         self._uploads: list[Row] = []
+        self._runs: Mapping[str | None, ActivityItem] = {}
         self._awaited: str | None = None
         self._looked_into: str | None = None
         self.follow(self.store.files.slice, self._show)
-        self.follow(self.store.activity.slice, self._show_uploads)
+        self.follow(self.store.activity.slice, self._show_work)
         self.follow(self.store.previews.slice, self._show_preview)
         self.store.files.load()
         self.set_interval(30, self._refresh_ages)
@@ -114,7 +115,7 @@ class FilesPlace(Place):
         self._show_details()
 
     def _rows(self, state: FilesState) -> PagedRows:
-        now, runs = time.time(), ocr_runs(self.store.activity.slice.value)
+        now, runs = time.time(), self._runs
 
         def make(index: int) -> Row | None:
             file = state.at(index)
@@ -134,16 +135,18 @@ class FilesPlace(Place):
         self._awaited = file_id
         self._show(self.store.files.slice.value)
 
-    def _show_uploads(self, state: ActivityState) -> None:
+    def _show_work(self, state: ActivityState) -> None:
         uploads = [
             _upload_row(row)
             for row in activity_rows(state, time.time())
             if row.id.startswith("upload") and row.status.role in ("busy", "waiting", "failed")
         ]
-        if uploads != self._uploads:
-            self._uploads = uploads
+        runs = ocr_runs(state)
+        if (uploads, runs) != (self._uploads, self._runs):
+            self._uploads, self._runs = uploads, runs
             self.table.show(self._rows(self.store.files.slice.value))
             self._show_range()
+            self._show_details()
 
     def _refresh_ages(self) -> None:
         self._show(self.store.files.slice.value)
@@ -158,7 +161,7 @@ class FilesPlace(Place):
         if file is None:
             details.show_file(None, ())
             return
-        row = file_row(file, state, ocr_runs(self.store.activity.slice.value), time.time())
+        row = file_row(file, state, self._runs, time.time())
         rows = [
             ("Size", Content(row.size)),
             ("Purpose", labels.line(row.purpose)),

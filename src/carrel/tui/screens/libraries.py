@@ -85,7 +85,7 @@ class LibrariesPlace(Place):
             )
             yield VirtualTable(
                 Column("Hit", 3, right=True),
-                Column("Document", 18, rank=1),
+                Column("Document", 16, rank=1),
                 Column("Page", 4, right=True),
                 Column("Passage", least=16),
                 id="hits",
@@ -424,6 +424,12 @@ def _hit_row(row: HitRow) -> Row:
             Content(str(row.number)),
             labels.line(row.name),
             Content(row.page),
-            labels.highlighted(row.passage),
+            labels.highlighted(_from_match(row.passage)),
         ),
     )
+
+
+def _from_match(passage: str) -> str:
+    """A passage from its first match on: a row has no room for what comes before."""
+    before, mark, rest = passage.partition("«")
+    return f"… {mark}{rest}" if mark and before else passage

@@ -35,7 +35,7 @@ Protocol = Literal["kitty", "sixel", "halfblock"]
 DETAIL = 4
 """How many pixels are asked for in each direction for one that is drawn: print stays sharper."""
 
-PALE_FRAME = 0.5
+PALE_FRAME = 0.35
 """How much of a frame that is not marked is seen."""
 
 PALE = 80
@@ -258,16 +258,31 @@ def _framed(picture: Any, frames: Sequence[Frame], line: int) -> Any:
     )
     # Print stays to be seen below the many; the one that is marked is not to be missed.
     framed = Image.blend(picture, plain, PALE_FRAME)
-    _draw_frames(ImageDraw.Draw(framed), [frame for frame in frames if frame.marked], framed, line)
+    marked = [frame for frame in frames if frame.marked]
+    for frame in marked:
+        # Its neighbours' frames stay outside.
+        left, top, right, bottom = _edges(frame.rect, picture)
+        inside = (left, top, right + 1, bottom + 1)
+        framed.paste(picture.crop(inside), inside)
+    _draw_frames(ImageDraw.Draw(framed), marked, framed, line)
     return framed
+
+
+def _edges(rect: Rect, picture: Any) -> tuple[int, int, int, int]:
+    """Where a part of a picture begins and ends in it, in pixels."""
+    width, height = picture.size
+    return (
+        int(rect.left * width),
+        int(rect.top * height),
+        int((rect.left + rect.width) * width),
+        int((rect.top + rect.height) * height),
+    )
 
 
 def _draw_frames(draw: Any, frames: Iterable[Frame], picture: Any, line: int) -> None:
     width, height = picture.size
     for frame in frames:
-        left, top = int(frame.rect.left * width), int(frame.rect.top * height)
-        right = int((frame.rect.left + frame.rect.width) * width)
-        bottom = int((frame.rect.top + frame.rect.height) * height)
+        left, top, right, bottom = _edges(frame.rect, picture)
         for out in range(1, line + 1):
             # What reaches beyond the page would have no frame on that side.
             edges = (
