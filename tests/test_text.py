@@ -43,6 +43,7 @@ def test_json_is_cleaned_all_the_way_down() -> None:
         ("Authorization: Bearer abc.def", "Authorization: Bearer …"),
         ("http://h/signed/abc.def done", "http://h/signed/… done"),
         ("https://h/p?X-Sig=abc&y=1 done", "https://h/p?… done"),
+        ("HTTPS://h/p?X-Sig=abc done", "HTTPS://h/p?… done"),
         ("https://ada:pw@h/p", "https://…@h/p"),
         ("the key of the house", "the key of the house"),
     ],

@@ -30,8 +30,8 @@ def clean_json(value: Any) -> Any:
 _SECRETS = (
     (re.compile(r"(?i)(bearer\s+|api[_-]?key\W{1,4})[^\s\"',;)]+"), r"\1…"),
     (re.compile(r"(/signed/)[^\s\"'?]+"), r"\1…"),
-    (re.compile(r"(https?://[^\s\"'?]+\?)[^\s\"']+"), r"\1…"),
-    (re.compile(r"(https?://)[^/\s\"'@]+@"), r"\1…@"),
+    (re.compile(r"(?i)(https?://[^\s\"'?]+\?)[^\s\"']+"), r"\1…"),
+    (re.compile(r"(?i)(https?://)[^/\s\"'@]+@"), r"\1…@"),
 )
 
 

@@ -22,6 +22,7 @@ from carrel.client import (
     UnexpectedAnswer,
     Unreachable,
 )
+from carrel.wire.agents import AgentCreate
 from carrel.wire.ocr import OCRRequest
 from support.service import Request, listen, reply, service
 
@@ -274,6 +275,25 @@ async def test_what_is_told_of_a_call_holds_neither_the_key_nor_a_signed_address
     for call in calls:
         told = str(dataclasses.asdict(call))
         assert KEY not in told and "token-of-it" not in told and "sig=abc" not in told
+
+
+async def test_what_is_told_holds_no_secret_of_others_and_stays_json() -> None:
+    calls: list[Call] = []
+    connector: Any = {"type": "connector", "connector_id": "mail"}
+    connector["authorization"] = {"type": "api-key", "value": "of-the-mail"}
+    said = 'Say "bearer of-the-house\\"", see HTTPS://h/p?of=the-shed\\"'
+    asked = {"model": "m", "name": "a", "instructions": said, "tools": [connector]}
+    async with (
+        service(reply({"tools": [connector]})) as odd,
+        Client(odd.url, KEY, on_call=calls.append) as client,
+    ):
+        with contextlib.suppress(UnexpectedAnswer):
+            await client.agents.create(AgentCreate.model_validate(asked))
+    sent = json.loads(calls[0].sent)
+    assert sent["tools"] == [{**connector, "authorization": "…"}]
+    assert json.loads(calls[0].received)["tools"] == sent["tools"]
+    told = str(dataclasses.asdict(calls[0]))
+    assert not any(secret in told for secret in ("of-the-mail", "of-the-house", "the-shed"))
 
 
 async def test_a_long_text_in_a_request_is_told_cut_and_a_stream_from_its_beginning() -> None:

@@ -1,6 +1,7 @@
 """What is remembered of a request, for a log: neither the key nor a signed address is in it."""
 
 import json
+import re
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -17,6 +18,10 @@ LONGEST = 2000
 
 SIGNED = "(signed address)"
 """The path of a request to a signed address, which is a secret as a whole."""
+
+_SECRET = re.compile(r"authorization|api[_-]?key|password|secret", re.IGNORECASE)
+_AUTHORIZATION = re.compile(r'("authorization"\s*:\s*)\{[^{}]*\}?')
+"""How a connector signs in, in the beginning of an answer."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +44,11 @@ class Call:
     """The name of the file that was sent."""
     received: str = field(default="", repr=False)
     """The beginning of the answer, where that is text."""
+
+    @property
+    def signed(self) -> bool:
+        """Whether it was made to a signed address, of which nothing is remembered."""
+        return self.path == SIGNED
 
 
 class Kept(httpx.AsyncByteStream):
@@ -75,7 +85,8 @@ def call(
 ) -> Call:
     """What is remembered of a request that has ended; `key` is taken out wherever it stands."""
     query = "" if path == SIGNED else request.url.query.decode("ascii", "replace")
-    sent = "" if body is None else json.dumps(_shortened(body), ensure_ascii=False)
+    # Each text by itself: what is taken out of JSON might take a quotation mark along.
+    sent = "" if body is None else json.dumps(_told(body, key), ensure_ascii=False)
     return Call(
         request.method,
         path,
@@ -83,7 +94,7 @@ def call(
         None if response is None else response.status_code,
         seconds,
         0 if response is None else response.num_bytes_downloaded,
-        _without(key, sent),
+        sent,
         clean_text(upload),
         "" if response is None else _without(key, _text_of(response, path)),
     )
@@ -106,16 +117,21 @@ def _text_of(response: httpx.Response, path: str) -> str:
             beginning = response.content[:KEPT]
         except httpx.ResponseNotRead:
             return ""
-    return clean_text(beginning.decode("utf-8", "replace"))
+    return _AUTHORIZATION.sub(r'\1"…"', clean_text(beginning.decode("utf-8", "replace")))
 
 
-def _shortened(value: Any, key: str = "") -> Any:
+def _told(value: Any, key: str, name: str = "") -> Any:
+    """What is told of a part of a request that stands under a name."""
+    if _SECRET.fullmatch(name) and isinstance(value, str | dict):
+        return "…"
     if isinstance(value, str):
-        if key in ("document_url", "image_url", "url") and value.startswith("http"):
+        if name in ("document_url", "image_url", "url") and value.lower().startswith("http"):
             return f"{urlsplit(value).scheme}://…"
-        return value if len(value) <= LONGEST else f"{value[:LONGEST]}… ({len(value):,} characters)"
+        if len(value) > LONGEST:
+            value = f"{value[:LONGEST]}… ({len(value):,} characters)"
+        return _without(key, value)
     if isinstance(value, list):
-        return [_shortened(item, key) for item in value]
+        return [_told(item, key, name) for item in value]
     if isinstance(value, dict):
-        return {name: _shortened(item, name) for name, item in value.items()}
+        return {inner: _told(item, key, inner) for inner, item in value.items()}
     return value

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from carrel.client import Call
     from carrel.store.requests import LoggedCall, RequestsState
 
-SIGNED = "(signed address)"
-
 
 @dataclass(frozen=True, slots=True)
 class RequestRow:
@@ -95,7 +93,7 @@ def received(call: Call) -> str:
 
 def as_curl(call: Call, url: str | None) -> str | None:
     """The call for a shell, with the key left to the environment; None for a signed address."""
-    if call.path == SIGNED:
+    if call.signed:
         return None
     parts = ["curl"]
     if call.method != "GET":
@@ -113,7 +111,7 @@ def as_curl(call: Call, url: str | None) -> str | None:
 
 def as_python(call: Call, url: str | None) -> str | None:
     """The call for Python with httpx; None for a signed address."""
-    if call.path == SIGNED:
+    if call.signed:
         return None
     arguments = [repr(call.method), repr(f"{url or ''}{call.path}")]
     if call.query:
