@@ -11,7 +11,6 @@
 """
 
 import os
-import tempfile
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -20,6 +19,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import platformdirs
+
+from carrel.atomic import write_private
 
 LOCAL = "local"
 """The profile that always exists: the bundled server, found or started."""
@@ -265,18 +266,6 @@ def write_text(path: Path, text: str) -> None:
     """
     path = path.resolve()  # a link into somebody's dotfiles stays a link
     try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        # mkstemp makes the file readable by its owner only, which the keys need.
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        temporary = Path(name)
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-            temporary.replace(path)
-        except BaseException:
-            temporary.unlink(missing_ok=True)
-            raise
+        write_private(path, text)
     except OSError as error:
         raise ConfigError(f"{path} cannot be written: {error.strerror}.") from None

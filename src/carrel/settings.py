@@ -114,13 +114,13 @@ def read_settings(path: Path | None = None) -> str:
         raise ConfigError(f"{path} cannot be read: {reason}.") from None
 
 
-def save_setting(key: str, value: str) -> None:
-    """Writes one setting into the file and leaves the rest of it as it is.
+def save_setting(key: str, value: str | None, path: Path | None = None) -> None:
+    """Writes one setting into the file, or takes it out, and leaves the rest of it as it is.
 
     Raises:
         ConfigError: the file cannot be read or written, or is not TOML.
     """
-    path = settings_file()
+    path = path or settings_file()
     try:
         changed = with_value(read_settings(path), key, value)
     except ValueError as error:

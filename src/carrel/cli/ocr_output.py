@@ -6,6 +6,7 @@ import html
 import json
 import os
 import re
+import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -157,7 +158,7 @@ def _safe(name: str) -> str:
 
 def _written(path: Path, data: bytes) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}.part")
+    part = path.with_name(f".{secrets.token_hex(8)}.part")
     part.write_bytes(data)
     part.replace(path)
     return path

@@ -16,7 +16,7 @@ async def save(response: httpx.Response, to: Path, on_progress: Progress | None 
         OSError: the file cannot be written.
     """
     meter = Meter(_length(response), on_progress)
-    part = to.with_name(f".{to.name[:100]}.{secrets.token_hex(4)}.part")
+    part = to.with_name(f".{secrets.token_hex(8)}.part")
     try:
         with part.open("wb") as file:
             async for chunk in response.aiter_bytes(CHUNK):

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import httpx
 
-from carrel.config import ConfigError, write_text
 from carrel.local.address import loopback
-from carrel.tomltext import with_value
+from carrel.settings import save_setting
+from carrel.text import clean_text
 
 SHOWN = 50
 """How many of a server's models are named."""
@@ -34,7 +34,9 @@ async def find_model_servers(addresses: Mapping[str, str]) -> tuple[ModelServer,
 async def _ask(http: httpx.AsyncClient, name: str, url: str) -> ModelServer | None:
     try:
         answer = await http.get(f"{url}/v1/models")
-        models = [str(model["id"]) for model in answer.raise_for_status().json()["data"]]
+        models = [
+            clean_text(str(model["id"])) for model in answer.raise_for_status().json()["data"]
+        ]
     except (httpx.HTTPError, httpx.InvalidURL, ValueError, KeyError, TypeError):
         return None  # nobody is there, or somebody else
     return ModelServer(name, url, tuple(models[:SHOWN])) if models else None
@@ -48,15 +50,4 @@ def use_model_server(data: Path, url: str | None) -> None:
     Raises:
         ConfigError: the settings cannot be changed.
     """
-    path = data / "settings.toml"
-    try:
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        text = ""
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path} cannot be read: {error}.") from None
-    try:
-        changed = with_value(text, "model_url", f"{url}/v1" if url else None)
-    except ValueError as error:
-        raise ConfigError(f"{path}: {error}. Mend that, or change the file by hand.") from None
-    write_text(path, changed)
+    save_setting("model_url", f"{url}/v1" if url else None, data / "settings.toml")

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from carrel.atomic import write_private
 from carrel.store.conversation import EMPTY, Attachment, Call, Conversation, Turn
 from carrel.store.parameters import AGENTS_OWN, Parameters
 
@@ -87,17 +86,8 @@ class SavedSessions:
 
     def save(self, session: Session) -> None:
         """Writes a session whole or not at all, readable by its owner only."""
-        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        handle, name = tempfile.mkstemp(dir=self._folder, prefix=".saving-")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                json.dump(to_json(session), file, ensure_ascii=False)
-                file.flush()
-                os.fsync(file.fileno())
-            Path(name).replace(self._path(session.id))
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
+        text = json.dumps(to_json(session), ensure_ascii=False)
+        write_private(self._path(session.id), text)
 
     def delete(self, session_id: str) -> None:
         """Removes a session; one that is gone already counts as removed."""

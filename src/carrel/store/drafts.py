@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -12,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote
 
+from carrel.atomic import write_private
 from carrel.store.problem import Problem, ProblemError
 from carrel.store.selectors.diff import DEFAULTS
 
@@ -215,7 +214,7 @@ class SavedDrafts:
     def save(self, draft: Draft) -> None:
         """Writes a draft whole or not at all, readable by its owner only."""
         text = json.dumps({"format": FORMAT, **asdict(draft)}, ensure_ascii=False)
-        self._write(self._path(draft.id, "json"), text)
+        write_private(self._path(draft.id, "json"), text)
 
     def forget(self, draft_id: str) -> None:
         """Removes a draft, but not what an editor left of it. It may be gone already."""
@@ -233,24 +232,11 @@ class SavedDrafts:
         """
         path = self._path(draft_id, "yaml")
         if not path.exists() or path.stat().st_mtime <= since:
-            self._write(path, text)
+            write_private(path, text)
         return path
 
     def _path(self, draft_id: str, kind: str) -> Path:
         return self._folder / f"{quote(draft_id, safe='')}.{kind}"
-
-    def _write(self, path: Path, text: str) -> None:
-        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        handle, name = tempfile.mkstemp(dir=self._folder, prefix=".saving-")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-            Path(name).replace(path)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
 
 
 def _from_json(data: Any) -> Draft:
