@@ -47,7 +47,6 @@ def test_a_dropped_folder_answers(home: Path) -> None:
         app.wait_for(r"\[4 Agents\]")
         app.press("n")
         app.wait_for(r"New agent[\s\S]*contracts")
-        app.wait_still()
         app.type("tenant")
         app.press("tab", "tab", "tab", "space", "f2")
         app.wait_for(r"● v0 +active")

@@ -9,7 +9,6 @@ from urllib.parse import urlsplit
 
 from textual import events, work
 from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
-from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.dom import DOMNode
 from textual.filter import LineFilter
@@ -22,6 +21,7 @@ from carrel.tui.appearance import Appearance
 from carrel.tui.screens.starting import Starting
 from carrel.tui.steady import Steady
 from carrel.tui.themes import with_roles
+from carrel.tui.typeahead import TypeAhead
 from carrel.tui.widgets.prose import prose_theme
 from carrel.tui.widgets.topbar import PLACES
 
@@ -64,7 +64,7 @@ MAX_FAILURES = 10
 """The app gives up after so many unexpected errors: one may come back at every drawing."""
 
 
-class CarrelApp(Steady, App[None]):
+class CarrelApp(Steady, TypeAhead):
     """The workbench in a terminal.
 
     The frame is painted first; the store and the places are imported after that.
@@ -128,6 +128,7 @@ class CarrelApp(Steady, App[None]):
         self.watch(self, "theme", self._colour_prose)
         if self.settings.hide:
             self.toggle_hiding()
+        self.hold_keys(self._load)
         self.call_after_refresh(self._load)
 
     async def on_unmount(self) -> None:
@@ -156,6 +157,7 @@ class CarrelApp(Steady, App[None]):
         for name, place in PLACE_SCREENS.items():
             self.add_mode(name, lambda place=place: place(self.store))  # type: ignore[misc]
         await self.switch_mode("files")
+        self.release_keys(self._load)
         watch(self.store.notifications.slice, self._tell, deliver=self.call_later)
         watch(
             self.store.session.slice,

@@ -55,7 +55,7 @@ def fill_in(place: Place, draft: Draft) -> None:
     if store.libraries.slice.value.loaded:
         show()
     else:
-        place.do(store.libraries.load(), show)
+        place.do(store.libraries.load(), show, opens=True)
 
 
 async def write(place: Place, draft: Draft) -> None:

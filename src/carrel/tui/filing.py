@@ -115,7 +115,7 @@ def _with_libraries(place: Place, then: Callable[[LibrariesState], object]) -> N
     if libraries.slice.value.loaded:
         then(libraries.slice.value)
     else:
-        place.do(libraries.load(), lambda _: then(libraries.slice.value))
+        place.do(libraries.load(), lambda _: then(libraries.slice.value), opens=True)
 
 
 def narrow(place: Place) -> None:

@@ -284,13 +284,14 @@ class ChatPlace(Place):
 
     def action_new(self) -> None:
         def chosen(agent_id: str, version: int | None) -> None:
-            self.do(self.store.chat.new(agent_id, version), lambda _: self._begin())
+            self.do(self.store.chat.new(agent_id, version), lambda _: self._begin(), opens=True)
 
         self._choose_agent("Chat with", chosen)
 
     def action_who(self) -> None:
         def chosen(agent_id: str, version: int | None) -> None:
-            self.do(self.store.chat.choose(agent_id, version), lambda _: self.prompt.focus())
+            handle = self.store.chat.choose(agent_id, version)
+            self.do(handle, lambda _: self.prompt.focus(), opens=True)
 
         if self.store.chat.slice.value.session_id is None:
             self.action_new()
@@ -303,7 +304,8 @@ class ChatPlace(Place):
             return
 
         def chosen(agent_id: str, version: int | None) -> None:
-            self.do(self.store.beside.new(agent_id, version), lambda _: self.prompt.focus())
+            handle = self.store.beside.new(agent_id, version)
+            self.do(handle, lambda _: self.prompt.focus(), opens=True)
 
         if self.store.chat.slice.value.session_id is None:
             self.notice("Begin a chat first: n New.")
@@ -342,14 +344,14 @@ class ChatPlace(Place):
         if agents.slice.value.loaded:
             choose(agents.slice.value)
         else:
-            self.do(agents.load(), lambda _: choose(agents.slice.value))
+            self.do(agents.load(), lambda _: choose(agents.slice.value), opens=True)
 
     def _begin(self) -> None:
         self.prompt.disabled = False
         self.prompt.focus()
 
     def on_virtual_table_opened(self, event: VirtualTable.Opened) -> None:
-        self.do(self.store.chat.resume(event.key), lambda _: self._begin())
+        self.do(self.store.chat.resume(event.key), lambda _: self._begin(), opens=True)
 
     def action_filter(self) -> None:
         self.query_one(Filter).begin(self.store.chat.slice.value.search)

@@ -12,7 +12,6 @@ from textual.content import Content
 from textual.widgets import Input
 
 from carrel.store.documents import Source
-from carrel.store.files import FilesState
 from carrel.store.libraries import LibrariesState
 from carrel.store.selectors.libraries import (
     DocumentRow,
@@ -24,12 +23,20 @@ from carrel.store.selectors.libraries import (
     title,
 )
 from carrel.store.selectors.sync import folder_rows
-from carrel.store.selectors.words import count, size, view_words
+from carrel.store.selectors.words import view_words
 from carrel.store.sync import SyncState
 from carrel.tui import labels
-from carrel.tui.dialogs.ask import Ask, Choose, Thing
 from carrel.tui.dialogs.path import PathDialog
 from carrel.tui.screens.place import Place, Way, empty
+from carrel.tui.shelving import (
+    add_files,
+    delete_documents,
+    delete_library,
+    edit_document,
+    make_library,
+    rename_library,
+    reprocess,
+)
 from carrel.tui.syncing import offer_folder, sync_library
 from carrel.tui.widgets.filter import Filter
 from carrel.tui.widgets.folders import SyncedFolders
@@ -57,13 +64,14 @@ class LibrariesPlace(Place):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("n", "new", "New", id="libraries.new"),
         Binding("u", "upload", "Upload", id="libraries.upload"),
-        Binding("a", "add", "Add file", show=False, id="libraries.add"),
+        Binding("a", "add", "Add files", show=False, id="libraries.add"),
         Binding("s", "sync", "Sync folder", id="libraries.sync"),
         Binding("slash", "search", "Search", key_display="/", id="libraries.search"),
         Binding("v", "text", "Text", id="libraries.text"),
         Binding("R", "reprocess", "Reprocess", id="libraries.reprocess"),
         Binding("D", "delete", "Delete", id="libraries.delete"),
-        Binding("e", "rename", "Rename", show=False, id="libraries.rename"),
+        Binding("e", "edit", "Edit", show=False, id="libraries.edit"),
+        Binding("space", "mark", "Mark", show=False, id="libraries.mark"),
     ]
 
     def panes(self) -> ComposeResult:
@@ -177,8 +185,11 @@ class LibrariesPlace(Place):
             library.name if library else "", f"search: {state.query}", "esc clears"
         )
         self.hits.show([_hit_row(row) for row in hit_rows(state)])
-        words = "Searching …" if state.searching else "Nothing found."
-        self.hits.say(Content.styled(words, "$muted"))
+        if state.error is not None:
+            self.hits.say(*self.explain(state.error))
+        else:
+            words = "Searching …" if state.searching else "Nothing found."
+            self.hits.say(Content.styled(words, "$muted"))
 
     def _show_details(self, state: LibrariesState) -> None:
         details = self.query_one(LibraryDetails)
@@ -196,6 +207,12 @@ class LibrariesPlace(Place):
 
     def _document(self) -> Document | None:
         return self.store.libraries.slice.value.find(self.documents.key)
+
+    def _chosen(self) -> list[Document]:
+        """The marked documents, else the one under the cursor."""
+        state = self.store.libraries.slice.value
+        ids = sorted(state.marked) or [self.documents.key or ""]
+        return [document for document in map(state.find, ids) if document is not None]
 
     def on_virtual_table_moved(self, event: VirtualTable.Moved) -> None:
         if event.table is self.libraries:
@@ -246,29 +263,14 @@ class LibrariesPlace(Place):
     # Acting
 
     def action_new(self) -> None:
-        def named(name: str | None) -> None:
-            if name:
-                self.do(self.store.libraries.create(name))
+        make_library(self)
 
-        self.app.push_screen(Ask("New library", "Its name"), named)
-
-    def action_rename(self) -> None:
-        libraries, document = self.store.libraries, self._document()
-        library = self._library(libraries.slice.value)
-
-        def library_named(name: str | None) -> None:
-            if name and library:
-                self.do(libraries.rename(library.id, name))
-
-        def document_named(name: str | None) -> None:
-            if name and document:
-                self.do(libraries.rename_document(document.id, name))
-
+    def action_edit(self) -> None:
+        library, document = self._library(self.store.libraries.slice.value), self._document()
         if document is not None and not self.libraries.has_focus:
-            asked = Ask("Rename document", "Its name", document.name)
-            self.app.push_screen(asked, document_named)
+            edit_document(self, document)
         elif library is not None:
-            self.app.push_screen(Ask("Rename library", "Its name", library.name), library_named)
+            rename_library(self, library)
 
     def action_upload(self) -> None:
         def chosen(files: tuple[Path, ...] | None) -> None:
@@ -311,31 +313,15 @@ class LibrariesPlace(Place):
         library_id = self.store.libraries.slice.value.selected
         if library_id is None:
             self.notice("Make a library first: n New.", failed=True)
-            return
-
-        def chosen(file_id: str | None) -> None:
-            if file_id:
-                self.do(self.store.libraries.add_file(library_id, file_id))
-
-        def choose(state: FilesState) -> None:
-            things = [Thing(f.id, f.filename, size(f.bytes)) for f in state.items]
-            if things:
-                self.app.push_screen(Choose("Add a file", things), chosen)
-            else:
-                self.notice("There are no files yet: u Upload.", failed=True)
-
-        files = self.store.files
-        if files.slice.value.loaded:
-            choose(files.slice.value)
         else:
-            self.do(files.load(), lambda _: choose(files.slice.value))
+            add_files(self, library_id)
 
     def action_search(self) -> None:
         if self.store.libraries.slice.value.selected is not None:
             self.query_one(Filter).begin(self.store.libraries.slice.value.query)
 
     def on_filter_changed(self, event: Filter.Changed) -> None:
-        self.do(self.store.libraries.search(event.text))
+        self.store.libraries.search(event.text)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         if event.value.strip():
@@ -350,6 +336,8 @@ class LibrariesPlace(Place):
             self.store.libraries.search("")
             self.documents.display = True
             self.documents.focus()
+        elif self.store.libraries.slice.value.marked:
+            self.store.libraries.mark_none()
         else:
             self.libraries.focus()
 
@@ -358,41 +346,21 @@ class LibrariesPlace(Place):
         if document is not None:
             self.do(self.store.libraries.show_text(document.id))
 
-    def action_reprocess(self) -> None:
-        document = self._document()
-        if document is None:
-            return
+    def action_mark(self) -> None:
+        if self.documents.has_focus and self.documents.key is not None:
+            self.store.libraries.mark_document(self.documents.key)
+            self.documents.action_move(1)
 
-        self.confirm(
-            "Process this document again?",
-            [labels.line(document.name)],
-            "Reprocess",
-            lambda: self.do(self.store.libraries.reprocess(document.id)),
-        )
+    def action_reprocess(self) -> None:
+        if documents := self._chosen():
+            reprocess(self, documents)
 
     def action_delete(self) -> None:
-        state = self.store.libraries.slice.value
-        library, document = self._library(state), self._document()
-        libraries = self.store.libraries
+        library = self._library(self.store.libraries.slice.value)
         if self.libraries.has_focus and library is not None:
-            about = [
-                labels.line(library.name, "bold"),
-                Content(f"Its {count(library.nb_documents)} documents go with it."),
-            ]
-            self.confirm(
-                "Delete this library?",
-                about,
-                "Delete",
-                lambda: self.do(libraries.delete([library.id])),
-            )
-        elif document is not None:
-            about = [labels.line(document.name, "bold")]
-            self.confirm(
-                "Delete this document?",
-                about,
-                "Delete",
-                lambda: self.do(libraries.delete_documents([document.id])),
-            )
+            delete_library(self, library)
+        elif documents := self._chosen():
+            delete_documents(self, documents)
 
     def reload(self) -> None:
         self.store.libraries.load()
@@ -408,12 +376,13 @@ def _document_row(row: DocumentRow) -> Row:
     return Row(
         row.id,
         (
-            labels.line(row.name),
+            labels.line(row.name, "bold $accent" if row.marked else ""),
             labels.badge(row.status),
             Content(row.pages),
             Content.styled(row.added, "$muted"),
             labels.line(row.summary, "$muted"),
         ),
+        Content.styled("✓", "$accent") if row.marked else None,
     )
 
 

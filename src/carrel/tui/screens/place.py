@@ -117,15 +117,28 @@ class Place(Frame):
         """Shows a part of the state now and whenever it changes, while the place is there."""
         self._closers.append(watch(part, show, deliver=self.call_later, hz=hz))
 
-    def do(self, handle: Handle[T], then: Callable[[T], object] | None = None) -> None:
-        """Lets an action run; a failure is shown, a result goes to `then`."""
+    def do(
+        self,
+        handle: Handle[T],
+        then: Callable[[T], object] | None = None,
+        *,
+        opens: bool = False,
+    ) -> None:
+        """Lets an action run; a failure is shown, a result goes to `then`.
+
+        With `opens` that opens what one types into: keys wait for it.
+        """
 
         def ended(handle: Handle[T]) -> None:
             if handle.error is not None:
                 self.call_later(self.workbench.show_problem, handle.error)
             elif handle.outcome == "done" and then is not None:
                 self.call_later(then, handle.result(0))
+            if opens:
+                self.call_later(self.workbench.release_keys, handle)
 
+        if opens:
+            self.workbench.hold_keys(handle)
         handle.add_done_callback(ended)
 
     def confirm(

@@ -1,0 +1,94 @@
+"""Keys typed ahead: each waits until what the key before it does is done."""
+
+import asyncio
+from collections import deque
+
+from textual import events
+from textual.app import App
+from textual.message import Message
+from textual.message_pump import MessagePump
+
+PATIENCE = 2.0
+"""Seconds after which a key goes on although what it waits for has not ended."""
+
+
+class TypeAhead(App[None]):
+    """Passes keys and pasted text on one at a time.
+
+    Textual sends a key at once to what has the focus then. One typed right behind another that
+    opens a dialog, or goes to another place, would be lost on the screen that is left.
+    """
+
+    class Handled(Message):
+        """Goes the way of a key, behind it: where this comes to, the key has been."""
+
+        def __init__(self, step: object, target: MessagePump, *, again: bool) -> None:
+            super().__init__()
+            self.step = step
+            self.target = target
+            self.again = again
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._typed: deque[events.Key | events.Paste] = deque()
+        self._step: object | None = None
+        """What the keys wait for now."""
+        self._opening: set[object] = set()
+
+    def on_mount(self) -> None:
+        self.screen_change_signal.subscribe(self, lambda _: self._await_screen())
+
+    def hold_keys(self, opening: object) -> None:
+        """Has keys wait: what they are meant for opens, or gets the focus, in a moment."""
+        self._opening.add(opening)
+        if self._step is None:
+            self._step = self._new_step()
+
+    def release_keys(self, opening: object) -> None:
+        """It is open, or will not be."""
+        self._opening.discard(opening)
+        self._await_screen()
+
+    async def on_event(self, event: events.Event) -> None:
+        if isinstance(event, events.Key | events.Paste) and not event.is_forwarded:
+            self._typed.append(event)
+            await self._pass_on()
+        else:
+            await super().on_event(event)
+
+    async def _pass_on(self) -> None:
+        if self._step is not None or not self._typed:
+            return
+        step = self._step = self._new_step()
+        target = self.focused or self.screen
+        await super().on_event(self._typed.popleft())
+        target.post_message(self.Handled(step, target, again=True))
+
+    def _new_step(self) -> object:
+        step = object()
+        asyncio.get_running_loop().call_later(PATIENCE, self.call_next, self._end, step, True)
+        return step
+
+    def on_type_ahead_handled(self, message: Handled) -> None:
+        if message.step is not self._step:
+            return
+        if message.again:
+            # Behind what was posted while the key was handled, such as a field's Submitted.
+            target = message.target
+            target.post_message(self.Handled(message.step, target, again=False))
+        else:
+            self._await_screen()
+
+    def _await_screen(self) -> None:
+        """Goes on once the screen on top is there and has the focus that it asks for."""
+        if self._step is not None:
+            # What was waited for on the way to this screen does not count any more.
+            self._step = self._new_step()
+            self.screen.call_next(self.call_next, self._end, self._step)
+
+    async def _end(self, step: object, impatient: bool = False) -> None:
+        if step is not self._step or (self._opening and not impatient):
+            return
+        self._step = None
+        self._opening.clear()
+        await self._pass_on()

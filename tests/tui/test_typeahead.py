@@ -1,0 +1,51 @@
+"""Keys typed faster than what they open is drawn, in a real terminal against a real server."""
+
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from support.process import RunningServer
+from support.terminal import Terminal, terminal
+
+CARREL = [sys.executable, "-m", "carrel"]
+
+
+@pytest.fixture
+def app(server: RunningServer) -> Iterator[Terminal]:
+    """The program, once it shows Files."""
+    with terminal(CARREL, CARREL_URL=server.url, CARREL_API_KEY=server.api_key) as app:
+        app.wait_for("● ready")
+        yield app
+
+
+def test_what_is_typed_behind_the_key_of_a_form_is_in_the_form(app: Terminal) -> None:
+    app.rush("4", "n", *"support", "tab", "tab", *"Be kind.", "f2")
+    app.wait_for("Made support, v0")
+    app.rush("e", "tab", "tab", *" Be brief.", "f2", "enter")
+    app.wait_for(r"● v1 +active")
+    app.wait_for(r"Be kind\. Be brief\.")
+
+
+def test_what_is_typed_behind_a_dialog_goes_back_to_the_place(app: Terminal) -> None:
+    app.rush("2", "n", *"papers", "enter", "n", *"letters", "enter", "1", "u", *"/no/such", "enter")
+    app.wait_for("There is no file at this path")
+    app.wait_for("/no/such")
+    app.press("esc")  # with a digit right behind it, it would be alt with that digit
+    app.wait_for("Upload ─", gone=True)
+    app.press("2")
+    app.wait_for("papers")
+    app.wait_for("letters")
+
+
+def test_what_is_typed_while_the_program_starts_is_done(server: RunningServer) -> None:
+    with terminal(CARREL, CARREL_URL=server.url, CARREL_API_KEY=server.api_key) as app:
+        app.wait_for("starting|connecting|Files")
+        app.rush("6")
+        app.wait_for(r"\[6 Activity\]")
+
+
+def test_a_path_pasted_behind_the_key_is_in_the_field(app: Terminal) -> None:
+    app.rush("u", "\x1b[200~/no/such place\x1b[201~", "enter")
+    app.wait_for("There is no file at this path")
+    app.wait_for("/no/such place")
