@@ -1,5 +1,6 @@
 """Libraries (beta) and who they are shared with."""
 
+import re
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -131,6 +132,12 @@ class PageBox(Answer):
     page_height: int | None = None
 
 
+_PICTURE = re.compile(r"!\[[^]]*\]\([^)]*\)")
+_LINK = re.compile(r"\[([^]]+)\]\([^)]*\)")
+_HEADING_OR_STRONG = re.compile(r"(?<=^…)#{1,6} |^#{1,6} |\*\*(?=\S)|(?<=\S)\*\*")
+_RULE = re.compile(":?-{3,}:?")
+
+
 class SearchHit(Answer):
     """One passage found. `page` counts from 0; `matches` are the matched words in the snippet.
 
@@ -151,9 +158,19 @@ class SearchResult(Answer):
 
 
 def marked(snippet: str, matches: list[Span]) -> str:
-    """A snippet with its matched words between « and », for people to read."""
+    """A snippet with its matched words between « and », and without Markdown's signs."""
     parts, end = [], 0
     for match in matches:
         parts += [snippet[end : match.start], "«", snippet[match.start : match.end], "»"]
         end = match.end
-    return "".join([*parts, snippet[end:]])
+    text = _LINK.sub(r"\1", _PICTURE.sub("", "".join([*parts, snippet[end:]])))
+    return "\n".join(map(_plain, text.splitlines()))
+
+
+def _plain(line: str) -> str:
+    line = _HEADING_OR_STRONG.sub("", line)
+    bare = line.strip("…«» ")
+    if not (bare.startswith("|") or bare.endswith("|")):
+        return line
+    cells = (cell.strip() for cell in line.split("|"))
+    return " · ".join(cell for cell in cells if cell and not _RULE.fullmatch(cell))
