@@ -34,12 +34,15 @@ def measure() -> Iterable[Figure]:
     with tempfile.TemporaryDirectory() as name, serve(Path(name) / "data") as server:
         folder = Path(name)
         environ = {"CARREL_URL": server.url, "CARREL_API_KEY": server.api_key}
-        with lab(folder / "lab", environ) as jupyter, chromium() as browser:
-            cells = [
-                "import carrel, os\nbench = carrel.connect()\nbench.files",
-                "print(os.getpid())",
-            ]
-            page = jupyter.open(browser, "upload.ipynb", cells)
+        cells = [
+            "import carrel, os\nbench = carrel.connect()\nbench.files",
+            "print(os.getpid())",
+        ]
+        with (
+            lab(folder / "lab", environ) as jupyter,
+            chromium() as browser,
+            jupyter.notebook(browser, cells) as page,
+        ):
             run_cell(page, 0)
             run_cell(page, 1)
             kernel = int(page.locator(".jp-OutputArea-output pre").last.inner_text())

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,14 +18,6 @@ from typing import Any
 from playwright.sync_api import Browser, Page
 
 READY_MS = 60_000
-
-_SETTINGS: dict[str, dict[str, Any]] = {
-    # The news pop-up would cover the page.
-    "@jupyterlab/apputils-extension/notification": {
-        "fetchNews": "false",
-        "checkForUpdates": False,
-    },
-}
 
 _CONNECTED = """path => {
   const app = window.jupyterapp;
@@ -46,36 +38,82 @@ _RUN_CELL = """index => {
 }"""
 
 
+Notebook = Callable[..., Page]
+"""Opens a notebook of the given cells and runs the first; a test's fixture."""
+
+
 @dataclass(frozen=True)
 class Lab:
-    """A JupyterLab that serves the notebooks in `root`."""
+    """A JupyterLab that serves the notebooks in `root`, with a user's settings and data."""
 
     url: str
     token: str
     root: Path
+    settings: Path
+    data: Path
 
-    def open(self, browser: Browser, name: str, cells: list[str]) -> Page:
-        """Writes a notebook, opens it in a page of its own and waits for its kernel."""
-        (self.root / name).write_text(json.dumps(_notebook(cells)))
+    def configure(self, plugin: str, value: Mapping[str, Any]) -> None:
+        """Changes the settings of a plugin, for pages that are opened from now on."""
+        file = self.settings / f"{plugin}.jupyterlab-settings"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(value))
+
+    def add_kernel(self, name: str, environ: Mapping[str, str]) -> None:
+        """Adds a Python kernel that sees these environment variables."""
+        command = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+        spec = {"argv": command, "display_name": name, "language": "python", "env": dict(environ)}
+        folder = self.data / "kernels" / name
+        folder.mkdir(parents=True)
+        (folder / "kernel.json").write_text(json.dumps(spec))
+
+    @contextmanager
+    def notebook(
+        self, browser: Browser, cells: list[str], kernel: str = "python3"
+    ) -> Iterator[Page]:
+        """A new notebook in a page of its own, its kernel ready; both end with the block."""
+        # A name and a workspace of its own: others would restore what was open before.
+        name = secrets.token_hex(4)
+        path = self.root / f"{name}.ipynb"
+        path.write_text(json.dumps(_notebook(cells, kernel)))
         page = browser.new_page(viewport={"width": 1280, "height": 900})
-        # A workspace of its own: the default one would restore the notebook before.
-        workspace = secrets.token_hex(4)
-        page.goto(f"{self.url}/lab/workspaces/{workspace}/tree/{name}?token={self.token}")
-        page.wait_for_function(_CONNECTED, arg=name, timeout=READY_MS)
-        return page
+        try:
+            page.goto(f"{self.url}/lab/workspaces/{name}/tree/{path.name}?token={self.token}")
+            wait_ready(page, path.name)
+            yield page
+        finally:
+            page.close()
+            self._end_kernel(path.name)
+
+    def _end_kernel(self, notebook: str) -> None:
+        for session in json.loads(self.call("GET", "/api/sessions")):
+            if session["path"] == notebook:
+                self.call("DELETE", f"/api/sessions/{session['id']}")
+
+    def call(self, method: str, path: str) -> bytes:
+        """The answer of JupyterLab's own interface."""
+        headers = {"Authorization": f"token {self.token}"}
+        request = urllib.request.Request(self.url + path, headers=headers, method=method)
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            body: bytes = answer.read()
+        return body
 
 
-def _notebook(cells: list[str]) -> dict[str, Any]:
+def _notebook(cells: list[str], kernel: str) -> dict[str, Any]:
     empty: dict[str, Any] = {"metadata": {}, "outputs": [], "execution_count": None}
     return {
         "nbformat": 4,
         "nbformat_minor": 5,
-        "metadata": {"kernelspec": {"name": "python3", "display_name": "Python 3"}},
+        "metadata": {"kernelspec": {"name": kernel, "display_name": kernel}},
         "cells": [
             {**empty, "cell_type": "code", "id": f"cell-{number}", "source": source}
             for number, source in enumerate(cells)
         ],
     }
+
+
+def wait_ready(page: Page, notebook: str) -> None:
+    """Waits until the notebook of this name is shown and its kernel is idle."""
+    page.wait_for_function(_CONNECTED, arg=notebook, timeout=READY_MS)
 
 
 def run_cell(page: Page, index: int) -> None:
@@ -90,10 +128,6 @@ def lab(folder: Path, environ: Mapping[str, str]) -> Iterator[Lab]:
     """Runs JupyterLab with a home of its own in `folder`; `environ` is what its kernels see."""
     root, home = folder / "notebooks", folder / "home"
     settings = home / "lab" / "user-settings"
-    for name, value in _SETTINGS.items():
-        file = settings / f"{name}.jupyterlab-settings"
-        file.parent.mkdir(parents=True)
-        file.write_text(json.dumps(value))
     root.mkdir(parents=True)
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -112,8 +146,12 @@ def lab(folder: Path, environ: Mapping[str, str]) -> Iterator[Lab]:
         process = subprocess.Popen(command, stdout=log, stderr=log, env=environment)
     try:
         url = f"http://127.0.0.1:{port}"
-        _wait(f"{url}/api/status", token, process, folder / "lab.log")
-        yield Lab(url, token, root)
+        running = Lab(url, token, root, settings, home / "data")
+        # The news pop-up would cover the page.
+        quiet = {"fetchNews": "false", "checkForUpdates": False}
+        running.configure("@jupyterlab/apputils-extension/notification", quiet)
+        _wait(running, process, folder / "lab.log")
+        yield running
     finally:
         for number, patience in ((signal.SIGINT, 5), (signal.SIGTERM, 5), (signal.SIGKILL, 5)):
             if process.poll() is not None:
@@ -125,13 +163,13 @@ def lab(folder: Path, environ: Mapping[str, str]) -> Iterator[Lab]:
                 continue
 
 
-def _wait(url: str, token: str, process: subprocess.Popen[bytes], log: Path) -> None:
-    request = urllib.request.Request(url, headers={"Authorization": f"token {token}"})
+def _wait(running: Lab, process: subprocess.Popen[bytes], log: Path) -> None:
     deadline = time.monotonic() + READY_MS / 1000
     while time.monotonic() < deadline and process.poll() is None:
         try:
-            with urllib.request.urlopen(request, timeout=5):
-                return
+            running.call("GET", "/api/status")
         except OSError:
             time.sleep(0.05)
+        else:
+            return
     raise RuntimeError(f"JupyterLab did not start:\n{log.read_text('utf-8', 'replace')}")

@@ -1,15 +1,12 @@
 """Uploads through a real JupyterLab: a large one that arrives whole, and one that is stopped."""
 
 import hashlib
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Locator, expect
+from playwright.sync_api import Locator, expect
 
-from support.browser import chromium
-from support.lab import Lab, lab, run_cell
-from support.process import RunningServer
+from support.lab import Notebook, run_cell
 from support.rounds import rounds
 
 pytestmark = [pytest.mark.xdist_group("browser"), pytest.mark.timeout(600)]
@@ -20,32 +17,16 @@ LARGEST = 512_000_000
 SLOW_MS = 300_000
 
 
-@pytest.fixture(scope="module")
-def jupyter(server: RunningServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
-    environ = {"CARREL_URL": server.url, "CARREL_API_KEY": server.api_key}
-    with lab(tmp_path_factory.mktemp("lab"), environ) as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as browser:
-        yield browser
-
-
 @pytest.fixture
-def files(jupyter: Lab, browser: Browser) -> Iterator[Locator]:
+def files(notebook: Notebook) -> Locator:
     """A Files panel; a second cell tells the hash of the newest file."""
-    cells = [
+    page = notebook(
         "import carrel, hashlib\nfrom pathlib import Path\nbench = carrel.connect()\nbench.files",
         "newest = bench.client.files.list().data[0]\n"
         "bench.client.files.download(newest.id, Path('back.bin'))\n"
         "print(newest.filename, hashlib.file_digest(open('back.bin', 'rb'), 'sha256').hexdigest())",
-    ]
-    page = jupyter.open(browser, "uploads.ipynb", cells)
-    run_cell(page, 0)
-    yield page.get_by_role("region", name="Files")
-    page.close()
+    )
+    return page.get_by_role("region", name="Files")
 
 
 def random_file(path: Path, size: int) -> str:
@@ -73,7 +54,8 @@ def test_a_large_upload_arrives_whole(files: Locator, tmp_path: Path) -> None:
 
 
 def test_an_upload_that_is_stopped_leaves_nothing(files: Locator, tmp_path: Path) -> None:
-    random_file(tmp_path / "stopped.bin", 200 * MIB)
+    with (tmp_path / "stopped.bin").open("wb") as file:
+        file.truncate(LARGEST)
     files.get_by_label("Files to upload").set_input_files(tmp_path / "stopped.bin")
     files.get_by_role("button", name="Stop stopped.bin").click()
     expect(files.get_by_role("list", name="Under way")).to_be_hidden(timeout=30_000)

@@ -1,42 +1,23 @@
 """The walk by clicks, in a real JupyterLab and a real browser against the real server."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from PIL import Image, ImageDraw, ImageFont
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
-from support.browser import chromium
 from support.folders import write
-from support.lab import Lab, lab, run_cell
-from support.process import RunningServer
+from support.lab import Notebook
 
 pytestmark = [pytest.mark.xdist_group("browser"), pytest.mark.timeout(300)]
 
 SLOW_MS = 60_000
 
 
-@pytest.fixture(scope="module")
-def jupyter(server: RunningServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
-    environ = {"CARREL_URL": server.url, "CARREL_API_KEY": server.api_key}
-    with lab(tmp_path_factory.mktemp("lab"), environ) as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as browser:
-        yield browser
-
-
 @pytest.fixture
-def workbench(jupyter: Lab, browser: Browser) -> Iterator[Locator]:
-    source = "import carrel\nbench = carrel.connect()\nbench"
-    page = jupyter.open(browser, "walk.ipynb", [source])
-    run_cell(page, 0)
-    yield page.locator(".carrel-workbench")
-    page.close()
+def workbench(notebook: Notebook) -> Locator:
+    page = notebook("import carrel\nbench = carrel.connect()\nbench")
+    return page.locator(".carrel-workbench")
 
 
 def place(workbench: Locator, name: str) -> Locator:
@@ -171,32 +152,5 @@ def test_keys_in_a_panel_leave_the_notebook_alone(workbench: Locator, tmp_path: 
     expect(page.locator(".jp-Notebook .jp-CodeCell")).to_have_count(2)
 
 
-def test_a_second_view_shows_the_same(workbench: Locator) -> None:
-    page = workbench.page
-    place(workbench, "Libraries")
-    page.evaluate("""() => {
-      const notebook = window.jupyterapp.shell.currentWidget.content;
-      notebook.model.sharedModel.insertCell(1, { cell_type: 'code', source: 'bench' });
-    }""")
-    run_cell(page, 1)
-    expect(page.locator(".carrel-workbench")).to_have_count(2)
-    second = page.locator(".carrel-workbench").nth(1)
-    expect(second.get_by_role("tab", name="Files")).to_have_attribute("aria-selected", "true")
-    badge = second.locator(".carrel-connection")
-    expect(badge).to_contain_text("environment", timeout=SLOW_MS)
-
-
 def cells(page: Page) -> int:
     return page.locator(".jp-Notebook .jp-CodeCell").count()
-
-
-def test_after_a_restart_of_the_kernel_the_panel_says_what_to_do(workbench: Locator) -> None:
-    page = workbench.page
-    page.evaluate("window.jupyterapp.shell.currentWidget.sessionContext.restartKernel()")
-    page.wait_for_function(
-        "window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.status === 'idle'"
-    )
-    files = workbench.get_by_role("region", name="Files")
-    files.get_by_role("searchbox").fill("lease")
-    banner = files.get_by_role("alert").filter(has_text="run the cell again")
-    expect(banner).to_be_visible(timeout=SLOW_MS)

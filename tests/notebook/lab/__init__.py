@@ -1,0 +1,1 @@
+"""Panels in a real JupyterLab. A package, so that one JupyterLab serves all of its tests."""
