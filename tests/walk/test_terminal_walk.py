@@ -121,10 +121,9 @@ def test_the_walk(tmp_path: Path, home: Path) -> None:
         _ask(app, "How long is the notice period?")
         app.wait_for(r"(Sources|Passages given) .*lease scan\.pdf", timeout=120)
 
-        # A long answer, stopped while it is being written.
+        # An answer that is stopped before it ends, however short the model would have been.
         _ask(app, "Tell a very long story about a library.")
         app.wait_for("■ Stop", timeout=60)
-        app.wait_for(r"writing", timeout=60)
         app.press("esc", "esc")
         app.wait_for("[Ss]topped")
 

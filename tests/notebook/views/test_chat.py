@@ -203,7 +203,7 @@ def test_parameters_and_exports(page: Page) -> None:
     page.get_by_role("button", name="Use them").click()
     assert sent(page, "parameters")[0]["args"]["values"]["temperature"] == "0.2"
     with page.expect_download() as download:
-        page.get_by_role("button", name="Export Markdown").click()
+        page.get_by_role("button", name="Save Markdown").click()
         kernel(page, "answer", "export", {"result": "# Why?"})
     assert download.value.suggested_filename == "chat.md"
     assert download.value.path().read_text() == "# Why?"

@@ -61,8 +61,8 @@ class ChatView extends View {
         this.ask("parameters", { values: Object.fromEntries(Object.entries(this.fields).map(([name, field]) => [name, field.value.trim()])) });
       } }, ...Object.entries(labels).map(([name, label]) => h("label", {}, `${label} `, this.fields[name])),
       h("button", { class: "carrel-button small" }, "Use them")),
-      h("div", {}, this.button("Export Markdown", () => this.save("markdown", "md"), "small"), " ",
-        this.button("Export JSON", () => this.save("json", "json"), "small")));
+      h("div", {}, this.button("Save Markdown", () => this.save("markdown", "md"), "small"), " ",
+        this.button("Save JSON", () => this.save("json", "json"), "small")));
   }
 
   draw(state) {

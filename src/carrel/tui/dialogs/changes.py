@@ -23,7 +23,7 @@ class Changes(Dialog[str]):
     Changes .buttons { margin-top: 0; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("v", "split", "Side by side", show=False, id="changes.split"),
+        Binding("v", "split", "View side by side", show=False, id="changes.split"),
         Binding(
             "left_square_bracket", "change(-1)", "Change before", show=False, id="changes.before"
         ),

@@ -70,11 +70,11 @@ class ParametersForm(Dialog[Parameters]):
             self.query_one(".hint", Static).update(Content.styled(str(error), "$failed"))
 
 
-class ExportDialog(Dialog[Path]):
+class SaveDialog(Dialog[Path]):
     """Writes the chat into a file: Markdown as it is shown, JSON with every variant."""
 
     def __init__(self, chat: ChatService) -> None:
-        super().__init__("Export this chat")
+        super().__init__("Save this chat")
         self._chat = chat
 
     def inside(self) -> ComposeResult:

@@ -64,8 +64,10 @@ class AgentsPlace(Place):
         Binding("A", "make_active", "Make active", id="agents.make_active"),
         Binding("f4", "yaml", "Edit as YAML", show=False, id="agents.yaml"),
         Binding("b", "roll_back", "Roll back", show=False, id="agents.roll_back"),
-        Binding("a", "aliases", "Aliases…", show=False, id="agents.aliases"),
-        Binding("v", "split", "Side by side", show=False, id="agents.split"),
+        Binding(
+            "number_sign", "aliases", "Aliases…", key_display="#", show=False, id="agents.aliases"
+        ),
+        Binding("v", "split", "View side by side", show=False, id="agents.split"),
         Binding(
             "left_square_bracket", "change(-1)", "Change before", show=False, id="agents.before"
         ),

@@ -31,7 +31,7 @@ from carrel.store.sources import source_of
 from carrel.tui import labels
 from carrel.tui.clipboard import copy
 from carrel.tui.dialogs.ask import Choose, Thing
-from carrel.tui.dialogs.chat import ExportDialog, ParametersForm, copies
+from carrel.tui.dialogs.chat import SaveDialog, ParametersForm, copies
 from carrel.tui.dialogs.confirm import Confirm
 from carrel.tui.dialogs.path import PathDialog
 from carrel.tui.screens.place import Place, Way, empty
@@ -82,12 +82,12 @@ class ChatPlace(Place):
             "greater_than_sign", "last_variant(1)", "Next variant", show=False,
             id="chat.variant_after",
         ),
-        Binding("w", "who", "Agent and version…", show=False, id="chat.who"),
+        Binding("c", "who", "Chat with…", show=False, id="chat.who"),
         Binding("alt+c", "compare", "Compare", id="chat.compare"),
         Binding("p", "parameters", "Parameters…", show=False, id="chat.parameters"),
         Binding("a", "attach", "Add file", show=False, id="chat.attach"),
         Binding("y", "copy", "Copy…", id="chat.copy"),
-        Binding("x", "export", "Export…", show=False, id="chat.export"),
+        Binding("w", "save", "Save to…", show=False, id="chat.save"),
         Binding("slash", "filter", "Search", key_display="/", show=False, id="chat.search"),
         Binding("D", "delete", "Delete", show=False, id="chat.delete"),
     ]  # fmt: skip
@@ -428,16 +428,16 @@ class ChatPlace(Place):
             things = [Thing(what, f"Copy {what}") for what in texts]
             self.app.push_screen(Choose("Copy", things), chosen)
 
-    def action_export(self) -> None:
+    def action_save(self) -> None:
         if not self.store.chat.slice.value.turns:
-            self.notice("There is nothing to export yet.")
+            self.notice("There is nothing to save yet.")
             return
 
         def written(path: Path | None) -> None:
             if path is not None:
                 self.notice(f"Saved {path}.")
 
-        self.app.push_screen(ExportDialog(self.store.chat), written)
+        self.app.push_screen(SaveDialog(self.store.chat), written)
 
     def back(self) -> None:
         source = self.query_one(SourcePane)

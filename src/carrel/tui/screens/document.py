@@ -81,10 +81,10 @@ class DocumentPlace(Place):
         Binding("z", "fill", "Fill with block", id="document.fill"),
         Binding("slash", "find", "Find", key_display="/", id="document.find"),
         Binding("y", "copy", "Copy…", id="document.copy"),
-        Binding("v", "form", "Rendered, raw, changes", show=False, id="document.form"),
+        Binding("v", "form", "View raw or changes", show=False, id="document.form"),
         Binding("o", "options", "Run OCR", show=False, id="document.options"),
         Binding("r", "read", "Read on", show=False, id="document.read"),
-        Binding("s", "save", "Save to…", show=False, id="document.save"),
+        Binding("w", "save", "Save to…", show=False, id="document.save"),
     ]  # fmt: skip
 
     def panes(self) -> ComposeResult:

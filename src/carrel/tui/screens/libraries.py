@@ -67,7 +67,7 @@ class LibrariesPlace(Place):
         Binding("a", "add", "Add files", show=False, id="libraries.add"),
         Binding("s", "sync", "Sync folder", id="libraries.sync"),
         Binding("slash", "search", "Search", key_display="/", id="libraries.search"),
-        Binding("v", "text", "Text", id="libraries.text"),
+        Binding("v", "text", "View text", id="libraries.text"),
         Binding("R", "reprocess", "Reprocess", id="libraries.reprocess"),
         Binding("D", "delete", "Delete", id="libraries.delete"),
         Binding("e", "edit", "Edit", show=False, id="libraries.edit"),
