@@ -107,7 +107,7 @@ async def test_many_files_are_scrolled_marked_saved_and_deleted(
     await bench.shows("12–40 of 40", f"▸ {name}-00.txt", f"{name}-28.txt")
     await bench.press("k", "space", "space", "g", "space")
     await bench.shows("3 marked", f"✓ {name}-39.txt")
-    await bench.press("s")
+    await bench.press("w")
     field = bench.app.screen.query_one(Field)
     (tmp_path / "saved").mkdir()
     field.value = str(tmp_path / "saved")

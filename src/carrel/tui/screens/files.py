@@ -59,7 +59,7 @@ class FilesPlace(Place):
         Binding("slash", "filter", "Filter", key_display="/", id="files.filter"),
         Binding("f", "narrow", "Show only…", show=False, id="files.narrow"),
         Binding("space", "mark", "Mark", show=False, id="files.mark"),
-        Binding("s", "save", "Save to…", show=False, id="files.save"),
+        Binding("w", "save", "Save to…", show=False, id="files.save"),
     ]
 
     def panes(self) -> ComposeResult:
