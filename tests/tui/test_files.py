@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from carrel import samples
-from carrel.tui.widgets.fields import Field
+from carrel.tui.widgets.fields import Area, Field
 from carrel.wire.documents import DocumentUpdate
 from carrel.wire.files import File
 from carrel.wire.libraries import Library
@@ -120,7 +120,7 @@ async def test_many_files_are_scrolled_marked_saved_and_deleted(
     await bench.shows("Deleted 3 files.", "of 37")
 
 
-async def test_a_document_is_renamed_and_its_particulars_show(
+async def test_a_documents_name_and_attributes_are_edited(
     bench: Workbench, tmp_path: Path, name: str
 ) -> None:
     library = await made_library(bench, name)
@@ -136,11 +136,53 @@ async def test_a_document_is_renamed_and_its_particulars_show(
     await bench.press("tab")
     await bench.shows("shelf", "north", "2024", "text/plain")
     await bench.press("e")
-    await bench.shows("Rename document")
+    await bench.shows("Edit document", "shelf: north")
     await bench.press("ctrl+u")
     await bench.type("lamp.txt")
+    area = bench.app.screen.query_one(Area)
+    area.text = "shelf: south\ncolours"
+    await bench.press("f2")
+    await bench.shows("Line 2 is no attribute.")
+    area.text = 'shelf: south\ncolours: ["green", "red"]'
+    await bench.press("f2")
+    await bench.shows("lamp.txt", "south", "green, red")
+    changed = await client.documents.get(library.id, document.id)
+    assert (changed.name, changed.attributes) == (
+        "lamp.txt",
+        {"shelf": "south", "colours": ["green", "red"]},
+    )
+    await bench.store.libraries.delete([library.id])
+
+
+async def test_several_files_are_added_processed_again_and_deleted_in_a_library(
+    bench: Workbench, tmp_path: Path, name: str
+) -> None:
+    for number in range(3):
+        (tmp_path / f"{name}-{number}.txt").write_text(f"{name} {number}")
+        await upload(bench, tmp_path / f"{name}-{number}.txt")
+    library = await made_library(bench, name)
+    await bench.press("2")
+    await bench.shows(f"▸ {name}")
+    await bench.press("a")
+    await bench.shows("Add files", f"{name}-2.txt")
+    await bench.press("space", "j", "space", "j", "space", "enter")
+    await bench.shows(f"{name} · 3 documents")
+    documents = bench.store.libraries.slice
+    await bench.until(
+        lambda: {each.process_status for each in documents.value.documents} == {"done"}, wait=60
+    )
+    await bench.press("tab", "g", "space", "space")
+    await bench.shows("2 marked")
+    await bench.press("R")
+    await bench.shows("Process these 2 documents again?", f"{name}-")
     await bench.press("enter")
-    await bench.shows("lamp.txt")
+    await bench.until(lambda: "marked" not in bench.text())
+    await bench.press("g", "space", "space", "escape")
+    await bench.until(lambda: "marked" not in bench.text())
+    await bench.press("g", "space", "space", "D")
+    await bench.shows("Delete these 2 documents?")
+    await bench.press("enter")
+    await bench.shows("Deleted 2 documents.", f"{name} · 1 document")
     await bench.store.libraries.delete([library.id])
 
 

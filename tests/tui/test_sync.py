@@ -117,3 +117,17 @@ def test_a_pasted_path_of_one_folder_is_that_folder(folder: Path, tmp_path: Path
     assert parse_folder(str(folder / "a.txt")) is None
     assert parse_folder(f"{folder}\n{tmp_path}") is None
     assert parse_folder("my contracts") is None
+
+
+async def test_a_service_that_cannot_search_is_told_of_where_the_hits_would_be(
+    bench: Workbench, library: StrictLibrary
+) -> None:
+    await bench.press("2")
+    await bench.shows("contracts")
+    await bench.press("slash")
+    await bench.type("lamp")
+    await bench.shows("search: lamp", "This service does not search its libraries.")
+    await bench.type("s")
+    await bench.shows("search: lamps", "This service does not search its libraries.")
+    await bench.press("escape", "escape")
+    await bench.until(lambda: "does not search" not in bench.text())

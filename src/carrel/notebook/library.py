@@ -174,7 +174,7 @@ class LibraryPanel(FolderPanel):
         if document is None:
             await finish(self._libraries.rename(self._chosen(), name))
         else:
-            await finish(self._libraries.rename_document(document, name))
+            await finish(self._libraries.update_document(document, name=name))
 
     @intent
     async def _on_reprocess(self, document: str) -> None:

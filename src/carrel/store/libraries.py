@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -22,7 +22,7 @@ from carrel.store.session import SessionService
 from carrel.store.transfers import through
 
 if TYPE_CHECKING:
-    from carrel.wire.documents import Document
+    from carrel.wire.documents import AttributeValue, Document
     from carrel.wire.libraries import Library, SearchHit
 
 AT_ONCE = 100
@@ -37,7 +37,8 @@ class LibrariesState:
     """The libraries; a page of the selected one's documents; its search.
 
     `seen` has the pages of documents seen before; `total` and `page` are those of the documents;
-    pages count from 0. `document` is the selected document, `text` its text once asked for.
+    pages count from 0. `document` is the selected document, `text` its text once asked for;
+    `marked` holds ids, also of other pages.
     """
 
     items: tuple[Library, ...] = ()
@@ -48,6 +49,7 @@ class LibrariesState:
     page_size: int = 50
     seen: Seen[Document] = field(default_factory=dict, repr=False)
     document: str | None = None
+    marked: frozenset[str] = frozenset()
     text: str | None = None
     query: str = ""
     hits: tuple[SearchHit, ...] = ()
@@ -184,18 +186,38 @@ class LibrariesService(Area[LibrariesState]):
         library_id, ids = self._library(), tuple(document_ids)
         for document_id in ids:
             await client.documents.delete(library_id, document_id)
+            self.slice.set(marked=self.slice.value.marked - {document_id})
         await self._load_libraries()
         self.load_documents()
         return len(ids)
 
     @action(Policy.SINGLE, changes=True)
-    async def rename_document(self, document_id: str, name: str) -> None:
-        """Gives a document of the selected library another name."""
+    async def update_document(
+        self,
+        document_id: str,
+        *,
+        name: str | None = None,
+        attributes: Mapping[str, AttributeValue | list[AttributeValue]] | None = None,
+    ) -> None:
+        """Gives a document of the selected library another name, or these attributes alone."""
         from carrel.wire.documents import DocumentUpdate
 
+        given = None if attributes is None else dict(attributes)
         client = await self._session.client()
-        await client.documents.update(self._library(), document_id, DocumentUpdate(name=name))
+        await client.documents.update(
+            self._library(), document_id, DocumentUpdate(name=name, attributes=given)
+        )
         self.load_documents()
+
+    @action(Policy.QUEUE)
+    async def mark_document(self, document_id: str) -> None:
+        """Marks a document of the selected library, or takes its mark away."""
+        self.slice.set(marked=self.slice.value.marked ^ {document_id})
+
+    @action(Policy.QUEUE)
+    async def mark_none(self) -> None:
+        """Takes every mark away."""
+        self.slice.set(marked=frozenset())
 
     def reprocess(self, document_id: str) -> Handle[None]:
         """Has a document of the selected library processed again."""
@@ -352,7 +374,7 @@ class LibrariesService(Area[LibrariesState]):
         self.slice.set(
             selected=library_id, documents=(), total=None, page=0, seen={}, document=None, text=None
         )
-        self.slice.set(query="", hits=())
+        self.slice.set(marked=frozenset(), query="", hits=())
 
     def _library(self) -> str:
         selected = self.slice.value.selected

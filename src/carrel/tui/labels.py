@@ -4,6 +4,7 @@ It goes into `Content`, which Textual never reads as markup, and control charact
 a name on this machine's own disk may hold them too.
 """
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from textual.color import Color, ColorParseError
@@ -55,6 +56,14 @@ def short_id(identifier: str) -> Content:
 def badge(shown: "Badge | None") -> Content:
     """A mark and its word in the colour of its role."""
     return Content("") if shown is None else line(str(shown), f"${shown.role}")
+
+
+def names(many: Iterable[str], most: int = 10) -> list[Content]:
+    """The first names, a line each, and how many more there are."""
+    rows = [line(name) for name in many]
+    if len(rows) > most:
+        rows[most:] = [Content.styled(f"and {len(rows) - most:,} more", "$muted")]
+    return rows
 
 
 def fields(*rows: tuple[str, Content]) -> Content:

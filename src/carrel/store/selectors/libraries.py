@@ -58,6 +58,7 @@ class DocumentRow:
     pages: str
     added: str
     summary: str
+    marked: bool
     selected: bool
 
 
@@ -115,6 +116,7 @@ def document_row(document: Document, state: LibrariesState, now: float) -> Docum
         "–" if document.number_of_pages is None else count(document.number_of_pages),
         age(now - document.created_at.timestamp()),
         _about(document),
+        document.id in state.marked,
         document.id == state.document,
     )
 
@@ -166,7 +168,7 @@ def hit_rows(state: LibrariesState) -> tuple[HitRow, ...]:
 
 
 def title(state: LibrariesState) -> str:
-    """`contracts · 412 documents · 9 not ready`."""
+    """`contracts · 412 documents · 9 not ready · 2 marked`."""
     name = next((each.name for each in state.items if each.id == state.selected), None)
     if name is None:
         return "Libraries"
@@ -176,6 +178,8 @@ def title(state: LibrariesState) -> str:
     waiting = sum(document_phase(each) != "ready" for each in state.documents)
     if waiting:
         parts.append(f"{count(waiting)} not ready")
+    if state.marked:
+        parts.append(f"{count(len(state.marked))} marked")
     return " · ".join(parts)
 
 

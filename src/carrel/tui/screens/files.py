@@ -236,7 +236,7 @@ class FilesPlace(Place):
             self.notice(f"{len(sources)} files wait for OCR: Activity shows each.")
 
         if self.store.session.slice.value.hosted:
-            names = [labels.line(source.name) for source in sources[:10]]
+            names = labels.names(source.name for source in sources)
             self.confirm(f"Run OCR of {len(sources)} files?", names, "Run OCR", start)
         else:
             start()
@@ -286,9 +286,7 @@ class FilesPlace(Place):
         files = self._chosen()
         if not files:
             return
-        names = [labels.line(file.filename) for file in files[:10]]
-        if len(files) > len(names):
-            names.append(Content.styled(f"and {len(files) - len(names)} more", "$muted"))
+        names = labels.names(file.filename for file in files)
         what = "this file" if len(files) == 1 else f"these {len(files)} files"
         ids = [file.id for file in files]
         self.confirm(

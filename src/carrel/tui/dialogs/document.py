@@ -1,0 +1,71 @@
+"""Editing what is said of a document: its name and its attributes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.widgets import Button, Label, Static
+
+from carrel.store.attributes import from_text, to_text
+from carrel.store.problem import ProblemError
+from carrel.tui import labels
+from carrel.tui.dialogs.dialog import Dialog, buttons, hint
+from carrel.tui.widgets.fields import Area, Field
+
+
+@dataclass(frozen=True)
+class Said:
+    """A document's name and attributes."""
+
+    name: str
+    attributes: Mapping[str, Any]
+
+
+class DocumentForm(Dialog[Said]):
+    """A name that is not empty, and an attribute a line."""
+
+    DEFAULT_CSS = """
+    DocumentForm .dialog { padding: 0 1; }
+    DocumentForm Label { color: $muted; padding: 0 1; }
+    DocumentForm Area { height: 8; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("f2,ctrl+s", "save", "Save", id="document_form.save"),
+    ]
+
+    def __init__(self, said: Said) -> None:
+        super().__init__("Edit document")
+        self._start = said
+
+    def inside(self) -> ComposeResult:
+        yield Label("Name")
+        yield Field(self._start.name)
+        yield Label("Attributes, one a line, such as year: 2024")
+        yield Area(to_text(self._start.attributes))
+        yield hint("An agent or a search may ask for documents with certain attributes.")
+        yield buttons(("cancel", "Leave it"), ("save", "F2 Save"))
+
+    def on_mount(self) -> None:
+        self.query_one(Field).focus()
+
+    def on_button_pressed(self, event: Button.Pressed) -> None:
+        if event.button.id == "save":
+            self.action_save()
+        else:
+            self.dismiss(None)
+
+    def on_input_submitted(self) -> None:
+        self.action_save()
+
+    def action_save(self) -> None:
+        name = self.query_one(Field).value.strip()
+        try:
+            attributes = from_text(self.query_one(Area).text)
+        except ProblemError as error:
+            words = labels.line(str(error.problem), "$failed")
+            self.query_one(".hint", Static).update(words)
+            return
+        if name:
+            self.dismiss(Said(name, attributes))
