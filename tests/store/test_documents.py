@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from carrel.config import Profile
-from carrel.store.documents import DocumentState, Source
+from carrel.store.documents import LARGE, DocumentState, Source
 from carrel.store.loop import OwnerLoop
 from carrel.store.reader import ReadOptions
 from carrel.store.selectors.boxes import boxes
@@ -73,6 +73,21 @@ async def test_stopping_keeps_what_is_read_and_reading_goes_on_where_it_stopped(
     state = store.documents.slice.value
     assert state.read >= 1 and state.pages[0] == first, "what was read is still there"
     state = await until(store.documents.slice, lambda state: state.read == 30, 60)
+
+
+async def test_at_a_hosted_service_a_large_document_is_read_when_that_is_asked_for(
+    store: Store, tmp_path: Path
+) -> None:
+    source = await stored(store, digital_pdf(tmp_path / "a.pdf", pages=LARGE + 1))
+    store.session.slice.set(hosted=True)
+    await store.documents.open(source)
+    state = store.documents.slice.value
+    assert (state.reading, state.unread) == (False, LARGE + 1)
+    await store.documents.read()
+    assert store.documents.slice.value.complete
+    small = await stored(store, digital_pdf(tmp_path / "b.pdf", pages=2))
+    await store.documents.open(small)
+    await until(store.documents.slice, lambda state: state.complete)
 
 
 async def test_another_document_takes_the_place_of_the_first(store: Store, tmp_path: Path) -> None:

@@ -8,17 +8,18 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+from textual import events
 
 from carrel.client import Call
 from carrel.config import Profile, folders
 from carrel.settings import Settings, load_settings
 from carrel.tui.app import CarrelApp
 from carrel.tui.clipboard import copy, native_tool
-from carrel.tui.dialogs.confirm import Confirm
 from carrel.tui.dialogs.palette import Palette
 from carrel.tui.dialogs.problem import ProblemPanel
 from carrel.tui.dialogs.requests import RequestLog
 from carrel.tui.screens.agents import AgentsPlace
+from carrel.tui.screens.place import Place
 from carrel.tui.themes import shipped_folder
 from carrel.wire.agents import AgentCreate
 from support.process import RunningServer
@@ -273,13 +274,34 @@ async def test_a_lost_connection_says_how_old_the_screen_is() -> None:
 
 
 @pytest.mark.usefixtures("offline")
-async def test_a_hosted_service_is_named_before_something_is_deleted_there() -> None:
+async def test_a_hosted_service_is_named_before_something_is_done_that_it_bills(
+    tmp_path: Path,
+) -> None:
+    async def asks(bench: Workbench, *keys: str) -> None:
+        await bench.press(*keys)
+        await bench.shows("work (api.example.com)", "bills")
+        await bench.leave("escape")
+        await bench.until(lambda: isinstance(bench.app.screen, Place))
+
     async with workbench(HOSTED) as bench:
         fill(bench.store)
         bench.store.session.slice.set(url=HOSTED.url, hosted=True)
-        await bench.press("D")
-        await bench.until(lambda: isinstance(bench.app.screen, Confirm))
-        await bench.shows("work (api.example.com)", "bills")
+        await asks(bench, "D")
+        await asks(bench, "space", "space", "o")
+        await asks(bench, "2", "D")
+        await asks(bench, "tab", "R")
+        await asks(bench, "D")
+        bench.app.post_message(events.Paste(str(tmp_path)))
+        await asks(bench)
+        await asks(bench, "3", "o")
+        pages = frozenset(range(400))
+        bench.store.documents.slice.set(
+            pages=(None,) * 400, page_count=400, wanted=pages, read=0, reading=False
+        )
+        await bench.press("r")
+        await bench.shows("Run OCR of 400 pages?")
+        await asks(bench)
+        await asks(bench, "4", "D")
 
 
 # The clipboard

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from carrel.wire.libraries import PageBox
     from carrel.wire.ocr import Page
 
+LARGE = 20
+"""Pages above which a hosted service, which bills them, is not asked before a person says so."""
 NOTHING_OPEN = Problem("Nothing is open", "", "Open a file or a document first.")
 
 
@@ -80,6 +82,11 @@ class DocumentState:
         """Whether every page that is wanted is read."""
         return self.page_count is not None and self.read == len(self.wanted)
 
+    @property
+    def unread(self) -> int:
+        """How many of the pages that are wanted are not read."""
+        return len(self.wanted) - self.read
+
 
 class DocumentsService(Area[DocumentState]):
     def __init__(
@@ -100,7 +107,10 @@ class DocumentsService(Area[DocumentState]):
 
     @action(Policy.LATEST)
     async def open(self, source: Source, page: int = 0, box: PageBox | None = None) -> None:
-        """Opens a document at a page, and there at a box, and begins to read what is not kept."""
+        """Opens a document at a page, and there at a box, and begins to read what is not kept.
+
+        A large one is not read at a hosted service before `read` is called.
+        """
         self._lane("read").cancel()
         options = self.slice.value.options
         # Which pages are wanted, and in what form they are answered, is meant for one document.
@@ -113,8 +123,13 @@ class DocumentsService(Area[DocumentState]):
             self.slice.set(picture_path=self._copy.path)
             await self._count(self._copy.path)
             await self._take_kept()
-        if not self.slice.value.complete:
+        if not self.slice.value.complete and not self.large:
             self.read()
+
+    @property
+    def large(self) -> bool:
+        """Whether reading what is not read is worth asking about: it is much, and billed."""
+        return self._session.slice.value.hosted and self.slice.value.unread > LARGE
 
     def read(self) -> Handle[None]:
         """Reads the pages that are not read yet, the current one first."""

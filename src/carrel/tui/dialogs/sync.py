@@ -15,6 +15,7 @@ from textual.widgets import Button, Input, SelectionList, Static
 from textual.widgets.selection_list import Selection
 
 from carrel.store.handle import Handle
+from carrel.store.selectors.session import service_words
 from carrel.store.selectors.sync import change_rows, folder_name, preview_words, progress_words
 from carrel.store.store import Store
 from carrel.store.sync import SyncState
@@ -88,6 +89,8 @@ class SyncDialog(Dialog[SyncWish]):
 
     def inside(self) -> ComposeResult:
         yield Static(id="what")
+        if billed := service_words(self._store.session.slice.value):
+            yield Static(labels.line(billed, "$hosted"))
         with VerticalScroll(id="changes", can_focus=False):
             yield Static(id="rows")
         yield Choices(

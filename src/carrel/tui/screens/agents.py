@@ -35,7 +35,6 @@ from carrel.tui import drafting, labels
 from carrel.tui.clipboard import copy
 from carrel.tui.dialogs.ask import Choose, Thing
 from carrel.tui.dialogs.changes import Changes
-from carrel.tui.dialogs.confirm import Confirm
 from carrel.tui.naming import name_version
 from carrel.tui.screens.place import Place, Way, empty
 from carrel.tui.widgets.diff import DiffView
@@ -352,14 +351,14 @@ class AgentsPlace(Place):
         if self.versions.has_focus and self.versions.key == DRAFT and state.draft is not None:
             drafting.drop(self, state.draft)
             return
-        agent = state.agent
-
-        def answered(yes: bool | None) -> None:
-            if yes:
-                self.do(self.store.agents.delete(agent.id))
-
-        about = [labels.line(agent.name, "bold"), Content("All its versions go with it.")]
-        self.app.push_screen(Confirm("Delete this agent?", about, "Delete"), answered)
+        agent_id = state.agent.id
+        about = [labels.line(state.agent.name, "bold"), Content("All its versions go with it.")]
+        self.confirm(
+            "Delete this agent?",
+            about,
+            "Delete",
+            lambda: self.do(self.store.agents.delete(agent_id)),
+        )
 
     def reload(self) -> None:
         self.store.agents.load()

@@ -31,7 +31,7 @@ from carrel.store.sources import source_of
 from carrel.tui import labels
 from carrel.tui.clipboard import copy
 from carrel.tui.dialogs.ask import Choose, Thing
-from carrel.tui.dialogs.chat import SaveDialog, ParametersForm, copies
+from carrel.tui.dialogs.chat import ParametersForm, SaveDialog, copies
 from carrel.tui.dialogs.confirm import Confirm
 from carrel.tui.dialogs.path import PathDialog
 from carrel.tui.screens.place import Place, Way, empty

@@ -354,8 +354,17 @@ class DocumentPlace(Place):
 
     def action_read(self) -> None:
         state = self.state
-        if state.source is not None and not state.reading and not state.loading:
+        if state.source is None or state.reading or state.loading:
+            return
+
+        def start() -> None:
             self.do(self.store.documents.read())
+
+        if self.store.documents.large:
+            about = [labels.line(state.source.name, "bold")]
+            self.confirm(f"Run OCR of {state.unread:,} pages?", about, "Run OCR", start)
+        else:
+            start()
 
     def action_options(self) -> None:
         state = self.state
