@@ -363,7 +363,7 @@ class Bench:
     def _changed(self, draft: Draft, **options: Unpack[AgentOptions]) -> Draft:
         changes: dict[str, Any] = {**options}
         for name in changes.keys() - AgentOptions.__annotations__.keys():
-            raise TypeError(no_option("an agent", name, AgentOptions.__annotations__))
+            raise TypeError(no_option("An agent", name, AgentOptions.__annotations__))
         if "libraries" in options:
             changes["libraries"] = [self._library(one).id for one in options["libraries"]]
         known = AgentFields.of(draft).model_dump()

@@ -151,7 +151,10 @@ class ChatPanel(Panel):
 
     def _table(self) -> tuple[Sequence[str], Sequence[Sequence[Cell]]]:
         rows = turn_rows(self._chat.slice.value)
-        return ("Who", "Text"), [(row.speaker, row.text) for row in rows]
+        return ("Who", "Text"), [
+            (row.speaker, "\n".join((row.text, *(f"▸ calls {call}" for call in row.calls))).strip())
+            for row in rows
+        ]
 
     # Sessions, and who answers
 

@@ -2,12 +2,13 @@
 
 import dataclasses
 import time
-from collections.abc import Sequence
+from html import escape
 from typing import Any
 
 from carrel.notebook.assets import module, style
+from carrel.notebook.markdown import to_html
 from carrel.notebook.marked import to_marked_html
-from carrel.notebook.panel import Cell, Json, Panel, finish, intent, problem_json
+from carrel.notebook.panel import Json, Panel, finish, intent, problem_json
 from carrel.store.documents import DocumentsService, DocumentState, Source
 from carrel.store.export import Format, zipped
 from carrel.store.reader import ReadOptions
@@ -104,8 +105,9 @@ class DocumentPanel(Panel):
             "problem": problem_json(state.error),
         }
 
-    def _table(self) -> tuple[Sequence[str], Sequence[Sequence[Cell]]]:
-        return (self.state["title"],), [(self.state["markdown"] or "",)]
+    def _fallback(self) -> str:
+        title = escape(self.state["title"] or self._title)
+        return f"<p><strong>{title}</strong></p>{to_html(self.state['markdown'] or '')}"
 
     @intent
     async def _on_go(self, page: int) -> None:
