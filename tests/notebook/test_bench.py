@@ -229,20 +229,42 @@ def test_a_draft_is_typed_looked_at_tried_and_saved(bench: Bench) -> None:
     ]  # fmt: skip
     assert panel.draft is not None and panel.draft.fields["instructions"] == "Be brief."
     # Another panel, as after a restart, goes on with it.
-    other = Wire(bench.agent(made.id))
+    other_panel = bench.agent(made.id)
+    other = Wire(other_panel)
     other.wait_state(lambda state: state["draft"]["rows"])
     begun = other.ask("begin", start="edit")["result"]
     assert begun["fields"]["instructions"] == "Be brief."
     found = other.ask("review", draft=made.id)["result"]
     assert (found["title"], found["verb"]) == ("Save this as drafted v1?", "Save as v1")
     assert other.ask("try", draft=made.id)["kind"] == "done"
-    assert bench._store.chat.slice.value.draft
+    trial = other.wait_state(lambda state: state["trial"])["trial"]
+    assert trial["title"] == "Draft of drafted beside its active version"
+    compared = other_panel.trial
+    assert compared is not None
+    assert [chat.state["title"] for chat in compared.chats] == ["drafted v0", "drafted draft"]
     other.ask("save", draft=made.id)
     saved = bench.client.agents.get(made.id)
     assert (saved.version, saved.instructions, saved.version_message) == (1, "Be brief.", "shorter")
     assert saved.completion_args["temperature"] == 0.2
+    other.wait_state(lambda state: state["draft"]["title"] == "" and state["trial"] is None)
+    assert [panel.comm for panel in (compared, *compared.chats)] == [None] * 3
     wire.wait_state(lambda state: len(state["versions"]) == 2 and not state["draft"]["rows"])
     assert wire.ask("review", draft="gone")["problem"]["title"] == "This draft is gone"
+
+
+def test_the_draft_of_a_new_agent_is_tried_alone(bench: Bench) -> None:
+    wire = Wire(bench.agents)
+    begun = wire.ask("begin", start="blank")["result"]
+    refused = wire.ask("try", draft=begun["draft"], fields=begun["fields"])
+    assert refused["kind"] == "error"
+    fields = {**begun["fields"], "name": "newcomer", "model": "smollm2"}
+    wire.ask("try", draft=begun["draft"], fields=fields)
+    trial = wire.wait_state(lambda state: state["trial"])["trial"]
+    assert trial["title"] == "Draft of newcomer"
+    chats = bench.agents.trial.chats if bench.agents.trial else ()
+    assert [chat.state["title"] for chat in chats] == ["newcomer draft"]
+    wire.ask("end_trial")
+    assert bench.agents.trial is None
 
 
 def test_an_agent_is_duplicated(bench: Bench) -> None:

@@ -186,6 +186,7 @@ def agent_state(**fields: Any) -> dict[str, Any]:
         "aliases": [],
         "diff": {"title": "Mark two versions to compare them.", "rows": []},
         "draft": {"title": "", "rows": []},
+        "trial": None,
         "new_agents": [],
         "models": ["smollm2"],
         "libraries": [{"id": "l1", "name": "handbook"}, {"id": "l2", "name": "contracts"}],

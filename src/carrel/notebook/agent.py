@@ -6,7 +6,9 @@ from typing import Any
 
 from carrel.notebook.agent_fields import AgentFields
 from carrel.notebook.assets import module, style
+from carrel.notebook.compare import ComparePanel
 from carrel.notebook.panel import Cell, Json, Panel, badge_json, finish, intent, problem_json
+from carrel.notebook.trial import Trial
 from carrel.store.agents import AgentsService, AgentsState
 from carrel.store.drafts import Draft
 from carrel.store.problem import Problem, ProblemError
@@ -55,6 +57,7 @@ class AgentPanel(Panel):
         self._agents = agents or store.agents
         self._single = agents is not None
         self._open: dict[str, Draft] = {}
+        self._trial: Trial | None = None
         super().__init__(store, **options)
         self._follow(self._agents.slice, store.libraries.slice)
         if agents is not None:
@@ -64,6 +67,11 @@ class AgentPanel(Panel):
 
     def _end(self, agents: AgentsService) -> None:
         self._store.loop.run(agents.close())
+
+    def close(self) -> None:
+        """Ends the panel and the trial in it."""
+        self._end_trial()
+        super().close()
 
     @property
     def selected(self) -> Agent | None:
@@ -79,6 +87,11 @@ class AgentPanel(Panel):
     def draft(self) -> Draft | None:
         """What is not saved yet of the selected agent."""
         return self._agents.slice.value.draft
+
+    @property
+    def trial(self) -> ComparePanel | None:
+        """The chats of the draft that is tried."""
+        return None if self._trial is None else self._trial.panel
 
     def _view(self) -> Json:
         state = self._agents.slice.value
@@ -102,6 +115,7 @@ class AgentPanel(Panel):
                 diff_title(state) or "Mark two versions to compare them.", state.diff
             ),
             "draft": self._changes(draft_title(state), draft_changes(state)),
+            "trial": None if self._trial is None else self._trial.view(),
             "new_agents": [
                 {"id": row.id, "name": row.name, "note": row.age}
                 for row in new_agent_rows(state, now)
@@ -218,19 +232,33 @@ class AgentPanel(Panel):
     async def _on_save(self, draft: str) -> None:
         await finish(self._agents.save(self._filled(draft)))
         self._open.pop(draft, None)
+        self._end_trial()
 
     @intent
     async def _on_drop(self, draft: str) -> None:
         await finish(self._agents.drop(draft))
         self._open.pop(draft, None)
+        self._end_trial()
 
     @intent
     async def _on_try(self, draft: str, fields: AgentFields | None = None) -> None:
-        """Opens a chat with a draft."""
+        """Opens a chat with a draft, beside one with the active version."""
         filled = self._filled(draft, fields)
-        agent = filled.create()
         await finish(self._agents.keep(filled))
-        await finish(self._store.chat.try_draft(agent, filled.agent_id or ""))
+        trial = await Trial.begin(self._store, filled)
+        self._end_trial()
+        self._trial = trial
+        self.refresh()
+
+    @intent
+    async def _on_end_trial(self) -> None:
+        self._end_trial()
+        self.refresh()
+
+    def _end_trial(self) -> None:
+        if self._trial is not None:
+            self._trial.close()
+        self._trial = None
 
     @intent
     async def _on_chat(self, version: int) -> None:

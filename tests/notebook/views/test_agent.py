@@ -159,6 +159,29 @@ def test_a_draft_is_a_row_with_its_changes_and_is_tried_or_dropped(page: Page) -
     expect(page.locator(".carrel-diff ins")).to_have_count(0)
 
 
+def test_a_draft_that_is_tried_stands_beside_the_active_version(page: Page) -> None:
+    mount(page, "agent", agent_state())
+    trial = {"draft": "a1", "title": "Draft of support", "panel": "anywidget:t"}
+    kernel(page, "state", {"trial": trial})
+    expect(page.get_by_role("heading", name="Draft of support")).to_be_visible()
+    expect(page.get_by_text("panel anywidget:t")).to_be_visible()
+    expect(page.get_by_role("grid", name="Versions")).to_be_hidden()
+    kernel(page, "state", {"loading": True})
+    page.get_by_role("button", name="Save…").click()
+    assert sent(page, "review")[0]["args"] == {"draft": "a1", "fields": None}
+    answer(page, "review", {**FOUND, "rows": ROWS})
+    page.get_by_role("button", name="Leave it").click()
+    page.get_by_role("button", name="Edit").click()
+    answer(page, "end_trial", None)
+    kernel(page, "state", {"trial": None})
+    assert sent(page, "begin")[0]["args"]["start"] == "a1"
+    expect(page.get_by_text("panel anywidget:t")).to_have_count(0)
+    kernel(page, "state", {"trial": {**trial, "panel": "anywidget:u"}})
+    assert page.evaluate("children") == ["anywidget:t", "anywidget:u"]
+    page.evaluate("controller.abort()")
+    assert page.evaluate("model.listeners.length") == 0
+
+
 def test_aliases_are_set_moved_and_removed(page: Page) -> None:
     aliases = [
         {"alias": "prod", "id": "1", "version": "v1"},

@@ -6,6 +6,7 @@ class AgentView extends View {
   constructor(host) {
     super(host, "Agents");
     const { h } = this;
+    this.host = host.host;
     this.list = new ChoiceList(this, "Agents", (id) => this.ask("choose", { agent: id }));
     this.newButton = this.button("New…", () => this.begin("blank"));
     this.unsaved = new ChoiceList(this, "New agents that are not saved", (id) => this.begin(id));
@@ -33,6 +34,12 @@ class AgentView extends View {
     this.aliases = this.makeAliases();
     this.form = this.makeForm();
     this.reviewed = this.makeReview();
+    this.trial = h("div", { class: "carrel-nest", hidden: true });
+    this.trialTools = [
+      this.button("Edit", () => this.editTried()),
+      this.button("Save…", () => this.review(this.state.trial.draft)),
+      this.button("Close", () => this.ask("end_trial")),
+    ];
     this.versions = h("div", { class: "carrel-panes" },
       h("div", { class: "carrel-pane versions" }, this.grid.element, this.aliases),
       h("div", { class: "carrel-pane" },
@@ -40,8 +47,8 @@ class AgentView extends View {
         h("div", { class: "carrel-scroll" }, this.changes.element)));
     this.empty = h("div", { class: "carrel-empty" });
     this.body.append(h("div", { class: "carrel-panes" }, this.side, h("div", { class: "carrel-pane" },
-      h("div", { class: "carrel-tools" }, this.title, h("span", { class: "carrel-gap" }), ...Object.values(this.tools)),
-      this.empty, this.versions, this.form, this.reviewed)));
+      h("div", { class: "carrel-tools" }, this.title, h("span", { class: "carrel-gap" }), ...Object.values(this.tools), ...this.trialTools),
+      this.empty, this.versions, this.trial, this.form, this.reviewed)));
     this.signal.addEventListener("abort", () => clearTimeout(this.keeping));
     for (const [key, action] of [
       ["n", () => this.begin("blank")], ["e", () => this.begin("edit")], ["t", () => this.tryDraft()],
@@ -111,20 +118,38 @@ class AgentView extends View {
     this.unsaved.draw(state.new_agents.map((one) => ({ ...one, name: `✎ ${one.name || "no name yet"}` })), null);
     this.unsaved.element.hidden = state.new_agents.length === 0;
     const none = state.selected === null;
-    if (this.form.hidden && this.reviewed.hidden) {
-      say(this.title, state.title);
+    const resting = this.form.hidden && this.reviewed.hidden;
+    const trying = resting && state.trial !== null;
+    if (resting) {
+      say(this.title, trying ? state.trial.title : state.title);
       say(this.empty, state.empty);
-      this.empty.hidden = !none;
-      this.versions.hidden = none;
+      this.empty.hidden = trying || !none;
+      this.versions.hidden = trying || none;
     }
+    this.drawTrial(state.trial);
+    this.trial.hidden = !trying;
+    for (const button of this.trialTools) button.hidden = !trying;
     this.grid.draw(state.versions, null, "Loading the versions …");
     this.drawChosen();
     for (const [name, button] of Object.entries(this.tools)) {
-      button.hidden = !(this.form.hidden && this.reviewed.hidden) || (name === "try" && !state.draft.title);
+      button.hidden = !resting || trying || (name === "try" && !state.draft.title);
       button.disabled = none || (state.read_only && ["active", "back", "remove"].includes(name));
     }
     this.submit.disabled = state.read_only;
     this.root.setAttribute("aria-busy", String(state.loading));
+  }
+
+  /** Opens the chats of a draft that is tried, once. */
+  async drawTrial(trial) {
+    if (trial?.panel === this.tried) return;
+    this.tried = trial?.panel;
+    this.untried?.abort();
+    this.trial.replaceChildren();
+    if (!trial) return;
+    this.untried = new AbortController();
+    const signal = AbortSignal.any([this.signal, this.untried.signal]);
+    const widget = await this.host.getWidget(trial.panel);
+    if (!signal.aborted) await widget.render({ el: this.trial, signal });
   }
 
   /** What depends on the version under the cursor: its changes and its aliases. */
@@ -270,9 +295,12 @@ class AgentView extends View {
     if (!open && !this.state.draft.title) return;
     const draft = open ? this.editing : this.state.selected;
     clearTimeout(this.keeping);
-    if (await this.ask("try", { draft, fields: open ? this.fields() : null }) === undefined) return;
-    this.show("versions");
-    this.goto("Chat");
+    if (await this.ask("try", { draft, fields: open ? this.fields() : null }) !== undefined) this.show("versions");
+  }
+
+  async editTried() {
+    const { draft } = this.state.trial;
+    if (await this.ask("end_trial") !== undefined) this.begin(draft);
   }
 
   // versions

@@ -6,7 +6,7 @@ class CompareView extends View {
     this.host = host.host;
     this.chats = h("div", { class: "carrel-beside" });
     this.input = h("textarea", {
-      rows: 2, "aria-label": "Message to all", placeholder: "Ask all of them the same",
+      rows: 2, "aria-label": "Message to all",
       onkeydown: (event) => {
         if (event.key !== "Enter" || event.shiftKey || event.altKey || event.isComposing) return;
         event.preventDefault();
@@ -24,6 +24,7 @@ class CompareView extends View {
   draw(state) {
     this.state = state;
     for (const chat of state.chats) if (!this.opened.has(chat.id)) this.open(chat);
+    this.input.placeholder = state.chats.length > 1 ? "Ask all of them the same" : "Ask something";
     this.stopButton.hidden = !state.busy;
     this.sendButton.hidden = state.busy;
     this.retryButton.hidden = state.busy || !state.begun;
@@ -31,7 +32,7 @@ class CompareView extends View {
 
   async open(chat) {
     this.opened.add(chat.id);
-    const place = this.h("div", {});
+    const place = this.h("div", { class: "carrel-nest" });
     this.chats.append(place);
     const widget = await this.host.getWidget(chat.panel);
     if (!this.signal.aborted) await widget.render({ el: place, signal: this.signal });

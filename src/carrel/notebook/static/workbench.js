@@ -40,7 +40,7 @@ class WorkbenchView extends View {
   }
 
   async open(id) {
-    const place = this.h("div", { role: "tabpanel", id: `${this.id}-place-${id}`, "aria-labelledby": `${this.id}-${id}` });
+    const place = this.h("div", { class: "carrel-nest", role: "tabpanel", id: `${this.id}-place-${id}`, "aria-labelledby": `${this.id}-${id}` });
     this.opened.set(id, place);
     this.places.append(place);
     const tab = this.state.tabs.find((one) => one.id === id);

@@ -1,0 +1,55 @@
+"""A draft that is tried: a chat with it beside one with the active version."""
+
+from typing import Self
+
+from carrel.notebook.compare import ComparePanel
+from carrel.notebook.panel import Json, finish
+from carrel.store.chat import ChatService
+from carrel.store.drafts import Draft
+from carrel.store.store import Store
+
+
+class Trial:
+    """The chats of a draft and of what it may become a version of, in one panel.
+
+    The draft of a new agent stands alone.
+    """
+
+    def __init__(self, store: Store, draft: Draft, chats: list[ChatService]) -> None:
+        self._store = store
+        self._draft = draft
+        self._chats = chats
+        self.panel = ComparePanel(store, chats)
+
+    @classmethod
+    async def begin(cls, store: Store, draft: Draft) -> Self:
+        """Opens the chats. Called on the store's loop.
+
+        Raises:
+            ProblemError: something of the draft is missing, or the agent is gone.
+        """
+        fields = draft.create()
+        chats = []
+        if draft.agent_id is not None:
+            active = store.another_chat(saved=False)
+            await finish(active.new(draft.agent_id))
+            chats.append(active)
+        tried = store.another_chat(saved=False)
+        await finish(tried.try_draft(fields, draft.agent_id or ""))
+        return cls(store, draft, [*chats, tried])
+
+    def view(self) -> Json:
+        """The trial as the Agent panel's view opens it."""
+        name = self._draft.name or "no name yet"
+        beside = "" if self._draft.agent_id is None else " beside its active version"
+        return {
+            "draft": self._draft.id,
+            "title": f"Draft of {name}{beside}",
+            "panel": f"anywidget:{self.panel.model_id}",
+        }
+
+    def close(self) -> None:
+        """Ends the chats and their panel."""
+        self.panel.close()
+        for chat in self._chats:
+            self._store.loop.run(chat.close())
