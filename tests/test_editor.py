@@ -17,6 +17,11 @@ def test_without_any_editor_the_way_out_is_said(monkeypatch: pytest.MonkeyPatch)
         editor_command({})
 
 
+def test_what_is_no_command_is_said() -> None:
+    with pytest.raises(EditorError, match="lacks a quotation mark"):
+        editor_command({"EDITOR": "vim 'x"})
+
+
 def test_what_the_editor_wrote_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "an agent.yaml"
     path.write_text("a")

@@ -15,15 +15,23 @@ class EditorError(Exception):
 
 
 def named_editor(environ: Mapping[str, str] = os.environ) -> list[str]:
-    """The words of the command that the person named; none where nothing is named."""
-    return shlex.split(environ.get("VISUAL") or environ.get("EDITOR") or "")
+    """The words of the command that the person named; none where nothing is named.
+
+    Raises:
+        EditorError: they are no command.
+    """
+    named = environ.get("VISUAL") or environ.get("EDITOR") or ""
+    try:
+        return shlex.split(named)
+    except ValueError:
+        raise EditorError(f"EDITOR names no command: {named} lacks a quotation mark.") from None
 
 
 def editor_command(environ: Mapping[str, str] = os.environ) -> list[str]:
     """The words of the command, to which the file's path is added.
 
     Raises:
-        EditorError: there is none.
+        EditorError: there is none, or what is named is no command.
     """
     if words := named_editor(environ):
         return words

@@ -158,6 +158,15 @@ async def test_a_download_into_a_folder_keeps_to_the_folder(empty: Store, tmp_pa
     assert await empty.files.download(file.id, folder) == folder / "up.txt"
 
 
+async def test_a_download_overwrites_nothing(empty: Store, tmp_path: Path) -> None:
+    file = await empty.files.upload(made(tmp_path, "a.txt", b"hello"))
+    assert file is not None
+    await empty.files.load()
+    saved = [empty.files.download(file.id, tmp_path) for _ in range(2)]
+    assert [await one for one in saved] == [tmp_path / "a 2.txt", tmp_path / "a 3.txt"]
+    assert await empty.files.download(file.id, tmp_path / "a.txt") == tmp_path / "a 4.txt"
+
+
 async def test_a_read_only_profile_changes_nothing_until_it_is_allowed(
     server: RunningServer, tmp_path: Path
 ) -> None:

@@ -72,8 +72,11 @@ def edit_in_editor(
     from carrel.store.drafts import Draft, SavedDrafts
     from carrel.store.problem import ProblemError
 
-    if not sys.stdin.isatty() and not named_editor():
-        raise CommandError("Say what to change. See: carrel agents edit --help", Code.USAGE)
+    try:
+        if not sys.stdin.isatty() and not named_editor():
+            raise CommandError("Say what to change. See: carrel agents edit --help", Code.USAGE)
+    except EditorError as error:
+        raise CommandError(str(error), Code.USAGE) from None
     chosen = load_profile(profile)
     check_writable(chosen)
     saved = SavedDrafts(folders().state, chosen.name)

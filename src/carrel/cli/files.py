@@ -12,6 +12,7 @@ from carrel.cli.find import find_file
 from carrel.cli.lists import every_file
 from carrel.cli.options import JSONOption, ProfileOption, commands
 from carrel.cli.session import run
+from carrel.filenames import file_name
 
 if TYPE_CHECKING:
     from carrel.client import Client
@@ -192,9 +193,7 @@ async def _to_stdout(client: "Client", wanted: str) -> None:
 def _target(file: "File", to: Path | None) -> Path:
     if to is not None and not to.is_dir():
         return to
-    # The name comes from elsewhere: it must neither leave the folder nor hide in it.
-    name = file.filename.replace("\\", "/").rpartition("/")[2]
-    target = (to or Path()) / (output.one_line(name).lstrip(".") or file.id)
+    target = (to or Path()) / file_name(file.filename, file.id)
     if target.exists():
         raise CommandError(f"{target} exists already. Give another path to write to.")
     return target

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 from carrel.cli import output
+from carrel.filenames import file_name
 
 if TYPE_CHECKING:
     from carrel.client import Client
@@ -64,7 +65,7 @@ def name_of(source: str) -> str:
     """What a document is called: the last part of its path or address."""
     if not is_address(source):
         return Path(source).name
-    return unquote(urlsplit(source).path).rstrip("/").rpartition("/")[2] or "document"
+    return file_name(unquote(urlsplit(source).path).rstrip("/"), "document")
 
 
 @asynccontextmanager

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, assert_never
 from urllib.parse import quote
 
+from carrel.filenames import file_name
 from carrel.text import clean_text
 
 if TYPE_CHECKING:
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
 Format = Literal["md", "json", "jsonl", "html", "txt"]
 
 _DATA_URL = re.compile(r"data:image/[\w.+-]+;base64,")
-_UNSAFE = re.compile(r"[^\w.-]")
+_LONGEST = 40
+"""Bytes of a picture's or a table's name, which stands behind the document's."""
 _LINE_ENDS = ("paragraph_close", "heading_close", "tr_close")
 _ENDS_WITH_SPACE = ("table_close", "bullet_list_close", "ordered_list_close")
 
@@ -49,14 +51,15 @@ class Files:
             for image in images:
                 data = _decoded(image.image_base64)
                 if data is not None:
-                    path = _written(self.images / _safe(image.id), data)
+                    path = _written(self.images / file_name(image.id, "picture", _LONGEST), data)
                     markdown = markdown.replace(f"]({image.id})", f"]({self._link(path)})")
             images = [image.model_copy(update={"image_base64": None}) for image in images]
         if self.tables is not None:
             for table in page.tables:
                 stem = table.id.rpartition(".")[0] or table.id
                 rows = as_csv(rows_of(table.content)).encode()
-                path = _written(self.tables / f"{self.name}.{_safe(stem)}.csv", rows)
+                own = file_name(stem, "table", _LONGEST)
+                path = _written(self.tables / f"{self.name}.{own}.csv", rows)
                 link = f"[{stem}.csv]({self._link(path)})"
                 markdown = markdown.replace(f"[{table.id}]({table.id})", link)
         return page.model_copy(update={"markdown": markdown, "images": images})
@@ -149,11 +152,6 @@ def _decoded(url: str | None) -> bytes | None:
         return base64.b64decode(url[match.end() :], validate=True)
     except binascii.Error:
         return None
-
-
-def _safe(name: str) -> str:
-    """A name of the service's as that of a file, inside its folder."""
-    return _UNSAFE.sub("_", name).lstrip(".") or "_"
 
 
 def _written(path: Path, data: bytes) -> Path:

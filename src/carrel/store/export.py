@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from carrel.filenames import file_name, free
 from carrel.pages.errors import NoPicture
 from carrel.store.problem import Problem, ProblemError
 from carrel.store.selectors.boxes import Rect, blocks_of, boxes
@@ -27,9 +28,9 @@ Draw = Callable[[int, int, Rect], Awaitable[bytes]]
 
 NamedFile = tuple[str, bytes]
 
-MAX_STEM = 80
+_LONGEST = 100
+"""Bytes of a document's or a picture's name: a file's name may have one of each."""
 _DATA_URL = re.compile(r"data:image/(\w+)[\w.+-]*;base64,")
-_UNSAFE = re.compile(r'[\x00-\x1f\x7f<>:"/\\|?*]+')
 
 
 @dataclass(frozen=True)
@@ -43,8 +44,7 @@ class Document:
     @property
     def stem(self) -> str:
         """The name without its ending, fit for a file on any system."""
-        stem = _UNSAFE.sub(" ", Path(self.name).stem).strip(" .")
-        return stem[:MAX_STEM] or "document"
+        return Path(file_name(self.name, "document", _LONGEST)).stem
 
 
 async def files(document: Document, format: Format, draw: Draw) -> list[NamedFile]:
@@ -87,7 +87,7 @@ def write(to: Path, named: Sequence[NamedFile]) -> tuple[Path, ...]:
     (to.parent if single else to).mkdir(parents=True, exist_ok=True)
     written = []
     for name, content in named:
-        path = _free(to if single else to / name)
+        path = free(to if single else to / name)
         path.write_bytes(content)
         written.append(path)
     return tuple(written)
@@ -113,7 +113,7 @@ async def _pictures(document: Document, draw: Draw) -> AsyncIterator[NamedFile]:
         for number, block in enumerate(blocks_of(page)):
             if block.image_id is None:
                 continue
-            own = Path(_UNSAFE.sub(" ", block.image_id)).stem
+            own = Path(file_name(block.image_id, "picture", _LONGEST)).stem
             name = f"{document.stem} page {page.index + 1} {own}"
             if picture := _sent(sent.get(block.image_id)):
                 yield f"{name}.{picture[0]}", picture[1]
@@ -133,12 +133,3 @@ def _sent(url: str | None) -> tuple[str, bytes] | None:
         return match[1], base64.b64decode(url[match.end() :], validate=True)
     except binascii.Error:
         return None
-
-
-def _free(path: Path) -> Path:
-    """The path, or one like it that is not there yet."""
-    candidate, number = path, 1
-    while candidate.exists():
-        number += 1
-        candidate = path.with_stem(f"{path.stem} {number}")
-    return candidate

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from collections.abc import AsyncIterable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+from carrel.filenames import file_name, free
 from carrel.store.action import Policy, action
 from carrel.store.activity import ActivityService, Entry
 from carrel.store.area import Area
@@ -16,7 +18,6 @@ from carrel.store.loop import OwnerLoop
 from carrel.store.notifications import NotificationsService
 from carrel.store.paging import Seen, last_page, with_page
 from carrel.store.problem import Problem
-from carrel.store.selectors.words import one_line
 from carrel.store.session import SessionService
 from carrel.store.transfers import through
 from carrel.text import clean_text
@@ -200,14 +201,17 @@ class FilesService(Area[FilesState]):
         )
 
     def download(self, file_id: str, to: Path) -> Handle[Path]:
-        """Saves a file at `to`, or under its own name where `to` is a folder."""
+        """Saves a file at `to`, or under its own name where `to` is a folder.
+
+        Nothing is overwritten: a name that is taken gets a number.
+        """
         known = self.slice.value.find(file_id)
         name = known.filename if known else file_id
-        to = to.expanduser()
-        if to.is_dir():
-            to = to / _name_in_folder(name, file_id)
         entry = self._activity.begin("download", name, subject=file_id)
-        return entry.follow(self._download(file_id, to, entry), lambda: self.download(file_id, to))
+        return entry.follow(
+            self._download(file_id, to.expanduser(), name, entry),
+            lambda: self.download(file_id, to),
+        )
 
     @action(Policy.LATEST)
     async def signed_url(self, file_id: str, hours: int = 24) -> str:
@@ -233,10 +237,11 @@ class FilesService(Area[FilesState]):
         return file
 
     @action(Policy.QUEUE, lane="download")
-    async def _download(self, file_id: str, to: Path, entry: Entry) -> Path:
+    async def _download(self, file_id: str, to: Path, name: str, entry: Entry) -> Path:
         client = await self._session.client()
         entry.progress(0)
-        path = await client.files.download(file_id, to, on_progress=entry.progress)
+        place = await asyncio.to_thread(_place, to, name, file_id)
+        path = await client.files.download(file_id, place, on_progress=entry.progress)
         self._notifications.notify(f"Saved {path.name}.")
         return path
 
@@ -277,12 +282,11 @@ class FilesService(Area[FilesState]):
         )
 
 
+def _place(to: Path, name: str, file_id: str) -> Path:
+    """Where a file of this name is saved: at `to`, or in there."""
+    return free(to / file_name(name, file_id) if to.is_dir() else to)
+
+
 def _wanted(text: str) -> str:
     """What a search asks the service for: it knows no words that must not be there."""
     return " ".join(word for word in text.split() if not word.startswith("!"))
-
-
-def _name_in_folder(name: str, file_id: str) -> str:
-    """A file's own name where it is one: what a service calls a file may lead anywhere."""
-    last = one_line(name.replace("\\", "/").rpartition("/")[2])
-    return file_id if last in ("", ".", "..") else last
