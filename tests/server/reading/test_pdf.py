@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from PIL import Image
 from reportlab.lib.pdfencrypt import StandardEncryption
 from reportlab.pdfbase import pdfmetrics
 from reportlab.pdfbase.pdfmetrics import stringWidth
@@ -360,3 +361,30 @@ async def test_numbers_that_stand_alone_are_not_lost(tmp_path: Path, read: Read)
     (page,) = (await read(tmp_path / "a.pdf", extract_footer=True)).pages
     assert page.markdown == "The answer follows below, in the middle of the page.\n\n42"
     assert page.footer == "7"
+
+
+@pytest.mark.parametrize("turn", [0, 90])
+async def test_a_picture_inside_a_form_is_where_the_form_is_drawn(
+    tmp_path: Path, read: Read, turn: int
+) -> None:
+    Image.new("RGB", (100, 50), (200, 30, 30)).save(tmp_path / "red.png")
+    canvas = Canvas(str(tmp_path / "a.pdf"), pagesize=(720, 720))
+    canvas.setPageRotation(turn)
+    for number in range(3):
+        canvas.drawString(72, 660 - 14 * number, f"Line {number} says something about the picture.")
+    canvas.beginForm("stamp", 0, 0, 200, 100)
+    canvas.drawImage(str(tmp_path / "red.png"), 20, 10, 100, 50)
+    canvas.endForm()
+    canvas.translate(72, 144)
+    canvas.scale(0.5, 0.5)
+    canvas.doForm("stamp")
+    canvas.save()
+    (page,) = (await read(tmp_path / "a.pdf")).pages
+    (image,) = page.images
+    place = (image.top_left_x, image.top_left_y, image.bottom_right_x, image.bottom_right_y)
+    points = (82, 546, 132, 571) if turn == 0 else (149, 82, 174, 132)
+    expected = [point * 200 / 72 for point in points]
+    assert all(
+        other is not None and abs(one - other) <= 1
+        for one, other in zip(expected, place, strict=True)
+    )

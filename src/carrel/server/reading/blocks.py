@@ -1,6 +1,6 @@
-"""What liteparse finds on a page (text, tables, figures), put in order as regions."""
+"""What was found on a page (text, rules, pictures), put in order as regions."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,7 +19,7 @@ from carrel.server.reading.notes import with_notes
 from carrel.server.reading.paragraphs import Style, regions
 from carrel.server.reading.tables.chunks import chunks_of_items, chunks_of_lines
 from carrel.server.reading.tables.find import find_tables
-from carrel.server.reading.tables.rules import Rule, drawn_rules
+from carrel.server.reading.tables.rules import Rule
 
 _BAND = 0.09
 """The part of a page, at its top and bottom, where running heads stand."""
@@ -45,74 +45,59 @@ class _Part:
         return _Part(box, self.content.mirrored(width))
 
 
-def page_layout(
-    parsed: Any,
-    frame: Frame,
-    further: Sequence[Line] = (),
-    rules: Sequence[Rule] = (),
-    pictured: Sequence[Box] = (),
-) -> PageLayout:
-    """The regions of a page that liteparse parsed with blocks, words, graphics and annotations.
+@dataclass(frozen=True)
+class Found:
+    """What was found on a page, in points of its upright layout.
 
-    `further` are lines that were found in another way: by OCR, if it was needed. `rules` are
-    straight lines in its picture, which may frame tables, `pictured` the figures in it.
+    `items` are liteparse's pieces of its text layer, with word boxes; `lines` is text that was
+    found in another way, by OCR if it was needed. `rules` may frame tables.
     """
-    links = list(_links(parsed.annotations or []))
-    flowing, turned = _lines(parsed.text_items, further, links)
-    blocks = parsed.blocks or []
-    solids = [*_tables(parsed, further, rules), *_figures(blocks, pictured, frame, flowing)]
+
+    items: Sequence[Any] = ()
+    lines: Sequence[Line] = ()
+    links: Sequence[Link] = ()
+    rules: Sequence[Rule] = ()
+    figures: Sequence[Box] = ()
+
+
+def page_layout(found: Found, frame: Frame) -> PageLayout:
+    """The regions of a page."""
+    flowing, turned = _lines(found)
+    solids = [*_tables(found), *_figures(found.figures, flowing)]
     loose, solids = _taken(flowing, solids)
     ordered = _in_order(loose, solids, frame.upright_size[0])
     ordered = _running_heads(ordered, *frame.upright_size)
     ordered = with_notes(ordered)
     ordered += [Region("aside", line.box, line.text, lines=(line,)) for line in turned]
-    return PageLayout(frame, ordered, list(dict.fromkeys(link.url for link in links)))
+    return PageLayout(frame, ordered, list(dict.fromkeys(link.url for link in found.links)))
 
 
-def _box(rect: Any) -> Box:
-    return Box(rect.x, rect.y, rect.x + rect.width, rect.y + rect.height)
-
-
-def _links(annotations: Iterable[Any]) -> Iterator[Link]:
-    """The links of a page; one that runs over several lines has a box on each."""
-    for note in annotations:
-        if note.uri:
-            for rect in note.quadpoint_rects or [note.rect]:
-                if rect is not None:
-                    yield Link(_box(rect), note.uri)
-
-
-def _lines(
-    items: Iterable[Any], further: Sequence[Line], links: Sequence[Link]
-) -> tuple[list[Line], list[Line]]:
+def _lines(found: Found) -> tuple[list[Line], list[Line]]:
     """The lines that read across the page, and those that stand at an angle.
 
     They are the text layer's, and further ones where it has none.
     """
     flowing: list[Line] = []
     turned: list[Line] = []
-    for line, angle in text_lines(items, links):
+    for line, angle in text_lines(found.items, found.links):
         (turned if abs(angle) > _UPRIGHT else flowing).append(line)
     layer = [line.box for line in flowing]
-    flowing += [line for line in further if not any(box.holds(*line.box.centre) for box in layer)]
+    flowing += [
+        line for line in found.lines if not any(box.holds(*line.box.centre) for box in layer)
+    ]
     return flowing, turned
 
 
-def _tables(parsed: Any, further: Sequence[Line], pictured: Sequence[Rule]) -> list[Region]:
-    rules = [*drawn_rules(parsed.vector_graphics), *pictured]
-    items = [item for item in parsed.text_items if item.confidence is None]
-    chunks = [*chunks_of_items(items, rules), *chunks_of_lines(further, rules)]
-    return find_tables(chunks, rules)
+def _tables(found: Found) -> list[Region]:
+    chunks = [
+        *chunks_of_items(found.items, found.rules),
+        *chunks_of_lines(found.lines, found.rules),
+    ]
+    return find_tables(chunks, found.rules)
 
 
-def _figures(
-    blocks: Iterable[Any], pictured: Iterable[Box], frame: Frame, lines: Sequence[Line]
-) -> list[Region]:
-    """Pictures on the page; one that is all page, or that text stands on, is its background."""
-    page = frame.width * frame.height
-    boxes = [_box(block.bbox) for block in blocks if block.kind == "figure" and block.bbox]
-    boxes = [box for box in boxes if box.width * box.height <= 0.9 * page]
-    boxes += [box for box in pictured if not any(known.holds(*box.centre) for known in boxes)]
+def _figures(boxes: Sequence[Box], lines: Sequence[Line]) -> list[Region]:
+    """Pictures on the page; one that text stands on is its background."""
     return [
         Region("figure", box)
         for box in boxes

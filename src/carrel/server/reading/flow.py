@@ -50,9 +50,13 @@ def _cut(parts: list[T], gutter: float) -> list[list[T]]:
     if max(part.box.left for part in parts) < min(part.box.right for part in parts):
         # Nothing stands beside anything else.
         return [[part for strip in strips for part in strip]]
+    left = min(part.box.left for part in parts) + gutter
+    right = max(part.box.right for part in parts) - gutter
     start, was_columns = 0, True
     while start < len(strips):
-        end = _shared_gutter(strips, start, gutter)
+        # Beside a part that is as wide as all of them there is no room.
+        full = any(part.box.left < left and part.box.right > right for part in strips[start])
+        end = start if full else _shared_gutter(strips, start, gutter)
         if end == start or (not was_columns and _ends_above(strips, start, gutter)):
             if not was_columns:
                 groups[-1] += strips[start]

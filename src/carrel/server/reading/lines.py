@@ -34,13 +34,24 @@ class Link(NamedTuple):
     url: str
 
 
+def page_links(annotations: Iterable[Any]) -> list[Link]:
+    """The links among liteparse's annotations; one that runs over several lines has a box each."""
+    return [
+        Link(Box(rect.x, rect.y, rect.x + rect.width, rect.y + rect.height), note.uri)
+        for note in annotations
+        if note.uri
+        for rect in note.quadpoint_rects or [note.rect]
+        if rect is not None
+    ]
+
+
 def text_lines(items: Iterable[Any], links: Sequence[Link] = ()) -> list[tuple[Line, float]]:
     """The lines of a text layer, each with its angle in degrees, -180 to 180."""
-    # Text with a confidence came from OCR, by way of liteparse, which loses some of it.
-    items = [item for item in items if item.confidence is None and item.text.strip()]
     lines = []
     for item in items:
         text = item.text.strip()
+        if not text:
+            continue
         if text.count(".") > _LEAST_DOTS:
             text = _LEADER.sub(" … ", text).strip()
         box = Box(item.x, item.y, item.x + item.width, item.y + item.height)

@@ -11,17 +11,17 @@ from typing import Any
 import pypdfium2
 from liteparse import LiteParse, ParseError
 from PIL import Image
-from pypdfium2.raw import FPDF_PAGEOBJ_IMAGE
 
-from carrel.server.reading.blocks import page_layout
+from carrel.server.reading.blocks import Found, page_layout
 from carrel.server.reading.children import allow_cpu
-from carrel.server.reading.layout import Box, Frame, Line, PageLayout
-from carrel.server.reading.lines import text_turn
+from carrel.server.reading.embedded import embedded_pictures, finest_picture
+from carrel.server.reading.layout import Frame, PageLayout
+from carrel.server.reading.lines import page_links, text_turn
 from carrel.server.reading.markdown import Raster, compose
-from carrel.server.reading.ocr_address import OCRAddress
 from carrel.server.reading.options import ReadOptions, UnreadableDocument, select_pages
-from carrel.server.reading.recognition import Recognise, recognise_page
-from carrel.server.reading.tables.rules import Rule
+from carrel.server.reading.page_space import PageSpace
+from carrel.server.reading.recognition import Recognise, Scan, recognise_page
+from carrel.server.reading.tables.rules import drawn_rules
 from carrel.server.reading.text_layer import TextLayer
 from carrel.wire.ocr import Page
 
@@ -65,10 +65,9 @@ class PDF:
     def pages(self, options: ReadOptions, ask: Recognise) -> Iterator[Page]:
         """The selected pages, each as soon as it is read."""
         selected = select_pages(options, self.page_count)
-        with OCRAddress() as address:
-            for parsed in self._batches(selected):
-                for index, page in parsed:
-                    yield self._page(index, page, options, address, ask)
+        for parsed in self._batches(selected):
+            for index, page in parsed:
+                yield self._page(index, page, options, ask)
 
     def _batches(self, selected: list[int]) -> Iterator[list[tuple[int, Any | None]]]:
         """What liteparse finds, some pages at a time; it reads ahead, without Python's lock."""
@@ -82,60 +81,48 @@ class PDF:
                 found = {page.page_num - 1: page for page in parsed}
                 yield [(index, found.get(index)) for index in batch]
 
-    def _parse(self, indexes: list[int], **settings: Any) -> list[Any]:
-        return parse(self._data, indexes, **settings)
+    def _parse(self, indexes: list[int]) -> list[Any]:
+        return _parse(self._data, indexes)
 
-    def _page(
-        self,
-        index: int,
-        parsed: Any | None,
-        options: ReadOptions,
-        address: OCRAddress,
-        ask: Recognise,
-    ) -> Page:
-        size = (parsed.width, parsed.height) if parsed else self._document.get_page_size(index)
-        width, height = size
-        frame = Frame(width, height)
-        lines: list[Line] = []
-        rules: list[Rule] = []
-        figures: list[Box] = []
-        if parsed is not None and _needs_ocr(parsed.complexity):
-            scan = recognise_page(self._render(index, self._ocr_dpi(index, size)), size, ask)
-            frame, lines, rules, figures = scan.frame, scan.lines, scan.rules, scan.figures
-            address.hand_over(lines, frame.upright_size)
-            read = self._parse(
-                [index],
-                ocr_enabled=True,
-                ocr_server_url=address.url,
-                # Nobody looks at the picture that is sent: any size will do.
-                dpi=_bounded_dpi(size, POINTS, 1_000_000),
-                page_orientation_corrections=[(index + 1, frame.turn)],
-            )
-            untrusted = _UNTRUSTED.intersection(parsed.complexity.reasons)
-            parsed = read[0] if read else parsed
-            if untrusted:
-                parsed.text_items = [i for i in parsed.text_items if i.confidence is not None]
-        elif parsed is not None:
-            turn = text_turn(parsed.text_items)
-            if turn:
-                frame = Frame(width, height, turn)
-                read = self._parse([index], page_orientation_corrections=[(index + 1, turn)])
-                parsed = read[0] if read else parsed
-            lines = self._complete(index, parsed, turn)
+    def _page(self, index: int, parsed: Any | None, options: ReadOptions, ask: Recognise) -> Page:
+        size: tuple[float, float] = (
+            (parsed.width, parsed.height) if parsed else self._document.get_page_size(index)
+        )
         raster = self._raster(index, size)
         if parsed is None:
-            return compose(index, PageLayout(frame, []), raster, options)
-        return compose(index, page_layout(parsed, frame, lines, rules, figures), raster, options)
+            return compose(index, PageLayout(Frame(*size), []), raster, options)
+        if _needs_ocr(parsed.complexity):
+            scan = recognise_page(self._render(index, self._ocr_dpi(index, size)), size, ask)
+        else:
+            scan = Scan(Frame(*size, text_turn(parsed.text_items)), [], [], [])
+        if scan.frame.turn:
+            parsed = self._upright(index, scan.frame.turn) or parsed
+        found = self._found(index, parsed, scan)
+        return compose(index, page_layout(found, scan.frame), raster, options)
 
-    def _complete(self, index: int, parsed: Any, turn: int) -> list[Line]:
-        """Mends the text that liteparse found; returns the lines that it did not find."""
-        with (
-            contextlib.closing(self._document[index]) as page,
-            contextlib.closing(page.get_textpage()) as text_page,
-        ):
-            layer = TextLayer(page, text_page, turn)
-            layer.restore_characters(parsed.text_items)
-            return layer.missing_lines(parsed.text_items)
+    def _upright(self, index: int, turn: int) -> Any | None:
+        """What liteparse finds on a page that is turned so far; None if it fails."""
+        pages = _parse(self._data, [index], page_orientation_corrections=[(index + 1, turn)])
+        return pages[0] if pages else None
+
+    def _found(self, index: int, parsed: Any, scan: Scan) -> Found:
+        """Everything on a page: what liteparse found, what it left out, and what OCR read."""
+        with contextlib.closing(self._document[index]) as page:
+            space = PageSpace(page, scan.frame.turn)
+            pictures = embedded_pictures(page, space)
+            items, lines = parsed.text_items, scan.lines
+            if _UNTRUSTED.intersection(parsed.complexity.reasons):
+                items = []
+            else:
+                with contextlib.closing(page.get_textpage()) as text_page:
+                    layer = TextLayer(text_page, space)
+                    layer.restore_characters(items)
+                    lines = layer.missing_lines(items) + lines
+        pictures += [
+            box for box in scan.figures if not any(known.holds(*box.centre) for known in pictures)
+        ]
+        rules = [*drawn_rules(parsed.vector_graphics), *scan.rules]
+        return Found(items, lines, page_links(parsed.annotations), rules, pictures)
 
     def _ocr_dpi(self, index: int, size: tuple[float, float]) -> float:
         """As fine as OCR profits from; small pages no finer than the pictures on them."""
@@ -146,13 +133,8 @@ class PDF:
 
     def _picture_dpi(self, index: int) -> float:
         """The finest resolution of the pictures on a page."""
-        finest = 0.0
         with contextlib.closing(self._document[index]) as page:
-            for picture in page.get_objects(filter=[FPDF_PAGEOBJ_IMAGE], max_depth=3):
-                left, _, right, _ = picture.get_bounds()
-                if right > left:
-                    finest = max(finest, picture.get_px_size()[0] * POINTS / (right - left))
-        return finest
+            return POINTS * finest_picture(page)
 
     def _render(self, index: int, dpi: float) -> Image.Image:
         dpi = _bounded_dpi(self._document.get_page_size(index), dpi, MAX_PIXELS)
@@ -172,15 +154,14 @@ class PDF:
         return Raster(DPI, width, height, POINTS / DPI, crop)
 
 
-def parse(source: Path | bytes, indexes: list[int], **settings: Any) -> list[Any]:
+def _parse(data: bytes, indexes: list[int], **settings: Any) -> list[Any]:
     """What liteparse finds on some pages (from 0)."""
-    settings = {"ocr_enabled": False, **settings}
     parser = LiteParse(
         target_pages=",".join(str(index + 1) for index in indexes),
         max_pages=max(indexes) + 1,
         quiet=True,
         num_workers=1,
-        extract_blocks=True,
+        ocr_enabled=False,
         extract_vector_graphics=True,
         emit_word_boxes=True,
         extract_annotations=True,
@@ -191,7 +172,7 @@ def parse(source: Path | bytes, indexes: list[int], **settings: Any) -> list[Any
         **settings,
     )
     try:
-        return list(parser.parse(source).pages)
+        return list(parser.parse(data).pages)
     except ParseError as error:
         raise UnreadableDocument(f"This PDF cannot be read: {error}.") from error
 

@@ -7,12 +7,10 @@ from pathlib import Path
 from pi_heif import register_heif_opener
 from PIL import Image, ImageOps, UnidentifiedImageError
 
-from carrel.server.reading.blocks import page_layout
+from carrel.server.reading.blocks import Found, page_layout
 from carrel.server.reading.children import allow_cpu
 from carrel.server.reading.markdown import Raster, compose
-from carrel.server.reading.ocr_address import OCRAddress
 from carrel.server.reading.options import ReadOptions, UnreadableDocument, select_pages
-from carrel.server.reading.pdf import parse
 from carrel.server.reading.recognition import Recognise, recognise_page
 from carrel.wire.ocr import Page
 
@@ -54,28 +52,18 @@ class Picture:
 
     def pages(self, options: ReadOptions, ask: Recognise) -> Iterator[Page]:
         """The selected frames, each as soon as it is read."""
-        with OCRAddress() as address:
-            for index in select_pages(options, self.page_count):
-                allow_cpu(_SECONDS_PER_PAGE)
-                yield self._page(index, options, address, ask)
+        for index in select_pages(options, self.page_count):
+            allow_cpu(_SECONDS_PER_PAGE)
+            yield self._page(index, options, ask)
 
-    def _page(self, index: int, options: ReadOptions, address: OCRAddress, ask: Recognise) -> Page:
+    def _page(self, index: int, options: ReadOptions, ask: Recognise) -> Page:
         picture, dpi = self._decode(index)
         points = _LONG_SIDE / max(picture.size)
         size = (picture.width * points, picture.height * points)
         scan = recognise_page(_reduced(picture), size, ask)
-        address.hand_over(scan.lines, scan.frame.upright_size)
-        parsed = parse(
-            _empty_scan(scan.frame.upright_size),
-            [0],
-            ocr_enabled=True,
-            ocr_server_url=address.url,
-            dpi=_DPI,
-            preserve_very_small_text=True,
-        )
+        found = Found(lines=scan.lines, rules=scan.rules, figures=scan.figures)
         raster = Raster(dpi, picture.width, picture.height, points, picture.crop)
-        layout = page_layout(parsed[0], scan.frame, scan.lines, scan.rules, scan.figures)
-        return compose(index, layout, raster, options)
+        return compose(index, page_layout(found, scan.frame), raster, options)
 
     def _decode(self, index: int) -> tuple[Image.Image, int]:
         """A frame as RGB, upright as its camera says, and its resolution."""
@@ -112,34 +100,6 @@ def _reduced(picture: Image.Image) -> Image.Image:
         return picture
     size = (max(1, round(picture.width * scale)), max(1, round(picture.height * scale)))
     return picture.resize(size, Image.Resampling.LANCZOS, reducing_gap=2)
-
-
-def _empty_scan(size: tuple[float, float]) -> bytes:
-    """A PDF of one page that one white pixel covers: what liteparse takes for a scan."""
-    width, height = size
-    content = f"q {width:.2f} 0 0 {height:.2f} 0 0 cm /I Do Q".encode()
-    objects = [
-        b"<</Type/Catalog/Pages 2 0 R>>",
-        b"<</Type/Pages/Kids[3 0 R]/Count 1>>",
-        b"<</Type/Page/Parent 2 0 R/Contents 4 0 R/Resources<</XObject<</I 5 0 R>>>>"
-        + f"/MediaBox[0 0 {width:.2f} {height:.2f}]>>".encode(),
-        b"<</Length %d>>stream\n%s\nendstream" % (len(content), content),
-        b"<</Type/XObject/Subtype/Image/Width 1/Height 1/ColorSpace/DeviceGray"
-        b"/BitsPerComponent 8/Length 1>>stream\n\xff\nendstream",
-    ]
-    pdf, offsets = b"%PDF-1.4\n", []
-    for number, body in enumerate(objects, 1):
-        offsets.append(len(pdf))
-        pdf += b"%d 0 obj%s endobj\n" % (number, body)
-    table = b"".join(b"%010d 00000 n \n" % offset for offset in offsets)
-    return (
-        b"%sxref\n0 6\n0000000000 65535 f \n%strailer<</Size 6/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF"
-        % (
-            pdf,
-            table,
-            len(pdf),
-        )
-    )
 
 
 def _too_large() -> UnreadableDocument:

@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator
 from itertools import accumulate
 from typing import Any, NamedTuple
 
-from carrel.server.reading.layout import Box, Frame, Line
+from carrel.server.reading.layout import Box, Line
+from carrel.server.reading.page_space import PageSpace
 
 _PLAIN = str.maketrans({
     **dict.fromkeys("‘’‚‛", "'"),
@@ -42,15 +43,10 @@ class _Row(NamedTuple):
 class TextLayer:
     """The text of one page, by places in the upright layout."""
 
-    def __init__(self, page: Any, text_page: Any, turn: int = 0) -> None:
-        """`page` and `text_page` are PDFium's; `turn` is how far the page's content is turned."""
+    def __init__(self, text_page: Any, space: PageSpace) -> None:
+        """`text_page` is PDFium's."""
         self._page = text_page
-        left, bottom, right, top = page.get_cropbox()
-        self._left, self._top = left, top
-        # PDFium's places know nothing of how the page is shown.
-        turn = (turn - page.get_rotation()) % 360
-        self._frame = Frame(right - left, top - bottom, turn)
-        self._upright = Frame(*self._frame.upright_size, -turn % 360)
+        self._space = space
         self._text: str = text_page.get_text_range()
         texts = self._text.split("\r\n")
         starts = accumulate((len(text) + 2 for text in texts), initial=0)
@@ -75,12 +71,9 @@ class TextLayer:
 
     def _inside(self, box: Box, margin: float = 0.0) -> str:
         """The text inside a box and so many points around it."""
-        left, top, right, bottom = self._frame.on_page(box)
+        left, bottom, right, top = self._space.in_pdf(box)
         text: str = self._page.get_text_bounded(
-            self._left + left - margin,
-            self._top - bottom - margin,
-            self._left + right + margin,
-            self._top - top + margin,
+            left - margin, bottom - margin, right + margin, top + margin
         )
         return text
 
@@ -99,7 +92,8 @@ class TextLayer:
                 # liteparse has it in several pieces.
                 continue
             for box in self._pieces(row):
-                if any(i.holds(*box.centre) or box.holds(*i.centre) for i in boxes):
+                x, y = box.centre
+                if any(i.holds(x, y) or box.holds(*i.centre) for i in boxes):
                     continue
                 text = " ".join(self._inside(box).split())
                 if text:
@@ -109,10 +103,7 @@ class TextLayer:
     def _pieces(self, row: _Row) -> Iterator[Box]:
         """Where the letters of a row stand together."""
         for number in range(self._page.count_rects(row.start, len(row.text))):
-            left, bottom, right, top = self._page.get_rect(number)
-            yield self._upright.on_page(
-                Box(left - self._left, self._top - top, right - self._left, self._top - bottom)
-            )
+            yield self._space.in_layout(self._page.get_rect(number))
 
 
 def _folded(text: str) -> str:

@@ -42,33 +42,32 @@ def chunks_of_items(items: Iterable[Any], rules: Sequence[Rule]) -> list[Chunk]:
             continue
         _, mono = font_style(item.font_name or "")
         top, bottom, space = item.y, item.y + item.height, SPACE * item.height
-        lefts = [word.x for word in words]
-        rights = [word.x + word.width for word in words]
-        cuts = [
-            number
-            for number, (right, left) in enumerate(zip(rights, lefts[1:], strict=False), 1)
-            if left - right > space
-        ]
+        cuts: list[int] = []
+        right = words[0].x
+        for number, word in enumerate(words):
+            left = word.x
+            if left - right > space:
+                cuts.append(number)
+            right = left + word.width
         beside = [rule.at for rule in down if rule.start <= (top + bottom) / 2 <= rule.end]
         if beside:
-            cuts = sorted({*cuts, *_crossed(beside, lefts, rights)})
+            cuts = sorted({*cuts, *_crossed(beside, words)})
         if not cuts:
-            found.append(Chunk(item.text.strip(), Box(lefts[0], top, rights[-1], bottom), mono))
+            found.append(Chunk(item.text.strip(), Box(words[0].x, top, right, bottom), mono))
             continue
         texts = item.text.split()
         if len(texts) != len(words):
             texts = [word.text for word in words]
         for first, end in pairwise([0, *cuts, len(words)]):
-            box = Box(lefts[first], top, rights[end - 1], bottom)
+            last = words[end - 1]
+            box = Box(words[first].x, top, last.x + last.width, bottom)
             found.append(Chunk(" ".join(texts[first:end]), box, mono))
     return found
 
 
-def _crossed(
-    places: Sequence[float], lefts: Sequence[float], rights: Sequence[float]
-) -> Iterator[int]:
+def _crossed(places: Sequence[float], words: Sequence[Any]) -> Iterator[int]:
     """The words with a rule before them; their letters may reach over it."""
-    middles = [(left + right) / 2 for left, right in zip(lefts, rights, strict=True)]
+    middles = [word.x + word.width / 2 for word in words]
     for number, (before, after) in enumerate(pairwise(middles), 1):
         if any(before < place < after for place in places):
             yield number
