@@ -1,9 +1,10 @@
-"""Senders that dawdle over the head of a request are cut off; nobody else is."""
+"""Who dawdles over the head of a request, or does not read, is cut off; nobody else is."""
 
 import asyncio
+from collections.abc import AsyncIterator
 
 import pytest
-from starlette.responses import PlainTextResponse
+from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from carrel.server import protocol
@@ -58,3 +59,45 @@ async def test_a_whole_head_may_wait_for_its_answer_and_ask_again() -> None:
             head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 10)
             assert b"200 OK" in head
             assert await reader.readexactly(4) == b"done"
+
+
+class Endless:
+    """An answer without an end, of large pieces, and whether it is still being made."""
+
+    def __init__(self) -> None:
+        self.given_up = asyncio.Event()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def pieces() -> AsyncIterator[bytes]:
+            try:
+                while True:
+                    await asyncio.sleep(0)
+                    yield bytes(2**20)
+            finally:
+                self.given_up.set()
+
+        await StreamingResponse(pieces())(scope, receive, send)
+
+
+async def test_who_reads_nothing_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(protocol, "TAKE_SECONDS", 0.3)
+    answer = Endless()
+    async with serving(answer) as port, connected(port) as (_, writer):
+        writer.write(b"GET / HTTP/1.1\r\nhost: x\r\n\r\n")
+        await asyncio.wait_for(answer.given_up.wait(), 10)
+
+
+async def test_who_reads_slowly_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(protocol, "TAKE_SECONDS", 3)
+    whole = 48 * 2**20
+
+    async def one_piece(scope: Scope, receive: Receive, send: Send) -> None:
+        await Response(bytes(whole))(scope, receive, send)
+
+    async with serving(one_piece) as port, connected(port) as (reader, writer):
+        writer.write(b"GET / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n")
+        await reader.readuntil(b"\r\n\r\n")
+        for _ in range(16):
+            await reader.readexactly(2**20)
+            await asyncio.sleep(0.25)
+        await reader.readexactly(whole - 16 * 2**20)

@@ -1,18 +1,25 @@
-"""HTTP connections that do not wait for ever for a request to be said."""
+"""HTTP connections that do not wait for ever: for a request to be said, an answer to be taken."""
 
 import asyncio
+import math
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 HEAD_SECONDS = 20
 """How long a connection may take to say a request's first line and its headers."""
+TAKE_SECONDS = 60
+"""How long a caller may read nothing of an answer that waits for it."""
 
 
 class Protocol(H11Protocol):
-    """Uvicorn's protocol with a deadline for the head of a request; its own is for idle ones."""
+    """Uvicorn's protocol with a deadline for the head of a request; its own is for idle ones.
+
+    And with one for whoever does not read: it holds what makes the answer.
+    """
 
     _deadline: asyncio.TimerHandle | None = None
+    _untaken: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -26,9 +33,29 @@ class Protocol(H11Protocol):
         super().on_response_complete()
         self._watch()
 
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._wait_for_reader()
+
+    def resume_writing(self) -> None:
+        if self._untaken is not None:
+            self._untaken.cancel()
+            self._untaken = None
+        super().resume_writing()
+
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop()
+        # Also ends the wait for a reader.
+        self.resume_writing()
         super().connection_lost(exc)
+
+    def _wait_for_reader(self, before: float = math.inf) -> None:
+        """Cuts the connection if no byte is taken of the answer, of which so many waited before."""
+        waiting = self.transport.get_write_buffer_size()
+        if waiting < before:
+            self._untaken = self.loop.call_later(TAKE_SECONDS, self._wait_for_reader, waiting)
+        else:
+            self.transport.abort()
 
     def _watch(self) -> None:
         """Starts the clock with the first byte of a head, and stops it with the last."""

@@ -2,6 +2,9 @@
 
 import asyncio
 import json
+import os
+import sys
+import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -10,8 +13,9 @@ import httpx
 import pytest
 import pytest_asyncio
 
-from support.process import serve
+from support.process import RunningServer, serve
 from support.service import Request, reply, service
+from support.sockets import connected
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -56,14 +60,25 @@ class Model:
             await request.closed()
         elif question == "begin and break":
             await request.write(HEAD, event("Once"), event(" upon"), b"data: {nonsense\n\n")
+        elif question == "never end":
+            await request.write(HEAD)
+            await self._flood(request)
         else:
             await request.write(HEAD, event("One "), event("two"), b"data: [DONE]\n\n")
+
+    async def _flood(self, request: Request) -> None:
+        while True:
+            await request.write(event("word " * 2000))
+            await asyncio.sleep(0)
 
 
 class Bench:
     """A server whose model is such a one, and an agent on it."""
 
-    def __init__(self, http: httpx.AsyncClient, model: Model, agent_id: str) -> None:
+    def __init__(
+        self, server: RunningServer, http: httpx.AsyncClient, model: Model, agent_id: str
+    ) -> None:
+        self.server = server
         self.http = http
         self.model = model
         self._agent_id = agent_id
@@ -93,7 +108,7 @@ async def bench(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Bench
         headers = {"Authorization": f"Bearer {server.api_key}"}
         async with httpx.AsyncClient(base_url=server.url, headers=headers, timeout=20) as http:
             agent = await http.post("/v1/agents", json={"model": "fake", "name": "Reader"})
-            yield Bench(http, model, agent.json()["id"])
+            yield Bench(server, http, model, agent.json()["id"])
         await asyncio.to_thread(starting.__exit__, None, None, None)
 
 
@@ -147,3 +162,29 @@ async def test_a_whole_answer_that_breaks_off_is_an_error(bench: Bench) -> None:
 async def test_models_are_those_of_the_address_and_the_embedding_model(bench: Bench) -> None:
     models = (await bench.http.get("/v1/models")).json()["data"]
     assert [model["id"] for model in models] == ["fake", "carrel-embed"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells how much memory is in use")
+async def test_who_does_not_read_blocks_nobody_else(bench: Bench) -> None:
+    before, began = _memory(bench.server), time.monotonic()
+    body = json.dumps(bench.body("never end", stream=True))
+    async with connected(bench.server.port) as (_, writer):
+        writer.write(
+            f"POST /v1/agents/completions HTTP/1.1\r\nhost: x\r\ncontent-length: {len(body)}\r\n"
+            "content-type: application/json\r\n"
+            f"authorization: Bearer {bench.server.api_key}\r\n\r\n{body}".encode()
+        )
+        await asyncio.wait_for(bench.model.came.wait(), 5)
+        while bench.model.connected:
+            assert _memory(bench.server) - before < 64 * 2**20
+            assert (await bench.http.get("/v1/files")).status_code == 200
+            answer = await bench.ask("count", stream=True)
+            assert answer.text.endswith("data: [DONE]\n\n")
+            # With the deadline the model is free, though the caller is still there.
+            assert time.monotonic() - began < 20
+
+
+def _memory(server: RunningServer) -> int:
+    """The bytes of memory that a server's process has in use."""
+    pages = int(Path(f"/proc/{server.process.pid}/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")

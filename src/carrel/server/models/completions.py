@@ -118,16 +118,10 @@ class Completions:
                     plan = await make_plan(
                         responder, request, model, session, search, read_document
                     )
-                deadline = timeout.when()
                 run.begin(plan)
                 choices = [generate(session, plan, index) for index in range(plan.n)]
-                async with aclosing(interleave(choices)) as events:
-                    while True:
-                        async with asyncio.timeout_at(deadline):
-                            try:
-                                batch = await anext(events)
-                            except StopAsyncIteration:
-                                return
+                async with aclosing(interleave(choices, timeout.when())) as events:
+                    async for batch in events:
                         for _, event in batch:
                             run.count(event)
                         yield batch

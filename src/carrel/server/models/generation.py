@@ -18,7 +18,9 @@ T = TypeVar("T")
 
 _REASONS: dict[str, FinishReason] = {"length": "length", "tool_calls": "tool_calls"}
 _SEEDS = 2**32
-_WAITING = 64
+# An answer of the usual length waits whole for a slow reader, and does not keep the model.
+_WAITING = 1024
+_TOGETHER = 64
 
 
 @dataclass(frozen=True)
@@ -166,17 +168,23 @@ class _Answer:
         return ApiError(503, f"The model did not write the {wanted} that was asked for. Try again.")
 
 
-async def interleave(sources: Sequence[AsyncGenerator[T]]) -> AsyncGenerator[list[tuple[int, T]]]:
+async def interleave(
+    sources: Sequence[AsyncGenerator[T]], deadline: float | None
+) -> AsyncGenerator[list[tuple[int, T]]]:
     """The items of several generators as they come, each with the number of its generator.
 
-    What came at the same time is in one list. Few items wait to be taken. Closing closes all
-    generators.
+    What came at the same time is in one list, up to a length. Items wait to be taken, up to a
+    number. Closing closes all generators; so does the deadline (on the loop's clock), whether
+    items are taken or not.
+
+    Raises:
+        TimeoutError: the deadline has come.
     """
     items: asyncio.Queue[tuple[int, T] | Exception | None] = asyncio.Queue(_WAITING)
 
     async def pump(index: int, source: AsyncGenerator[T]) -> None:
         try:
-            async with aclosing(source):
+            async with asyncio.timeout_at(deadline), aclosing(source):
                 async for item in source:
                     await items.put((index, item))
         except Exception as error:
@@ -189,7 +197,7 @@ async def interleave(sources: Sequence[AsyncGenerator[T]]) -> AsyncGenerator[lis
         running = len(tasks)
         while running:
             arrived = [await items.get()]
-            while not items.empty():
+            while not items.empty() and len(arrived) < _TOGETHER:
                 arrived.append(items.get_nowait())
             if batch := [item for item in arrived if isinstance(item, tuple)]:
                 yield batch
