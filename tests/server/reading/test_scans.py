@@ -213,6 +213,18 @@ async def test_a_poster_of_a_hundred_inches_needs_no_more_memory_than_a_page(
     assert image.top_left_x == 0
 
 
+async def test_a_page_in_a_unit_of_its_own_is_as_large_as_it_says(
+    tmp_path: Path, read: Read
+) -> None:
+    scan = scanned_pdf(tmp_path / "a.pdf").read_bytes()
+    (tmp_path / "b.pdf").write_bytes(scan.replace(b"/MediaBox", b"/UserUnit 5 /MediaBox"))
+    (page,) = (await read(tmp_path / "b.pdf")).pages
+    assert page.dimensions is not None
+    assert abs((page.dimensions.width or 0) - 5 * 595 / 72 * 200) < 20
+    assert TEXT in page.markdown
+    assert page.images == []
+
+
 async def test_a_blank_page_is_an_empty_page(tmp_path: Path, read: Read) -> None:
     canvas = Canvas(str(tmp_path / "a.pdf"), pagesize=(595, 842))
     canvas.showPage()

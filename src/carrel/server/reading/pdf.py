@@ -92,7 +92,7 @@ class PDF:
         if parsed is None:
             return compose(index, PageLayout(Frame(*size), []), raster, options)
         if _needs_ocr(parsed.complexity):
-            scan = recognise_page(self._render(index, self._ocr_dpi(index, size)), size, ask)
+            scan = recognise_page(self._render(index, self._ocr_dpi(index)), size, ask)
         else:
             scan = Scan(Frame(*size, text_turn(parsed.text_items)), [], [], [])
         if scan.frame.turn:
@@ -108,7 +108,7 @@ class PDF:
     def _found(self, index: int, parsed: Any, scan: Scan) -> Found:
         """Everything on a page: what liteparse found, what it left out, and what OCR read."""
         with contextlib.closing(self._document[index]) as page:
-            space = PageSpace(page, scan.frame.turn)
+            space = PageSpace(page, scan.frame.turn, scan.frame.width / page.get_width())
             pictures = embedded_pictures(page, space)
             items, lines = parsed.text_items, scan.lines
             if _UNTRUSTED.intersection(parsed.complexity.reasons):
@@ -124,9 +124,10 @@ class PDF:
         rules = [*drawn_rules(parsed.vector_graphics), *scan.rules]
         return Found(items, lines, page_links(parsed.annotations), rules, pictures)
 
-    def _ocr_dpi(self, index: int, size: tuple[float, float]) -> float:
+    def _ocr_dpi(self, index: int) -> float:
         """As fine as OCR profits from; small pages no finer than the pictures on them."""
-        enough = OCR_SIDE * POINTS / max(size)
+        # PDFium's points: liteparse's are larger on pages with a unit of their own.
+        enough = OCR_SIDE * POINTS / max(self._document.get_page_size(index))
         if enough <= OCR_DPI:
             return max(enough, min(OCR_DPI, 2 * enough))
         return max(OCR_DPI, min(enough, self._picture_dpi(index)))
