@@ -59,6 +59,9 @@ async def test_several_files_are_one_json_list(run: Run, tmp_path: Path) -> None
     uploaded = await run("files", "upload", tmp_path / "one.txt", tmp_path / "two.txt", "--json")
     assert [file["filename"] for file in uploaded.json] == ["one.txt", "two.txt"]
     await run("files", "delete", *(file["id"] for file in uploaded.json))
+    stopped = await run("files", "upload", tmp_path / "one.txt", tmp_path / "no", "--json", code=1)
+    [file] = stopped.json
+    await run("files", "delete", file["id"])
 
 
 async def test_a_name_that_two_files_have_needs_an_id(run: Run, tmp_path: Path) -> None:
@@ -134,6 +137,7 @@ async def test_a_document_that_cannot_be_read_fails_the_waiting(run: Run, tmp_pa
     (tmp_path / "broken.pdf").write_bytes(b"%PDF-1.4 nothing")
     await run("libraries", "create", "odd")
     failed = await run("libraries", "add", "odd", tmp_path / "broken.pdf", "--wait", code=1)
+    assert "broken.pdf: This file is" in failed.err
     assert "Processing failed: broken.pdf" in failed.err
     assert "Failed" in (await run("libraries", "documents", "odd")).out
     await run("libraries", "delete", "odd")
@@ -171,6 +175,11 @@ async def test_an_alias_names_a_version_until_it_is_moved_or_taken_away(run: Run
     assert (await run("agents", "alias", agent_id, "prod", "v0")).err == "prod is v0 now.\n"
     shown = await run("agents", "show", agent_id, "--version", "prod", "--json")
     assert shown.json["name"] == "named"
+    # It begins as a version's number does, and is none.
+    await run("agents", "alias", agent_id, "verified", "v0")
+    named = (await run("agents", "show", agent_id, "--version", "verified", "--json")).json
+    assert named["version"] == 0
+    await run("agents", "unalias", agent_id, "verified")
     moved = (await run("agents", "alias", "renamed", "prod", "1", "--json")).json
     assert (moved["alias"], moved["version"]) == ("prod", 1)
     [heading, row] = (await run("agents", "aliases", "renamed")).out.splitlines()

@@ -36,6 +36,8 @@ async def test_help_names_the_exit_codes() -> None:
         ["agents", "alias", "a", "prod", "latest"],
         ["agents", "edit", "a"],
         ["agents", "create", ""],
+        ["libraries", "edit", "a"],
+        ["libraries", "search", "a", "rent", "--attribute", "year"],
         ["chat", "a", " "],
         ["serve", "--model", "/no/such.gguf"],
         ["serve", "--model", "/dev/null", "--model-url", "http://h/v1"],

@@ -12,7 +12,7 @@ from carrel.cli import output
 from carrel.cli.errors import Code, CommandError
 from carrel.cli.find import find_agent
 from carrel.cli.lists import every_library
-from carrel.cli.options import AgentArgument, JSONOption, ProfileOption
+from carrel.cli.options import AgentArgument, JSONOption, ProfileOption, version_or_alias
 from carrel.cli.session import check_writable, run
 from carrel.config import folders, load_profile
 from carrel.editor import EditorError, edit, named_editor
@@ -46,8 +46,8 @@ def diff(
 
     async def work(client: "Client") -> "tuple[Agent, Agent, Mapping[str, str]]":
         found = await find_agent(client, agent)
-        before = await client.agents.get(found.id, _version(old))
-        after = found if new is None else await client.agents.get(found.id, _version(new))
+        before = await client.agents.get(found.id, version_or_alias(old))
+        after = found if new is None else await client.agents.get(found.id, version_or_alias(new))
         return before, after, await _library_names(client)
 
     before, after, libraries = run(profile, work)
@@ -155,10 +155,6 @@ def _as_json(change: "FieldChange") -> dict[str, object]:
         **{name: value for name, value in known.items() if value is not None},
         **({"parts": [_as_json(part) for part in change.parts]} if change.parts else {}),
     }
-
-
-def _version(text: str) -> str:
-    return text[1:] if text[1:].isdecimal() and text.startswith("v") else text
 
 
 async def _library_names(client: "Client") -> dict[str, str]:

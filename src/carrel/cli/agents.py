@@ -15,6 +15,7 @@ from carrel.cli.options import (
     VersionArgument,
     commands,
     version_number,
+    version_or_alias,
 )
 from carrel.cli.session import run
 from carrel.config import load_profile
@@ -115,7 +116,9 @@ def show(
     agent: AgentArgument,
     version: Annotated[
         str | None,
-        typer.Option(metavar="N", help="A version's number or alias; without it, the active one."),
+        typer.Option(
+            metavar="VERSION", help="A version's number or alias; without it, the active one."
+        ),
     ] = None,
     profile: ProfileOption = None,
     json: JSONOption = False,
@@ -124,7 +127,9 @@ def show(
 
     async def work(client: "Client") -> "Agent":
         found = await find_agent(client, agent)
-        return found if version is None else await client.agents.get(found.id, version.lstrip("v"))
+        if version is None:
+            return found
+        return await client.agents.get(found.id, version_or_alias(version))
 
     found = run(profile, work)
     if json:
@@ -146,7 +151,7 @@ def edit(
     profile: ProfileOption = None,
     json: JSONOption = False,
 ) -> None:
-    """Change an agent: makes a new version, which becomes the active one.
+    """Change an agent by a new version, which becomes the active one.
 
     What is not named stays. An empty TEXT clears a description or instructions; an empty
     LIBRARY takes the libraries away. With nothing named the agent opens as YAML in $EDITOR.

@@ -23,9 +23,7 @@ def chat(
     agent: Annotated[str, typer.Argument(metavar="AGENT", help="An agent's id or name.")],
     question: Annotated[
         str | None,
-        typer.Argument(
-            metavar="[QUESTION]", show_default=False, help="Without it, what stdin says."
-        ),
+        typer.Argument(metavar="QUESTION", show_default=False, help="Without it, what stdin says."),
     ] = None,
     profile: ProfileOption = None,
     json: JSONOption = False,
@@ -53,18 +51,23 @@ def chat(
 async def _stream(client: "Client", request: "CompletionRequest") -> None:
     sources: Sequence[Passage] = []
     reason: str | None = None
-    with ExitStack() as waiting:
-        # A model may have to load first.
-        waiting.enter_context(output.waiting("Waiting for the answer …"))
-        async with client.completions.stream(request) as chunks:
-            async for chunk in chunks:
-                for choice in chunk.choices:
-                    if text := _text(choice.delta.content):
-                        waiting.close()
-                        print(text, end="", flush=True)
-                    sources = choice.delta.sources or sources
-                    reason = choice.finish_reason or reason
-    print()
+    written = False
+    try:
+        with ExitStack() as waiting:
+            # A model may have to load first.
+            waiting.enter_context(output.waiting("Waiting for the answer …"))
+            async with client.completions.stream(request) as chunks:
+                async for chunk in chunks:
+                    for choice in chunk.choices:
+                        if text := _text(choice.delta.content):
+                            waiting.close()
+                            print(text, end="", flush=True)
+                            written = True
+                        sources = choice.delta.sources or sources
+                        reason = choice.finish_reason or reason
+    finally:
+        if written:
+            print()  # an answer that was stopped ends its line too
     for source in sources:
         page = "" if source.page is None else f" p. {source.page + 1}"
         output.note(f"[{source.index}] {output.one_line(source.document_name)}{page}")

@@ -16,7 +16,7 @@ from carrel.settings import (
     settings_file,
 )
 
-app = commands("Settings of the terminal app: colours, keys, pictures, the mouse.")
+app = commands("Settings of the terminal app: colours, keys, pictures, mouse.")
 
 
 @app.command("show")

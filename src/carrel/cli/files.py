@@ -26,7 +26,7 @@ Purpose = Literal["ocr", "batch", "fine-tune"]
 
 @app.command("upload")
 def upload(
-    paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="The files to upload.")],
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH", help="The files to upload.")],
     purpose: Annotated[
         Purpose | None, typer.Option(help="What for; without it the service decides.")
     ] = None,
@@ -35,8 +35,9 @@ def upload(
 ) -> None:
     """Upload files. Prints the id of each."""
 
-    async def work(client: "Client") -> "list[File]":
-        files = []
+    files: list[File] = []
+
+    async def work(client: "Client") -> None:
         for path in paths:
             with output.progress(f"Uploading {path.name}") as report:
                 file = await client.files.upload(path, purpose=purpose, on_progress=report)
@@ -44,11 +45,13 @@ def upload(
             output.note(f"Uploaded {output.one_line(file.filename)}.")
             if not json:
                 output.data(file.id)
-        return files
 
-    files = run(profile, work, changes=True)
-    if json:
-        output.as_json(files if len(paths) > 1 else files[0])
+    try:
+        run(profile, work, changes=True)
+    finally:
+        # Also those that were uploaded before one failed.
+        if json and files:
+            output.as_json(files if len(paths) > 1 else files[0])
 
 
 @app.command("list")
@@ -110,7 +113,7 @@ def get(file: FileArgument, profile: ProfileOption = None, json: JSONOption = Fa
 
 @app.command("delete")
 def delete(
-    files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Their ids or names.")],
+    files: Annotated[list[str], typer.Argument(metavar="FILE", help="Their ids or names.")],
     profile: ProfileOption = None,
     json: JSONOption = False,
 ) -> None:
@@ -138,7 +141,7 @@ def url(
     profile: ProfileOption = None,
     json: JSONOption = False,
 ) -> None:
-    """Print an address of a file that works without a key until it expires."""
+    """Print an address that opens a file without a key, for a time."""
 
     async def work(client: "Client") -> "SignedURL":
         return await client.files.url((await find_file(client, file)).id, hours)
@@ -157,7 +160,7 @@ def download(
     to: Annotated[
         Path | None,
         typer.Argument(
-            metavar="[TO]",
+            metavar="TO",
             show_default=False,
             help="A path or a folder, or - for stdout. Without it, the file's name in this folder.",
         ),

@@ -10,7 +10,7 @@ import typer
 
 from carrel.cli import output
 from carrel.cli.errors import Code, CommandError
-from carrel.cli.options import commands
+from carrel.cli.options import JSONOption, commands
 from carrel.config import folders
 
 if TYPE_CHECKING:
@@ -31,7 +31,6 @@ DataOption = Annotated[
         help="The server's data folder. Without it, the folder of the profile “local”.",
     ),
 ]
-JSONOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 @app.command("add")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from carrel.cli import output, shares
-from carrel.cli.errors import CommandError
+from carrel.cli.errors import Code, CommandError
 from carrel.cli.find import find_document, find_library
 from carrel.cli.lists import every_document, every_library
 from carrel.cli.options import JSONOption, LibraryArgument, ProfileOption, commands
@@ -123,6 +123,9 @@ def edit(
     """Change a library's name or description."""
     from carrel.wire.libraries import LibraryUpdate
 
+    if name is None and description is None:
+        raise CommandError("Say what to change: --name or --description.", Code.USAGE)
+
     async def work(client: "Client") -> "Library":
         found = await find_library(client, library)
         return await client.libraries.update(
@@ -157,7 +160,7 @@ def delete(
 @app.command("add")
 def add(
     library: LibraryArgument,
-    paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="The files to add.")],
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH", help="The files to add.")],
     wait: Annotated[
         bool, typer.Option("--wait", help="Wait until they are processed and can be found.")
     ] = False,
@@ -166,9 +169,10 @@ def add(
 ) -> None:
     """Add files to a library. Prints the id of each document."""
 
-    async def work(client: "Client") -> "list[Document]":
+    documents: list[Document] = []
+
+    async def work(client: "Client") -> None:
         target = await find_library(client, library)
-        documents = []
         for path in paths:
             with output.progress(f"Uploading {path.name}") as report:
                 document = await client.documents.upload(target.id, path, on_progress=report)
@@ -176,14 +180,21 @@ def add(
             documents.append(document)
             if not json:
                 output.data(document.id)
-        return [await _processed(client, it) for it in documents] if wait else documents
+        for place, document in enumerate(documents if wait else ()):
+            documents[place] = await _processed(client, document)
 
-    documents = run(profile, work, changes=True)
-    if json:
-        output.as_json(documents if len(paths) > 1 else documents[0])
-    failed = [output.one_line(it.name) for it in documents if status(it) == "Failed"]
+    try:
+        run(profile, work, changes=True)
+    finally:
+        # Also those that were added before one failed.
+        if json and documents:
+            output.as_json(documents if len(paths) > 1 else documents[0])
+    failed = [it for it in documents if status(it) == "Failed"]
+    for document in failed:
+        output.note(output.one_line(f"{document.name}: {document.error or 'no reason is given'}"))
     if failed:
-        raise CommandError(f"Processing failed: {', '.join(failed)}")
+        names = ", ".join(output.one_line(document.name) for document in failed)
+        raise CommandError(f"Processing failed: {names}")
 
 
 @app.command("documents")
@@ -245,8 +256,10 @@ def text(
 @app.command("search")
 def search(
     library: LibraryArgument,
-    query: Annotated[str, typer.Argument(metavar="QUERY")],
-    limit: Annotated[int, typer.Option(metavar="N", min=1, max=100)] = 10,
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="The words to look for.")],
+    limit: Annotated[
+        int, typer.Option(metavar="N", min=1, max=100, help="The most passages to find.")
+    ] = 10,
     document: Annotated[
         list[str] | None,
         typer.Option(metavar="DOCUMENT", help="Only in this one, by id or name; repeatable."),
@@ -347,7 +360,9 @@ def _filters(attributes: "Sequence[str]") -> str | None:
     for attribute in attributes:
         name, given, value = attribute.partition("=")
         if not given:
-            raise CommandError(f"“{attribute}” is no attribute. Write it as NAME=VALUE.")
+            raise CommandError(
+                f"“{attribute}” is no attribute. Write it as NAME=VALUE.", Code.USAGE
+            )
         try:
             filters[name] = jsonlib.loads(value)
         except ValueError:

@@ -4,9 +4,10 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
+from typer.core import TyperGroup
 
 from carrel.cli.errors import Code, report
 from carrel.cli.options import ProfileOption
@@ -14,7 +15,8 @@ from carrel.cli.options import ProfileOption
 HELP = """A workbench for documents and agents.
 
 Alone, `carrel` starts the terminal app. The commands below do the same work for scripts:
-data goes to stdout, talk and progress to stderr, and --json makes the data JSON.
+data goes to stdout, talk and progress to stderr, and --json makes the data JSON, with the names
+that it has in the interface.
 
 The service is the profile named by --profile, else the one that CARREL_URL and CARREL_API_KEY
 in the environment make, else the default profile, else the server on this machine, which is
@@ -29,8 +31,17 @@ Exit codes:
   130  interrupted
 """
 
+
+class _InOrder(TyperGroup):
+    """Lists the commands in the order of NOUNS."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return [noun for noun in NOUNS if noun in self.commands]
+
+
 app = typer.Typer(
     name="carrel",
+    cls=_InOrder,
     help=HELP,
     invoke_without_command=True,
     rich_markup_mode=None,
@@ -86,7 +97,7 @@ def workbench(
     mouse: Annotated[
         bool | None,
         typer.Option(
-            "--mouse/--no-mouse", help="In the app: leave the mouse to the terminal, or take it."
+            "--mouse/--no-mouse", help="In the app: take the mouse, or leave it to the terminal."
         ),
     ] = None,
     show_version: Annotated[

@@ -23,13 +23,16 @@ ProfileOption = Annotated[
 ]
 """Which profile; legal before the command and after it."""
 
-JSONOption = Annotated[
-    bool, typer.Option("--json", help="Print JSON, with the fields of the interface.")
-]
+JSONOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 AgentArgument = Annotated[str, typer.Argument(metavar="AGENT", help="An agent's id or name.")]
 LibraryArgument = Annotated[str, typer.Argument(metavar="LIBRARY", help="A library's id or name.")]
 VersionArgument = Annotated[str, typer.Argument(metavar="VERSION", help="Its number: 3 or v3.")]
+
+
+def version_or_alias(text: str) -> str:
+    """A version as a person writes it, `3`, `v3` or an alias, as the service takes it."""
+    return text[1:] if text.startswith("v") and text[1:].isdecimal() else text
 
 
 def version_number(text: str) -> int:

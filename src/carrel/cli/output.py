@@ -56,18 +56,12 @@ def fields(pairs: Iterable[tuple[str, object]]) -> None:
 @contextmanager
 def progress(label: str) -> Iterator[Callable[[int, int | None], None]]:
     """Shows on a terminal's stderr how far an upload or download is; gone afterwards."""
-    shown = sys.stderr.isatty()
+    with changing() as show:
 
-    def report(done: int, total: int | None) -> None:
-        if shown:
-            part = f"{100 * done // total:3d} %" if total else size(done)
-            print(f"\r\x1b[K{one_line(label)}  {part}", end="", file=sys.stderr, flush=True)
+        def report(done: int, total: int | None) -> None:
+            show(f"{label}  {f'{100 * done // total} %' if total else size(done)}")
 
-    try:
         yield report
-    finally:
-        if shown:
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
 @contextmanager
@@ -90,14 +84,9 @@ def changing() -> Iterator[Callable[[str], None]]:
 @contextmanager
 def waiting(text: str) -> Iterator[None]:
     """Says on a terminal's stderr what is waited for; gone afterwards."""
-    shown = sys.stderr.isatty()
-    if shown:
-        print(one_line(text), end="", file=sys.stderr, flush=True)
-    try:
+    with changing() as show:
+        show(text)
         yield
-    finally:
-        if shown:
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
 def size(count: int | None) -> str:

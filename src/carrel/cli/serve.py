@@ -1,7 +1,7 @@
 """`carrel serve`: the bundled server."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -71,10 +71,8 @@ def serve(
         ),
     ] = None,
     log_format: Annotated[
-        str,
-        typer.Option(
-            metavar="text|json", help="How the lines of DIR/log are written: as words or as JSON."
-        ),
+        Literal["text", "json"],
+        typer.Option(help="How the lines of DIR/log are written: as words or as JSON."),
     ] = "text",
     until_unused: Annotated[
         bool,
@@ -85,10 +83,12 @@ def serve(
         ),
     ] = False,
 ) -> None:
-    """Run the server: files, agents, OCR, completions and libraries over HTTP.
+    """Run the server: files, agents, OCR, completions and libraries.
+
+    It speaks HTTP; http://ADDRESS:PORT/docs describes every operation.
 
     It makes its API key on first start (DIR/key, readable by its owner only) and stops cleanly
-    on ctrl+c and SIGTERM. The log is in DIR/log. It ends with 3 if another server has the folder.
+    on Ctrl+C and SIGTERM. The log is in DIR/log. It ends with 3 if another server has the folder.
 
     \b
     Lasting settings stand in DIR/settings.toml; an option wins over them:
@@ -121,8 +121,6 @@ def serve(
         raise CommandError("Give --model or --model-url, not both.", Code.USAGE)
     if model is not None and not model.is_file():
         raise CommandError(f"There is no model file at {model}.", Code.USAGE)
-    if log_format not in ("text", "json"):
-        raise CommandError("Give --log-format text or --log-format json.", Code.USAGE)
     from carrel.server.serve import run
     from carrel.server.settings import Settings, check_public_url
 
@@ -140,7 +138,7 @@ def serve(
         model_url=model_url,
         public_url=public_url,
         blobs=blobs,
-        log_format="json" if log_format == "json" else "text",
+        log_format=log_format,
         until_unused=until_unused,
     )
     raise typer.Exit(run(settings))

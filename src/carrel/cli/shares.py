@@ -36,7 +36,7 @@ def share(
     profile: ProfileOption = None,
     json: JSONOption = False,
 ) -> None:
-    """Share a library with someone of your organisation, or change how it is shared."""
+    """Share a library, or change how it is shared. It stays within your organisation."""
     from carrel.wire.libraries import ShareRequest
 
     request = ShareRequest(level=level, share_with_uuid=with_id, share_with_type=with_type)
