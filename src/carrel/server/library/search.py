@@ -74,8 +74,9 @@ class Search:
                 near = self._vectors.nearest(
                     connection, row.id, vectors[0], depth, document_ids, list(found.scores)
                 )
-            scores |= fuse(found.scores, near)
-            matching.setdefault(found.match, []).extend(scores)
+            fused = fuse(found.scores, near)
+            scores |= fused
+            matching.setdefault(found.match, []).extend(fused)
         best = sorted(scores, key=lambda id: (-scores[id], id))[:limit]
         highlighted: dict[int, str] = {}
         for match, ids in matching.items():
