@@ -10,7 +10,7 @@ from reportlab.lib.pdfencrypt import StandardEncryption
 from reportlab.pdfgen.canvas import Canvas
 
 from carrel.pages.errors import NoPicture
-from carrel.pages.renderer import Renderer
+from carrel.pages.renderer import TIMEOUT, Renderer
 from support.documents import digital_pdf, docx
 
 
@@ -153,6 +153,21 @@ async def test_a_document_that_kills_the_process_costs_one_answer(
     with pytest.raises(NoPicture, match="it may be damaged"):
         await asked
     assert opened(await renderer.render(path, 0, 100)).width == 100
+
+
+async def test_closing_waits_for_no_page(tmp_path: Path) -> None:
+    path = digital_pdf(tmp_path / "a.pdf", pages=1)
+    renderer = Renderer()
+    await renderer.page_count(path)
+    assert renderer._worker is not None
+    renderer._worker.send_signal(signal.SIGSTOP)
+    asked = [asyncio.create_task(renderer.render(path, 0, width)) for width in (100, 200)]
+    await asyncio.sleep(0.05)
+    async with asyncio.timeout(TIMEOUT / 2):
+        await renderer.close()
+    for one in asked:
+        with pytest.raises(NoPicture):
+            await one
 
 
 async def test_a_question_whose_asker_left_does_not_answer_the_next(

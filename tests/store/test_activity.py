@@ -50,10 +50,25 @@ async def test_a_failure_stays_with_its_reason_until_it_is_dismissed() -> None:
         await activity.begin("download", "b.pdf").follow(loop.run(asyncio.sleep(0)))
     activity.begin("download", "c.pdf")
     statuses = [item.status for item in activity.slice.value.items]
-    assert statuses == ["queued", *["done"] * KEPT, "failed"]
+    assert statuses == ["queued", *["done"] * (KEPT - 1), "failed"]
     assert activity.slice.value.items[-1].error == problem
     activity.dismiss(entry.id)
     assert activity.find(entry.id) is None
+
+
+async def test_only_so_many_failures_stay() -> None:
+    loop = OwnerLoop.running()
+    activity = ActivityService(loop)
+
+    async def fail() -> None:
+        raise ProblemError(Problem("No", ""))
+
+    entries = [activity.begin("upload", f"{number}") for number in range(KEPT + 3)]
+    for entry in entries:
+        await entry.follow(loop.run(fail()))
+    last = activity.begin("upload", "last")
+    items = activity.slice.value.items
+    assert [item.id for item in items] == [last.id, *(it.id for it in reversed(entries[3:]))]
 
 
 async def test_cancelling_an_item_cancels_its_action() -> None:

@@ -32,6 +32,7 @@ class Renderer:
     def __init__(self) -> None:
         self._worker: asyncio.subprocess.Process | None = None
         self._turn = asyncio.Lock()
+        self._closed = False
         self._pictures: OrderedDict[tuple[Path, int, int, Part | None], bytes] = OrderedDict()
 
     async def page_count(self, path: Path) -> int:
@@ -63,7 +64,10 @@ class Renderer:
         return self._pictures[key]
 
     async def close(self) -> None:
-        """Ends the process."""
+        """Ends the process, also while it draws; nothing is drawn any more."""
+        self._closed = True
+        if self._worker is not None:
+            _kill(self._worker)
         async with self._turn:
             await self._end()
 
@@ -76,6 +80,8 @@ class Renderer:
 
     async def _exchange(self, request: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
         async with self._turn:
+            if self._closed:
+                return {"error": "The workbench is closing."}, b""
             try:
                 async with asyncio.timeout(TIMEOUT):
                     worker = await self._started()
@@ -108,10 +114,14 @@ class Renderer:
         worker, self._worker = self._worker, None
         if worker is None:
             return
-        with contextlib.suppress(ProcessLookupError):
-            worker.kill()
+        _kill(worker)
         # Reads the rest, closes the pipes and waits.
         await worker.communicate()
+
+
+def _kill(worker: asyncio.subprocess.Process) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        worker.kill()
 
 
 async def _exchange(

@@ -16,7 +16,7 @@ from carrel.store.slice import Slice
 T = TypeVar("T")
 
 KEPT = 200
-"""How many ended items stay; the oldest that did not fail go first."""
+"""How many ended items stay; those that did not fail go first, and the oldest of each."""
 
 Kind = Literal["upload", "download", "sync", "ocr", "processing"]
 Status = Literal["queued", "running", "done", "failed", "cancelled"]
@@ -193,8 +193,8 @@ class ActivityService:
 
     def _add(self, item: ActivityItem) -> None:
         items = (item, *self.slice.value.items)
-        removable = [old for old in items if old.ended and old.status != "failed"]
-        surplus = {old.id for old in removable[KEPT:]}
+        ended = sorted((old for old in items if old.ended), key=lambda old: old.status != "failed")
+        surplus = {old.id for old in ended[KEPT:]}
         self.slice.set(items=items)
         if surplus:
             self._keep(lambda old: old.id not in surplus)

@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -291,9 +292,12 @@ def _is_trial(agent: Agent) -> bool:
 
 async def _all(load: Callable[[int], Awaitable[list[Agent]]]) -> list[Agent]:
     """Every page of a list, one after the other."""
-    found: list[Agent] = []
-    while True:
-        page = await load(len(found) // PAGE)
-        found += page
-        if len(page) < PAGE:
-            return found
+    found: dict[tuple[str, int], Agent] = {}
+    for number in count():
+        page = await load(number)
+        known = len(found)
+        found |= {(agent.id, agent.version): agent for agent in page}
+        # A service that knows no pages answers the same list again.
+        if len(page) < PAGE or len(found) == known:
+            break
+    return [*found.values()]

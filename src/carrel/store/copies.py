@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hashlib
 from dataclasses import dataclass
 from pathlib import Path
@@ -57,12 +58,13 @@ class Copies:
 
 def make_room(folder: Path, newest: Path, most: int) -> None:
     """Removes the files used longest ago until the folder has at most so many bytes."""
-    files = sorted(
-        ((entry.stat().st_mtime, entry.stat().st_size, entry) for entry in folder.iterdir()),
-        reverse=True,
-    )
+    files = []
+    for file in folder.iterdir():
+        with contextlib.suppress(FileNotFoundError):  # another workbench removed it
+            stat = file.stat()
+            files.append((stat.st_mtime, stat.st_size, file))
     total = 0
-    for _, size, file in files:
+    for _, size, file in sorted(files, reverse=True):
         total += size
         if total > most and file != newest:
             file.unlink(missing_ok=True)

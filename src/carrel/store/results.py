@@ -70,7 +70,7 @@ def _load(path: Path) -> Result:
         try:
             answer = json.loads(line)
             pages = [Page.model_validate(page) for page in answer["pages"]]
-        except (ValueError, KeyError, ValidationError):
+        except (ValueError, KeyError, TypeError, ValidationError):
             continue  # a line that was cut off, or written by another version
         found.pages |= {page.index: page for page in pages}
         found.page_count = answer.get("page_count") or found.page_count

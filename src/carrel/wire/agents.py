@@ -5,13 +5,12 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from carrel.wire.base import MAX_INT, Answer, Count, JSONObject, Name, Request, Text, Timestamp
-from carrel.wire.completions import Prediction
+from carrel.wire.completions import Penalty, Prediction
 from carrel.wire.formats import ResponseFormat
 from carrel.wire.tools import Tool, ToolChoice
 
 ALIAS_PATTERN = r"^[a-z]([a-z0-9_-]*[a-z0-9])?$"
 
-Penalty = Annotated[float, Field(ge=-2, le=2)]
 Alias = Annotated[str, Field(min_length=1, max_length=64, pattern=ALIAS_PATTERN)]
 VersionNumber = Annotated[int, Field(ge=0, le=MAX_INT)]
 
