@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from carrel.server.reading.inline import add_inline, address, escaped
-from carrel.server.reading.layout import Box, Line, Mark, Region
+from carrel.server.reading.layout import Box, Line, Region
+from carrel.server.reading.marks import Mark
 from carrel.server.reading.scored_text import ScoredText
 
 WORDS = [

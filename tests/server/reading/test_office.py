@@ -210,6 +210,31 @@ async def test_open_document_slides_are_pages(tmp_path: Path, read: Read) -> Non
     assert [page.markdown for page in pages] == ["One", "Two"]
 
 
+CELLS = """<table><tr><th>Room</th><th>a | b</th></tr><tr><td>
+<a href="https://example.org/a|b">the <b>north</b></a> <a href="javascript:no()">room</a></td>
+<td>*one*<br>two_<p>[three](four) &lt;b&gt;</td></tr></table>"""
+
+
+async def test_cells_keep_their_links_and_show_what_looks_like_syntax(
+    tmp_path: Path, read: Read
+) -> None:
+    (tmp_path / "a.html").write_text(CELLS)
+    (page,) = (await read(tmp_path / "a.html")).pages
+    assert page.markdown == (
+        "| Room | a \\| b |\n| --- | --- |\n"
+        "| [the north](https://example.org/a%7Cb) room"
+        " | \\*one\\* two\\_ \\[three](four) \\<b> |"
+    )
+    assert page.hyperlinks == ["https://example.org/a|b"]
+    (page,) = (await read(tmp_path / "a.html", table_format="html")).pages
+    assert '<td><a href="https://example.org/a%7Cb">the north</a> room</td>' in (
+        page.tables[0].content
+    )
+    (tmp_path / "a.md").write_text("| a |\n| - |\n| see [the *site*](https://example.org/) |\n")
+    (page,) = (await read(tmp_path / "a.md", table_format="html")).pages
+    assert '<td>see <a href="https://example.org/">the site</a></td>' in page.tables[0].content
+
+
 MARKDOWN = """\
 # A title
 

@@ -235,6 +235,29 @@ async def test_links_are_listed_and_stand_in_the_text(tmp_path: Path, read: Read
     )
 
 
+@pytest.mark.parametrize("ruled", [True, False])
+async def test_links_in_a_table_stay_in_their_cells(
+    tmp_path: Path, read: Read, ruled: bool
+) -> None:
+    canvas = Canvas(str(tmp_path / "a.pdf"), pagesize=(600, 400))
+    canvas.setFont("Helvetica", 10)
+    for row, texts in enumerate([("Room", "Where"), ("North", "up the stairs"), ("South", "map")]):
+        for column, text in enumerate(texts):
+            canvas.drawString(55 + 200 * column, 345 - 20 * row, text)
+    if ruled:
+        canvas.grid([50, 250, 450], [360, 340, 320, 300])
+    left = 255 + stringWidth("up ", "Helvetica", 10)
+    canvas.linkURL("https://example.org/up", (left, 322, 255 + 100, 335))
+    canvas.linkURL("https://example.org/map", (255, 302, 290, 315))
+    canvas.save()
+    (page,) = (await read(tmp_path / "a.pdf")).pages
+    assert page.markdown.splitlines()[2:] == [
+        "| North | up [the stairs](https://example.org/up) |",
+        "| South | [map](https://example.org/map) |",
+    ]
+    assert len(page.hyperlinks) == 2
+
+
 def _note_page(path: Path, note: str) -> Path:
     """A page with a raised 1 in its text, and `note` in small print at its foot."""
     canvas = Canvas(str(path), pagesize=(600, 800))

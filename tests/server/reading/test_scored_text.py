@@ -11,13 +11,13 @@ from carrel.server.reading.layout import (
     Frame,
     Kind,
     Line,
-    Mark,
     PageLayout,
     Region,
     Word,
     join_lines,
 )
 from carrel.server.reading.markdown import Raster, compose
+from carrel.server.reading.marks import Mark
 from carrel.server.reading.options import ReadOptions
 from carrel.server.reading.tables.table import Table
 from carrel.wire.ocr import Page

@@ -90,7 +90,7 @@ def _lines(found: Found) -> tuple[list[Line], list[Line]]:
 
 def _tables(found: Found) -> list[Region]:
     chunks = [
-        *chunks_of_items(found.items, found.rules),
+        *chunks_of_items(found.items, found.rules, found.links),
         *chunks_of_lines(found.lines, found.rules),
     ]
     return find_tables(chunks, found.rules)
@@ -158,11 +158,7 @@ def _running_heads(ordered: list[Region], width: float, height: float) -> list[R
 
     Decided by the page alone, so that a page reads the same whichever pages were asked for.
     """
-    body = [
-        region
-        for region in ordered
-        if region.kind in ("table", "figure") or not _in_band(region.box, height)
-    ]
+    body = [region for region in ordered if _in_body(region, height)]
     sizes = sorted(line.size for region in body for line in region.lines)
     if not sizes or height < _PORTRAIT * width:
         return ordered
@@ -172,7 +168,7 @@ def _running_heads(ordered: list[Region], width: float, height: float) -> list[R
     def kind(region: Region) -> Kind:
         apart = max(inner.top - region.box.bottom, region.box.top - inner.bottom) > usual
         small = all(line.size <= 1.25 * usual for line in region.lines)
-        if region in body or not apart or not small:
+        if not apart or not small or _in_body(region, height):
             return region.kind
         return "header" if region.box.bottom < inner.top else "footer"
 
@@ -184,5 +180,7 @@ def _running_heads(ordered: list[Region], width: float, height: float) -> list[R
     ]
 
 
-def _in_band(box: Box, height: float) -> bool:
-    return box.bottom < height * _BAND or box.top > height * (1 - _BAND)
+def _in_body(region: Region, height: float) -> bool:
+    """Whether a region cannot be a running head."""
+    band = region.box.bottom < height * _BAND or region.box.top > height * (1 - _BAND)
+    return region.kind in ("table", "figure") or not band

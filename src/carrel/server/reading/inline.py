@@ -3,7 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from carrel.server.reading.layout import Mark, Region
+from carrel.server.reading.layout import Region
+from carrel.server.reading.marks import Mark
 from carrel.server.reading.scored_text import ScoredText
 
 _SYNTAX = re.compile(
@@ -20,7 +21,7 @@ _LINE_SYNTAX = re.compile(
     re.MULTILINE,
 )
 _SCHEME = re.compile(r"(https?|ftp|mailto|tel):", re.IGNORECASE)
-_UNSAFE = re.compile(r"[\s()<>\"\\\x00-\x1f]")
+_UNSAFE = re.compile(r"[\s()<>|\"\\\x00-\x1f]")
 _PREFIX = 12
 """Letters of a line's beginning that may have become a list's or note's marker."""
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
+from carrel.server.reading.marks import Mark
 from carrel.server.reading.tables.table import Table
 
 Kind = Literal[
@@ -61,17 +62,6 @@ class Word(NamedTuple):
 
     text: str
     confidence: float = 1.0
-
-
-class Mark(NamedTuple):
-    """Letters of a line that lead elsewhere: to an address, or without one to a note below."""
-
-    start: int
-    end: int
-    url: str = ""
-
-    def shifted(self, by: int) -> "Mark":
-        return Mark(self.start + by, self.end + by, self.url)
 
 
 @dataclass(frozen=True)

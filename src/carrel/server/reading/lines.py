@@ -7,7 +7,8 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from carrel.server.reading.layout import Box, Line, Mark
+from carrel.server.reading.layout import Box, Line
+from carrel.server.reading.marks import Mark
 
 _LEADING = 1.17
 """The height of most fonts' lines, as a multiple of their size."""

@@ -11,6 +11,7 @@ from lxml import etree
 from lxml import html as lxml_html
 
 from carrel.server.reading.inline import address, escaped
+from carrel.server.reading.marks import Passage
 from carrel.server.reading.office.parts import Part
 from carrel.server.reading.scored_text import ScoredText
 from carrel.server.reading.tables.table import Cell, Table
@@ -353,7 +354,7 @@ class _Reader:
         caption = next((child for child in element if _name(child) == "caption"), None)
         if caption is not None:
             yield from self._line("caption", caption)
-        yield Part("table", table=table)
+        yield Part("table", table=table, links=table.links)
         for picture in element.iter():
             if _name(picture) == "img":
                 inline = _Inline(self._find)
@@ -414,7 +415,8 @@ def _placed(rows: list[Any], most: int) -> list[Cell]:
                 column += 1
             down = min(_span(field, "rowspan"), len(rows) - number, most)
             across = min(_span(field, "colspan"), most)
-            cells.append(Cell(_cell_text(field), number, column, down, across))
+            text, marks = _cell_text(field)
+            cells.append(Cell(text, number, column, down, across, marks))
             taken.update((number + r, column + c) for r in range(1, down) for c in range(across))
             column += across
             if most > 1 and max(len(taken), column * len(rows)) > limit + _MAX_SPAN**2:
@@ -423,18 +425,28 @@ def _placed(rows: list[Any], most: int) -> list[Cell]:
     return cells
 
 
-def _cell_text(cell: Any) -> str:
-    """The words of a cell; what stands in blocks of its own is kept apart."""
-    words: list[str] = []
+def _cell_text(cell: Any) -> Passage:
+    """The words of a cell and its links; what stands in blocks of its own is kept apart."""
+    pieces: list[tuple[str, str]] = []
+    links = [""]
     for event, element in etree.iterwalk(cell, events=("start", "end")):
-        hidden = _name(element) in _HIDDEN
         if event == "start":
+            links.append(_target(element) or links[-1])
             if _name(element) in _BLOCKS or _name(element) == "br":
-                words.append(" ")
-            words.append("" if hidden else element.text or "")
-        elif element is not cell:
-            words.append(element.tail or "")
-    return " ".join("".join(words).split())
+                pieces.append((" ", ""))
+            if _name(element) not in _HIDDEN:
+                pieces.append((element.text or "", links[-1]))
+        else:
+            links.pop()
+            if element is not cell:
+                pieces.append((element.tail or "", links[-1]))
+    return Passage.of(pieces)
+
+
+def _target(element: Any) -> str:
+    """The address that an element leads to; empty for what is no link."""
+    href = (element.get("href") or "").strip() if _name(element) == "a" else ""
+    return href if address(href) else ""
 
 
 def _span(cell: Any, name: str) -> int:

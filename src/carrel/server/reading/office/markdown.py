@@ -6,10 +6,11 @@ from collections.abc import Iterator, Sequence
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from carrel.server.reading.marks import Passage
 from carrel.server.reading.office.html import FindPicture
 from carrel.server.reading.office.parts import Part
 from carrel.server.reading.scored_text import ScoredText
-from carrel.server.reading.tables.table import Table
+from carrel.server.reading.tables.table import Cell, Table
 from carrel.wire.ocr import BlockType
 
 _KINDS: dict[str, BlockType] = {
@@ -88,16 +89,28 @@ def _scored(source: str, kind: BlockType) -> ScoredText:
 
 
 def _table(tokens: Sequence[Token]) -> Table:
-    rows: list[list[str]] = []
+    cells: list[Cell] = []
+    row = column = -1
     for token in tokens:
         if token.type == "table_close":
             break
         if token.type == "tr_open":
-            rows.append([])
+            row, column = row + 1, -1
         if token.type == "inline":
-            plain = [child.content or " " for child in token.children or []]
-            rows[-1].append("".join(text for text in plain).strip())
-    return Table.of_rows(rows)
+            column += 1
+            text, marks = Passage.of(_pieces(token))
+            cells.append(Cell(text, row, column, marks=marks))
+    return Table.of(cells)
+
+
+def _pieces(token: Token) -> Iterator[tuple[str, str]]:
+    """The plain text of a cell, each piece with the address it leads to; empty where to none."""
+    url = ""
+    for child in token.children or []:
+        if child.type in ("link_open", "link_close"):
+            url = str(child.attrs.get("href", ""))
+        else:
+            yield child.content if child.content or child.type == "text" else " ", url
 
 
 def _links(tokens: Sequence[Token]) -> Iterator[str]:

@@ -88,7 +88,7 @@ def table_page(data: bytes, delimiter: str | None) -> list[Part]:
             if count > MAX_CELLS:
                 raise _too_large()
             if any(field.strip() for field in row):
-                rows.append([" ".join(field.split()) for field in row])
+                rows.append(row)
     except csv.Error as error:
         raise UnreadableDocument("This table is damaged: a field in it does not end.") from error
     return [Part("table", table=Table.of_rows(rows))] if rows else []

@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Any
 
 from pptx import Presentation
@@ -9,6 +10,7 @@ from pptx.enum.shapes import PP_PLACEHOLDER
 from pptx.shapes.group import GroupShape
 
 from carrel.server.reading.inline import address, escaped
+from carrel.server.reading.marks import Passage
 from carrel.server.reading.office.parts import Part, text_part
 from carrel.server.reading.scored_text import ScoredText
 from carrel.server.reading.tables.table import Cell, Table
@@ -40,7 +42,8 @@ def _shapes(shapes: Iterable[Any], depth: int) -> Iterator[Part]:
         if isinstance(shape, GroupShape) and depth < _MAX_DEPTH:
             yield from _shapes(_in_order(shape.shapes), depth + 1)
         elif getattr(shape, "has_table", False):
-            yield Part("table", table=_table(shape.table))
+            table = _table(shape.table)
+            yield Part("table", table=table, links=table.links)
         elif shape.has_text_frame:
             yield from _paragraphs(shape)
         else:
@@ -79,32 +82,54 @@ def _paragraphs(shape: Any) -> Iterator[Part]:
 
 def _add_runs(text: ScoredText, paragraph: Any, links: list[str]) -> None:
     start = True
-    for run in paragraph.runs:
-        words = escaped(run.text.replace("\v", " ").replace("\n", " "), line_start=start)
-        target = address(run.hyperlink.address or "")
-        if target:
-            links.append(run.hyperlink.address)
+    for words, url in _pieces(paragraph):
+        if url:
+            links.append(url)
             text.syntax("[")
-        text.content(words, ())
-        if target:
-            text.syntax(f"]({target})")
+        text.content(escaped(words, line_start=start), ())
+        if url:
+            text.syntax(f"]({address(url)})")
         start = False
+
+
+def _pieces(paragraph: Any) -> Iterator[tuple[str, str]]:
+    """The pieces of a paragraph, each with the address it leads to; empty where to none."""
+    # Line breaks and fields stand between the runs.
+    rest = paragraph.text.replace("\v", " ").replace("\n", " ")
+    for run in paragraph.runs:
+        words = run.text.replace("\v", " ").replace("\n", " ")
+        before, _, after = rest.partition(words) if words else ("", "", rest)
+        if before:
+            yield before, ""
+        if words:
+            url = run.hyperlink.address or ""
+            yield words, url if address(url) else ""
+        rest = after
+    if rest:
+        yield rest, ""
 
 
 def _table(table: Any) -> Table:
     cells = [
         Cell(
-            " ".join(cell.text_frame.text.split()),
+            text,
             row,
             column,
             cell.span_height if cell.is_merge_origin else 1,
             cell.span_width if cell.is_merge_origin else 1,
+            marks,
         )
         for row, line in enumerate(table.rows)
         for column, cell in enumerate(line.cells)
         if not cell.is_spanned
+        for text, marks in [_cell_text(cell)]
     ]
     return Table.of(cells)
+
+
+def _cell_text(cell: Any) -> Passage:
+    pieces = ((*_pieces(paragraph), (" ", "")) for paragraph in cell.text_frame.paragraphs)
+    return Passage.of(chain.from_iterable(pieces))
 
 
 def _notes(slide: Any) -> Iterator[Part]:

@@ -7,7 +7,8 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from carrel.server.reading.layout import Box, Line
-from carrel.server.reading.lines import font_style
+from carrel.server.reading.lines import Link, font_style
+from carrel.server.reading.marks import Mark, Passage
 from carrel.server.reading.tables.rules import Rule
 
 SPACE = 0.8
@@ -22,6 +23,11 @@ class Chunk(NamedTuple):
     text: str
     box: Box
     mono: bool = False
+    marks: tuple[Mark, ...] = ()
+
+    @property
+    def passage(self) -> Passage:
+        return Passage(self.text, self.marks)
 
 
 @dataclass(frozen=True)
@@ -32,7 +38,9 @@ class Row:
     box: Box
 
 
-def chunks_of_items(items: Iterable[Any], rules: Sequence[Rule]) -> list[Chunk]:
+def chunks_of_items(
+    items: Iterable[Any], rules: Sequence[Rule], links: Sequence[Link] = ()
+) -> list[Chunk]:
     """What liteparse found, with word boxes, cut where a wide space or a rule is."""
     found: list[Chunk] = []
     down = [rule for rule in rules if not rule.across and not rule.faint]
@@ -52,17 +60,26 @@ def chunks_of_items(items: Iterable[Any], rules: Sequence[Rule]) -> list[Chunk]:
         beside = [rule.at for rule in down if rule.start <= (top + bottom) / 2 <= rule.end]
         if beside:
             cuts = sorted({*cuts, *_crossed(beside, words)})
-        if not cuts:
-            found.append(Chunk(item.text.strip(), Box(words[0].x, top, right, bottom), mono))
-            continue
         texts = item.text.split()
+        here = [link for link in links if link.box.top <= (top + bottom) / 2 <= link.box.bottom]
+        if not cuts and not here:
+            found.append(Chunk(" ".join(texts), Box(words[0].x, top, right, bottom), mono))
+            continue
         if len(texts) != len(words):
             texts = [word.text for word in words]
         for first, end in pairwise([0, *cuts, len(words)]):
             last = words[end - 1]
             box = Box(words[first].x, top, last.x + last.width, bottom)
-            found.append(Chunk(" ".join(texts[first:end]), box, mono))
+            pieces = zip(texts[first:end], words[first:end], strict=True)
+            passage = Passage.of((f"{text} ", _url(word, here)) for text, word in pieces)
+            found.append(Chunk(passage.text, box, mono, passage.marks))
     return found
+
+
+def _url(word: Any, links: Sequence[Link]) -> str:
+    """The address that a word on the line of some links leads to; empty where to none."""
+    middle = word.x + word.width / 2
+    return next((url for box, url in links if box.left <= middle <= box.right), "")
 
 
 def _crossed(places: Sequence[float], words: Sequence[Any]) -> Iterator[int]:
@@ -129,22 +146,24 @@ def _row(chunks: list[Chunk]) -> Row:
     for chunk in chunks[1:]:
         last = joined[-1]
         if chunk.box.left - last.box.right < SPACE * last.box.height / 2:
-            joined[-1] = Chunk(f"{last.text} {chunk.text}", Box.around([last.box, chunk.box]))
+            text, marks = last.passage.followed_by(chunk.passage)
+            joined[-1] = Chunk(text, Box.around([last.box, chunk.box]), marks=marks)
         else:
             joined.append(chunk)
     return Row(tuple(joined), Box.around(chunk.box for chunk in joined))
 
 
-def cell_text(chunks: Sequence[Chunk]) -> str:
+def cell_text(chunks: Sequence[Chunk]) -> Passage:
     """The text of a cell that these chunks stand in."""
-    text = ""
+    whole = Passage("")
     for row in rows(chunks):
         for chunk in row.chunks:
+            text = whole.text
             if text.endswith("-") and text[-2:-1].isalpha() and chunk.text[:1].islower():
-                text = text[:-1] + chunk.text
+                whole = whole.without_last_letter().followed_by(chunk.passage, between="")
             else:
-                text = f"{text} {chunk.text}".strip()
-    return text
+                whole = whole.followed_by(chunk.passage)
+    return whole
 
 
 def usual_height(chunks: Sequence[Chunk]) -> float:

@@ -53,8 +53,9 @@ def _ruled(grid: Grid, chunks: Sequence[Chunk]) -> Table | None:
     if letters > _LETTERS * len(filled) or any(map(_overlap, filled)):
         return None
     cells = [
-        Cell(cell_text(chunks), field.row, field.column, field.rows, field.columns)
+        Cell(text, field.row, field.column, field.rows, field.columns, marks)
         for field, chunks in zip(grid.fields, held, strict=True)
+        for text, marks in [cell_text(chunks)]
     ]
     return Table.of(cells, _header_rows(cells))
 

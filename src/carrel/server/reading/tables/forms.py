@@ -1,58 +1,71 @@
 """A table as Markdown and as HTML."""
 
 import html
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
 
+from carrel.server.reading.inline import address, escaped
+from carrel.server.reading.layout import Line
+from carrel.server.reading.scored_text import ScoredText
 from carrel.server.reading.tables.table import Cell, Table
 from carrel.wire.ocr import TableFormat
 
 
-class Piece(NamedTuple):
-    """A part of the form: what stood in the table, or the syntax around it."""
-
-    text: str
-    content: bool = False
-
-
-def pieces(table: Table, form: TableFormat) -> Iterator[Piece]:
-    """The table in one of its forms, from the first letter to the last."""
-    return _html(table) if form == "html" else _markdown(table)
+def written(table: Table, form: TableFormat, source: Sequence[Line] = ()) -> ScoredText:
+    """The table in one of its forms; it stands in some lines of the page."""
+    text = ScoredText()
+    if form == "html":
+        _add_html(text, table, source)
+    else:
+        _add_markdown(text, table, source)
+    return text
 
 
-def written(table: Table, form: TableFormat) -> str:
-    """The table in one of its forms."""
-    return "".join(piece.text for piece in pieces(table, form))
-
-
-def _markdown(table: Table) -> Iterator[Piece]:
+def _add_markdown(text: ScoredText, table: Table, source: Sequence[Line]) -> None:
     """Markdown knows no spans: a cell's text stands in the first of its places."""
     for number, row in enumerate(table.rows()):
-        yield Piece("|" if number == 0 else "\n|")
-        texts = {cell.column: cell.text for cell in row}
+        text.syntax("|" if number == 0 else "\n|")
+        cells = {cell.column: cell for cell in row}
         for column in range(table.width):
-            text = " ".join(texts.get(column, "").split()).replace("|", "\\|")
-            yield Piece(" ")
-            if text:
-                yield Piece(text, content=True)
-            yield Piece(" |")
+            text.syntax(" ")
+            for words, url in _pieces(cells.get(column)):
+                text.syntax("[" if url else "")
+                text.content(escaped(words, line_start=False).replace("|", "\\|"), source)
+                text.syntax(f"]({url})" if url else "")
+            text.syntax(" |")
         if number == 0:
-            yield Piece("\n|" + " --- |" * table.width)
+            text.syntax("\n|" + " --- |" * table.width)
 
 
-def _html(table: Table) -> Iterator[Piece]:
-    yield Piece("<table>")
+def _add_html(text: ScoredText, table: Table, source: Sequence[Line]) -> None:
+    text.syntax("<table>")
     for number, row in enumerate(table.rows()):
         tag = "th" if number < table.header_rows else "td"
-        yield Piece("<tr>")
+        text.syntax("<tr>")
         for cell in row:
-            yield Piece(f"<{tag}{_spans(cell)}>")
-            text = " ".join(cell.text.split())
-            if text:
-                yield Piece(html.escape(text, quote=False), content=True)
-            yield Piece(f"</{tag}>")
-        yield Piece("</tr>")
-    yield Piece("</table>")
+            text.syntax(f"<{tag}{_spans(cell)}>")
+            for words, url in _pieces(cell):
+                text.syntax(f'<a href="{html.escape(url)}">' if url else "")
+                text.content(html.escape(words, quote=False), source)
+                text.syntax("</a>" if url else "")
+            text.syntax(f"</{tag}>")
+        text.syntax("</tr>")
+    text.syntax("</table>")
+
+
+def _pieces(cell: Cell | None) -> Iterator[tuple[str, str]]:
+    """A cell's words, each piece with the address that it leads to; empty where to none."""
+    if cell is None or not cell.text:
+        return
+    place = 0
+    for start, end, url in sorted(cell.marks):
+        target = address(url)
+        if target and start >= place:
+            if place < start:
+                yield cell.text[place:start], ""
+            yield cell.text[start:end], target
+            place = end
+    if place < len(cell.text):
+        yield cell.text[place:], ""
 
 
 def _spans(cell: Cell) -> str:

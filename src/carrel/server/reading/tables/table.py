@@ -4,16 +4,22 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
+from carrel.server.reading.marks import Mark
+
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell's text, its top left place on the grid (from 0), and how far it reaches."""
+    """A cell's text, its top left place on the grid (from 0), and how far it reaches.
+
+    The text has single spaces between its words; `marks` are its links.
+    """
 
     text: str
     row: int
     column: int
     rows: int = 1
     columns: int = 1
+    marks: tuple[Mark, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -45,13 +51,18 @@ class Table:
 
     @classmethod
     def of_rows(cls, rows: Iterable[Sequence[str]], header_rows: int = 1) -> Self:
-        """A table without spans, from the texts of its rows."""
+        """A table without spans, from the texts of its rows, whose white space is evened."""
         cells = [
-            Cell(text, row, column)
+            Cell(" ".join(text.split()), row, column)
             for row, texts in enumerate(rows)
             for column, text in enumerate(texts)
         ]
         return cls.of(cells, header_rows)
+
+    @property
+    def links(self) -> tuple[str, ...]:
+        """The addresses that its cells lead to."""
+        return tuple(mark.url for cell in self.cells for mark in cell.marks)
 
     @property
     def height(self) -> int:

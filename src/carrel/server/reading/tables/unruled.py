@@ -177,16 +177,17 @@ def _spanning_head(rows: Sequence[Row], start: int, columns: Sequence[Span]) -> 
 
 def _table(head: Sequence[Row], groups: Sequence[Sequence[Row]], columns: Sequence[Span]) -> Table:
     cells = [
-        Cell(chunk.text, number, first, columns=last - first + 1)
+        Cell(chunk.text, number, first, columns=last - first + 1, marks=chunk.marks)
         for number, row in enumerate(head)
         for chunk in row.chunks
         for first, last in [_reach(chunk, columns)]
     ]
     cells += [
-        Cell(cell_text(chunks), number, place)
+        Cell(text, number, place, marks=marks)
         for number, group in enumerate(groups, len(head))
         for place, column in enumerate(columns)
-        if (chunks := _of_column(group, column))
+        for text, marks in [cell_text(_of_column(group, column))]
+        if text
     ]
     return Table.of(cells, header_rows=len(head) + 1)
 
