@@ -175,7 +175,7 @@ async def test_a_table_is_copied_as_csv_and_markdown(bench: Workbench) -> None:
 
 
 async def test_pages_are_saved_to_a_folder(bench: Workbench, tmp_path: Path) -> None:
-    await bench.press("s")
+    await bench.press("w")
     await bench.shows("Tables as CSV")
     await bench.press("enter")
     await bench.shows("Save to")

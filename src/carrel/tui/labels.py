@@ -13,6 +13,7 @@ from textual.content import Content
 from carrel.text import clean_text
 
 if TYPE_CHECKING:
+    from carrel.store.problem import Problem
     from carrel.store.selectors.words import Badge
 
 _BREAKS = str.maketrans({"\n": "↵", "\t": " "})
@@ -56,6 +57,12 @@ def short_id(identifier: str) -> Content:
 def badge(shown: "Badge | None") -> Content:
     """A mark and its word in the colour of its role."""
     return Content("") if shown is None else line(str(shown), f"${shown.role}")
+
+
+def problem(found: "Problem") -> tuple[Content, ...]:
+    """What happened, its particulars and what to do, below one another."""
+    parts = (line(found.title, "$failed"), line(found.detail))
+    return (*parts, line(found.advice, "$muted")) if found.advice else parts
 
 
 def names(many: Iterable[str], most: int = 10) -> list[Content]:

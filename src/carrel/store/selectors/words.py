@@ -29,6 +29,14 @@ def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
+def shortened(name: str, room: int) -> str:
+    """A name that is longer than `room`, cut in its middle: its ending tells the kind."""
+    kept = max(room - 1, 8)
+    if len(name) <= kept + 1:
+        return name
+    return f"{name[: kept - kept // 2]}…{name[len(name) - kept // 2 :]}"
+
+
 def count(number: int) -> str:
     """`1,204`."""
     return f"{number:,}"

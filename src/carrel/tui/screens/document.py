@@ -3,7 +3,6 @@
 import time
 from typing import ClassVar
 
-from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
@@ -14,7 +13,7 @@ from textual.worker import Worker, WorkerState
 
 from carrel.store.documents import DocumentState
 from carrel.store.reader import ReadOptions
-from carrel.store.selectors.boxes import Rect, block_at, boxes, lacking, passages
+from carrel.store.selectors.boxes import Rect, block_at, lacking, passages
 from carrel.store.selectors.documents import (
     annotation,
     changed_words,
@@ -29,6 +28,7 @@ from carrel.store.selectors.documents import (
     title,
 )
 from carrel.store.selectors.session import service_words
+from carrel.store.selectors.words import shortened
 from carrel.tui import labels
 from carrel.tui.dialogs.ocr import OCRForm
 from carrel.tui.screens.document_out import copy_from, save_from
@@ -36,23 +36,16 @@ from carrel.tui.screens.place import Place, Way, empty
 from carrel.tui.widgets.filter import Filter
 from carrel.tui.widgets.page_strip import page_strip
 from carrel.tui.widgets.page_text import PageText
-from carrel.tui.widgets.picture import Frame, PagePicture
+from carrel.tui.widgets.page_view import PageView
+from carrel.tui.widgets.picture import PagePicture
 
 NOTHING_OPEN = empty(
     "No document is open.",
     Way("1", "Choose a file, then enter"),
     Way("2", "Choose a document of a library"),
 )
-ZOOMS = (0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0)
+MOVES = "arrows show the rest"
 FORMS = ("rendered", "raw", "changes", "schema")
-LEGIBLE = 1.0
-"""Pixels a point: at half as many, print of 9 points is a grey line."""
-LARGEST = 3.0
-"""Pixels a point at most, however small the block."""
-PAGE_POINTS = 842.0
-"""Points across at most: pictures often claim to be metres wide."""
-MARGIN = 0.01
-"""Of the page, around a block that fills the pane."""
 
 
 class DocumentPlace(Place):
@@ -89,15 +82,15 @@ class DocumentPlace(Place):
 
     def panes(self) -> ComposeResult:
         with Vertical(id="left", classes="column -current"):
-            yield PagePicture(id="picture")
+            yield PageView(self.store.documents, Content("\n").join(NOTHING_OPEN), id="picture")
             yield Static(id="strip")
         with Vertical(id="right", classes="column"):
             yield PageText(id="text")
             yield Filter("find in the text")
 
     @property
-    def picture(self) -> PagePicture:
-        return self.query_one(PagePicture)
+    def picture(self) -> PageView:
+        return self.query_one(PageView)
 
     @property
     def text(self) -> PageText:
@@ -109,11 +102,7 @@ class DocumentPlace(Place):
 
     def on_mount(self) -> None:
         self._form = FORMS[0]
-        self._zoom = ZOOMS.index(1.0)
-        self._filling = False
-        self._drawn: tuple[object, ...] = ()
         self._text: tuple[object, ...] = ()
-        self._seen: tuple[object, ...] = ()
         self._ticker: Timer | None = None
         self.follow(self.store.documents.slice, self._show)
         self.watch(self.app, "theme", self._redraw, init=False)
@@ -127,7 +116,7 @@ class DocumentPlace(Place):
         self._show_titles(state)
         self._show_text(state)
         self._show_progress()
-        self._draw_picture()
+        self.picture.show_page(state)
         if state.reading and self._ticker is None:
             self._ticker = self.set_interval(1, self._show_progress)
         elif not state.reading and self._ticker is not None:
@@ -137,33 +126,33 @@ class DocumentPlace(Place):
     def _show_titles(self, state: DocumentState) -> None:
         picture, text = self.picture, self.text
         picture.border_title = labels.title(self._title(state))
-        picture.border_subtitle = labels.line(chosen_block(state) or option_words(state.options))
+        below = chosen_block(state) or option_words(state.options)
+        picture.border_subtitle = labels.line(f"{below} · {MOVES}" if picture.filling else below)
         text.border_title = labels.title("Text", self._form, confidence(state.page))
         below = mark_words(state) or changed_words(state) or lacking(state.page)
         text.border_subtitle = labels.line(below)
 
     def _title(self, state: DocumentState) -> str:
         words = title(state)
-        if state.source is not None and self._filling:
+        picture = self.picture
+        if state.source is not None and picture.filling:
             words += " · filled"
-        elif state.source is not None and ZOOMS[self._zoom] != 1:
-            words += f" · {ZOOMS[self._zoom]:.0%}".replace("%", " %")
-        width = self.picture.size.width - 4
-        surplus = len(words) - width
-        if state.source is None or width <= 0 or surplus <= 0:
-            return words
+        elif state.source is not None and picture.zoom != 1:
+            words += f" · {picture.zoom:.0%}".replace("%", " %")
         # A long name is cut in its middle: the page stays, and so does the name's ending.
         name = words.partition(" · page ")[0]
-        kept = max(len(name) - surplus - 1, 8)
-        short = f"{name[: kept - kept // 2]}…{name[len(name) - kept // 2 :]}"
-        return words.replace(name, short, 1)
+        room = picture.size.width - 4 - (len(words) - len(name))
+        if state.source is None or not picture.size.width:
+            return words
+        return words.replace(name, shortened(name, room), 1)
 
     def _show_progress(self) -> None:
         self.status.doing = Content(progress(self.state, time.time()))
         self.status.stop = self.can_stop()
 
     def _redraw(self) -> None:
-        self._text = self._drawn = ()
+        self._text = ()
+        self.picture.forget()
         self._show(self.state)
 
     def _forms(self, state: DocumentState) -> tuple[str, ...]:
@@ -209,89 +198,9 @@ class DocumentPlace(Place):
         else:
             text.say(Content.styled("This page was not asked for: o chooses pages.", "$muted"))
 
-    # The picture
-
-    def _part(self, state: DocumentState) -> Rect | None:
-        """What fills the pane: the chosen block with a margin, else the whole page."""
-        rect = self._chosen(state)
-        if not self._filling or rect is None:
-            return None
-        left, top = max(rect.left - MARGIN, 0.0), max(rect.top - MARGIN, 0.0)
-        right = min(rect.left + rect.width + MARGIN, 1.0)
-        return Rect(left, top, right - left, min(rect.top + rect.height + MARGIN, 1.0) - top)
-
-    def _chosen(self, state: DocumentState) -> Rect | None:
-        if state.page is None:
-            return state.place
-        found = (box.rect for box in boxes(state.page) if box.block == state.block)
-        return next(found, state.place)
-
-    def _columns(self, state: DocumentState, part: Rect | None) -> int:
-        """How many columns wide the page, or the part of it that fills the pane, is drawn."""
-        picture = self.picture
-        if part is None:
-            return max(int(picture.columns * ZOOMS[self._zoom]), 10)
-        points = part.width * _points_wide(state)
-        least, most = (picture.columns_for(scale * points) for scale in (LEGIBLE, LARGEST))
-        return max(least, min(picture.columns, most), 10)
-
-    def _frames(self, state: DocumentState, part: Rect | None) -> tuple[Frame, ...]:
-        if part is not None:
-            return ()
-        colours = self.app.get_css_variables()
-        accent, line, doubt = (colours[role] for role in ("accent", "secondary", "doubtful"))
-        frames = [
-            Frame(box.rect, doubt if box.doubtful else line, dashed=box.doubtful)
-            for box in (boxes(state.page) if state.page is not None else ())
-            if box.block != state.block
-        ]
-        if (rect := self._chosen(state)) is not None:
-            frames.append(Frame(rect, accent, marked=True))
-        return tuple(frames)
-
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         if event.state is WorkerState.ERROR and event.worker.error is not None:
             self.workbench._handle_exception(event.worker.error)
-
-    @work(exclusive=True, group="picture", exit_on_error=False)
-    async def _draw_picture(self) -> None:
-        state, picture = self.state, self.picture
-        part = self._part(state)
-        columns = self._columns(state, part)
-        wanted = (state.picture_path, state.current, columns, part)
-        frames = self._frames(state, part)
-        if wanted == self._drawn:
-            await picture.frame(frames)
-            return self._look(state, part)
-        self._drawn = ()
-        if state.source is None:
-            return await picture.explain(Content("\n").join(NOTHING_OPEN))
-        if state.no_picture is not None:
-            return await picture.explain(labels.block(state.no_picture, "$muted"))
-        if state.picture_path is None or state.page_count is None:
-            words = "Loading …" if state.loading else ""
-            return await picture.explain(Content.styled(words, "$muted"))
-        handle = self.store.documents.picture(state.current, picture.pixels(columns), part)
-        png = await handle
-        if png is not None:
-            await picture.show(png, columns, frames)
-            self._drawn, self._seen = wanted, ()
-            self._look(state, part)
-        elif handle.error is not None:
-            await picture.explain(Content("\n").join(self.explain(handle.error)))
-        return None
-
-    def _look(self, state: DocumentState, part: Rect | None) -> None:
-        """Brings what was chosen into view, once: what a person scrolls to stays."""
-        chosen = self._chosen(state)
-        seen = (state.current, chosen, part, self._zoom)
-        if seen == self._seen:
-            return
-        self._seen = seen
-        if part is not None or chosen is None:
-            self.picture.scroll_home(animate=False)
-        else:
-            self.call_after_refresh(self.picture.reveal, chosen)
 
     def on_page_picture_resized(self, event: PagePicture.Resized) -> None:
         self._show(self.state)
@@ -301,7 +210,7 @@ class DocumentPlace(Place):
 
     def on_page_picture_pointed(self, event: PagePicture.Pointed) -> None:
         page = self.state.page
-        if page is not None and not self._filling:
+        if page is not None and not self.picture.filling:
             self.store.documents.choose(block_at(page, Rect(event.x, event.y, 1e-6, 1e-6)))
 
     def on_page_text_pointed(self, event: PageText.Pointed) -> None:
@@ -329,21 +238,21 @@ class DocumentPlace(Place):
         self.do(self.store.documents.next_mark(by), moved)
 
     def action_zoom(self, step: int) -> None:
-        self._filling = False
-        self._zoom = max(0, min(self._zoom + step, len(ZOOMS) - 1))
+        self.picture.zoom_by(step)
         self._lay_out()
 
     def action_fill(self) -> None:
-        if not self._filling and self._chosen(self.state) is None:
+        picture = self.picture
+        if not picture.filling and picture.chosen(self.state) is None:
             self.notice("Choose a block first: j and k do.")
             return
-        self._filling = not self._filling
+        picture.filling = not picture.filling
         self._lay_out()
 
     def _lay_out(self) -> None:
         # A block that fills the pane gets the whole window: print is legible sooner.
-        self.query_one("#right").set_class(self._filling, "-folded")
-        if self._filling:
+        self.query_one("#right").set_class(self.picture.filling, "-folded")
+        if self.picture.filling:
             self.picture.focus()
         self._show(self.state)
 
@@ -379,7 +288,7 @@ class DocumentPlace(Place):
         self.app.push_screen(OCRForm(state.options, state.page_count, billed), chosen)
 
     def action_find(self) -> None:
-        if self._filling:
+        if self.picture.filling:
             self.action_fill()
         self.focus_pane(1)
         self.query_one(Filter).begin(self.state.query)
@@ -407,18 +316,10 @@ class DocumentPlace(Place):
     def back(self) -> None:
         if isinstance(self.focused, Input):
             self.text.focus()
-        elif self._filling:
+        elif self.picture.filling:
             self.action_fill()
         elif self.state.query:
             self.query_one(Filter).end()
             self.store.documents.find("")
         elif self.state.block is not None or self.state.mark is not None:
             self.store.documents.choose(None)
-
-
-def _points_wide(state: DocumentState) -> float:
-    """How wide the current page is in print, in points."""
-    size = state.page.dimensions if state.page is not None else None
-    if size is None or not size.width:
-        return PAGE_POINTS
-    return min(size.width * 72 / (size.dpi or 72), PAGE_POINTS)

@@ -159,8 +159,7 @@ class Place(Frame):
 
     def explain(self, error: Problem) -> tuple[Content, ...]:
         """Why there is nothing to show, for the middle of a pane."""
-        parts = [labels.line(error.title, "$failed"), labels.line(error.detail)]
-        return (*parts, labels.line(error.advice, "$muted")) if error.advice else tuple(parts)
+        return labels.problem(error)
 
     # The status line
 

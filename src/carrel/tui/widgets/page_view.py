@@ -1,0 +1,132 @@
+"""A page of the open document: its picture with boxes over it, zoomed, or one block of it."""
+
+from textual import work
+from textual.content import Content
+
+from carrel.store.documents import DocumentsService, DocumentState
+from carrel.store.selectors.boxes import Rect, boxes
+from carrel.tui import labels
+from carrel.tui.widgets.picture import Frame, PagePicture
+
+ZOOMS = (0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0)
+LEGIBLE = 1.0
+"""Pixels a point: at half as many, print of 9 points is a grey line."""
+LARGEST = 3.0
+"""Pixels a point at most, however small the block."""
+PAGE_POINTS = 842.0
+"""Points across at most: pictures often claim to be metres wide."""
+MARGIN = 0.01
+"""Of the page, around a block that fills the pane."""
+
+
+class PageView(PagePicture):
+    """The current page as a picture; `nothing` stands there while no document is open."""
+
+    def __init__(self, documents: DocumentsService, nothing: Content, *, id: str) -> None:
+        super().__init__(id=id)
+        self._documents = documents
+        self._nothing = nothing
+        self._zoom = ZOOMS.index(1.0)
+        self.filling = False
+        self._drawn: tuple[object, ...] = ()
+        self._seen: tuple[object, ...] = ()
+
+    @property
+    def zoom(self) -> float:
+        """How many times as wide as the pane a whole page is."""
+        return ZOOMS[self._zoom]
+
+    def zoom_by(self, step: int) -> None:
+        """Makes the whole page larger or smaller by a step."""
+        self.filling = False
+        self._zoom = max(0, min(self._zoom + step, len(ZOOMS) - 1))
+
+    def chosen(self, state: DocumentState) -> Rect | None:
+        """Where the chosen block is, else the place at which the document was opened."""
+        if state.page is None:
+            return state.place
+        found = (box.rect for box in boxes(state.page) if box.block == state.block)
+        return next(found, state.place)
+
+    def forget(self) -> None:
+        """Has the picture drawn again: its colours are others."""
+        self._drawn = ()
+
+    @work(exclusive=True, group="picture", exit_on_error=False)
+    async def show_page(self, state: DocumentState) -> None:
+        """Shows the current page as it is to be seen now."""
+        part = self._part(state)
+        columns = self._wide(state, part)
+        wanted = (state.picture_path, state.current, columns, part)
+        frames = self._page_frames(state, part)
+        if wanted == self._drawn:
+            await self.frame(frames)
+            return self._look(state, part)
+        self._drawn = ()
+        if state.source is None:
+            return await self.explain(self._nothing)
+        if state.no_picture is not None:
+            return await self.explain(labels.block(state.no_picture, "$muted"))
+        if state.picture_path is None or state.page_count is None:
+            words = "Loading …" if state.loading else ""
+            return await self.explain(Content.styled(words, "$muted"))
+        handle = self._documents.picture(state.current, self.pixels(columns), part)
+        png = await handle
+        if png is not None:
+            await self.show(png, columns, frames)
+            self._drawn, self._seen = wanted, ()
+            self._look(state, part)
+        elif handle.error is not None:
+            await self.explain(Content("\n").join(labels.problem(handle.error)))
+        return None
+
+    def _part(self, state: DocumentState) -> Rect | None:
+        """What fills the pane: the chosen block with a margin, else the whole page."""
+        rect = self.chosen(state)
+        if not self.filling or rect is None:
+            return None
+        left, top = max(rect.left - MARGIN, 0.0), max(rect.top - MARGIN, 0.0)
+        right = min(rect.left + rect.width + MARGIN, 1.0)
+        return Rect(left, top, right - left, min(rect.top + rect.height + MARGIN, 1.0) - top)
+
+    def _wide(self, state: DocumentState, part: Rect | None) -> int:
+        """How many columns wide the page, or the part of it that fills the pane, is drawn."""
+        if part is None:
+            return max(int(self.columns * self.zoom), 10)
+        points = part.width * _points_wide(state)
+        least, most = (self.columns_for(scale * points) for scale in (LEGIBLE, LARGEST))
+        return max(least, min(self.columns, most), 10)
+
+    def _page_frames(self, state: DocumentState, part: Rect | None) -> tuple[Frame, ...]:
+        if part is not None:
+            return ()
+        colours = self.app.get_css_variables()
+        accent, line, doubt = (colours[role] for role in ("accent", "secondary", "doubtful"))
+        frames = [
+            Frame(box.rect, doubt if box.doubtful else line, dashed=box.doubtful)
+            for box in (boxes(state.page) if state.page is not None else ())
+            if box.block != state.block
+        ]
+        if (rect := self.chosen(state)) is not None:
+            frames.append(Frame(rect, accent, marked=True))
+        return tuple(frames)
+
+    def _look(self, state: DocumentState, part: Rect | None) -> None:
+        """Brings what was chosen into view, once: what a person scrolls to stays."""
+        chosen = self.chosen(state)
+        seen = (state.current, chosen, part, self._zoom)
+        if seen == self._seen:
+            return
+        self._seen = seen
+        if part is not None or chosen is None:
+            self.scroll_home(animate=False)
+        else:
+            self.call_after_refresh(self.reveal, chosen)
+
+
+def _points_wide(state: DocumentState) -> float:
+    """How wide the current page is in print, in points."""
+    size = state.page.dimensions if state.page is not None else None
+    if size is None or not size.width:
+        return PAGE_POINTS
+    return min(size.width * 72 / (size.dpi or 72), PAGE_POINTS)
