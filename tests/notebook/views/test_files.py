@@ -13,15 +13,6 @@ def test_a_view_says_hello(page: Page) -> None:
     assert page.evaluate("model.sent")[0]["kind"] == "hello"
 
 
-def test_nothing_that_arrives_is_read_as_markup(page: Page) -> None:
-    problem = {"title": EVIL, "detail": EVIL, "advice": EVIL}
-    mount(page, "files", files_state(file_row(1, EVIL), problem=problem))
-    expect(page.get_by_role("row", name="invoice")).to_contain_text(EVIL)
-    expect(page.get_by_role("alert").filter(has_text="invoice")).to_contain_text(EVIL)
-    assert page.evaluate("window.hacked") is None
-    assert page.locator("img[src=x]").count() == 0
-
-
 def test_rows_are_walked_with_the_arrows_and_marked_with_space(page: Page) -> None:
     mount(page, "files", files_state(*(file_row(number) for number in range(30))))
     grid = page.get_by_role("grid", name="Files")
@@ -196,14 +187,3 @@ def test_a_dropped_file_is_offered(page: Page) -> None:
       for (const type of ['dragover', 'drop']) zone.dispatchEvent(new DragEvent(type, how));
     }""")
     assert sent(page, "upload")[0]["args"]["files"][0]["name"] == "dropped.txt"
-
-
-def test_a_view_that_ends_leaves_no_listener(page: Page) -> None:
-    before = page.evaluate("window.live")
-    mount(page, "files", files_state(file_row(1)))
-    assert page.evaluate("model.listeners.length") > 0
-    page.evaluate("controller.abort()")
-    assert page.evaluate("model.listeners.length") == 0
-    assert page.evaluate("window.live") == before
-    assert page.locator(".carrel").count() == 0
-    assert page.evaluate("model.sent.at(-1).kind") == "goodbye"

@@ -1,0 +1,134 @@
+"""What holds for every panel: it fits, keys stay in it, nothing is markup, it ends whole."""
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page
+
+from support.views import (
+    EVIL,
+    agent_state,
+    chat_state,
+    diff_rows,
+    document_state,
+    file_row,
+    files_state,
+    kernel,
+    library_state,
+    mount,
+    turn,
+    workbench_state,
+)
+
+pytestmark = pytest.mark.xdist_group("browser")
+
+LINE = {"change": "added", "sign": "+", "spans": [{"text": "Be brief.", "change": "added"}]}
+SOURCE = {"id": 1, "label": "[1] lease.pdf p.7", "title": "Source 1", "snippet": "Three months."}
+SOURCE |= {"cited": True, "box": None}
+UNDER_WAY = {"id": "upload-1", "name": "a.pdf", "words": "40 %", "percent": 40, "running": True}
+STATES: dict[str, dict[str, Any]] = {
+    "activity": {
+        "rows": [
+            {"id": "ocr-1", "cells": ["OCR", "a.pdf", None, "1 of 3 pages", "", "", ""],
+             "running": True, "retryable": False},
+        ],
+        "empty": "",
+    },
+    "agent": agent_state(
+        aliases=[{"alias": "prod", "id": "1", "version": "v1"}],
+        diff={"title": "v0 → v1", "rows": diff_rows(LINE, pairs=[[None, 0]])},
+    ),
+    "chat": chat_state(
+        turn(0, "user", ["<p>How long?</p>"]),
+        turn(1, "assistant", ["<p>Three months.</p>"], calls=["weather(…)"], sources=[SOURCE]),
+        sessions=[{"id": "s1", "name": "Notice", "note": "now"}],
+    ),
+    "compare": {"chats": [{"id": 0, "panel": "anywidget:a"}], "busy": True, "begun": True},
+    "document": document_state(4),
+    "files": files_state(file_row(1), file_row(2), progress=[UNDER_WAY]),
+    "library": library_state(progress=[UNDER_WAY]),
+    "workbench": workbench_state(),
+}  # fmt: skip
+
+SHOWN = """[...document.querySelectorAll('.carrel *')].filter((one) =>
+  one.matches('button, input, select, textarea, [tabindex="0"]') && one.tabIndex >= 0 &&
+  !one.disabled && one.checkVisibility({ visibilityProperty: true }))"""
+"""The controls that a person can use."""
+
+OUTSIDE = f"""() => {{
+  const root = document.querySelector('.carrel');
+  const room = root.getBoundingClientRect();
+  const scrolled = (node) => node !== root &&
+    (/auto|scroll/.test(getComputedStyle(node).overflow) || scrolled(node.parentElement));
+  const outside = (one) => {{
+    const {{ left, right, bottom, width }} = one.getBoundingClientRect();
+    return left < room.left || right > room.right || bottom > room.bottom || width < 8;
+  }};
+  return {SHOWN}.filter((one) => !scrolled(one) && outside(one)).map((one) => one.outerHTML);
+}}"""
+
+
+@pytest.fixture(params=STATES)
+def panel(request: pytest.FixtureRequest) -> str:
+    name: str = request.param
+    return name
+
+
+def hostile(value: Any, key: str = "") -> Any:
+    """The same state with markup in every text that is not the kernel's own markup."""
+    if isinstance(value, dict):
+        return {name: hostile(one, name) for name, one in value.items()}
+    if isinstance(value, list):
+        return [hostile(one, key) for one in value]
+    markup = key in ("html", "blocks", "panel")
+    return value + EVIL if isinstance(value, str) and value and not markup else value
+
+
+def test_nothing_that_arrives_is_read_as_markup(page: Page, panel: str) -> None:
+    problem = {"title": EVIL, "detail": EVIL, "advice": EVIL}
+    mount(page, panel, {**hostile(STATES[panel]), "connection": EVIL, "problem": problem})
+    assert EVIL in page.locator(".carrel").inner_text()
+    assert page.locator("img[src=x]").count() == 0
+    assert page.evaluate("window.hacked") is None
+
+
+def test_every_control_is_reached_by_keys_which_stay_in_the_panel(page: Page, panel: str) -> None:
+    mount(page, panel, {**STATES[panel], "problem": None})
+    page.evaluate("""() => {
+      window.heard = [];
+      document.addEventListener('keydown', (event) => { if (event.key === 'b') heard.push('b'); });
+      document.body.append(Object.assign(document.createElement('button'), { id: 'after' }));
+    }""")
+    controls = page.evaluate(f"{SHOWN}.length")
+    assert controls
+    reached = 0
+    while True:
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.id") == "after":
+            break
+        reached += 1
+        assert reached <= controls
+        page.keyboard.press("b")
+    assert reached == controls
+    assert page.evaluate("heard") == []
+
+
+def test_everything_lies_inside_the_panel_however_wide(page: Page, panel: str) -> None:
+    mount(page, panel, {**STATES[panel], "problem": None})
+    for width in (1000, 560):
+        page.set_viewport_size({"width": width, "height": 700})
+        assert page.evaluate(OUTSIDE) == []
+        root = page.locator(".carrel").bounding_box()
+        assert root == {"x": 0, "y": 0, "width": width, "height": 480}
+
+
+def test_a_view_that_ends_leaves_no_listener(page: Page, panel: str) -> None:
+    before = page.evaluate("window.live")
+    mount(page, panel, {**STATES[panel], "problem": None})
+    kernel(page, "state", {"connection": "again"})
+    assert page.evaluate("model.listeners.length") > 0
+    page.evaluate("controller.abort()")
+    assert page.evaluate("model.listeners.length") == 0
+    assert page.evaluate("window.live") == before
+    assert page.locator(".carrel").count() == 0
+    assert page.evaluate("model.sent.at(-1).kind") == "goodbye"
