@@ -127,7 +127,7 @@ class PDF:
     def _ocr_dpi(self, index: int) -> float:
         """As fine as OCR profits from; small pages no finer than the pictures on them."""
         # PDFium's points: liteparse's are larger on pages with a unit of their own.
-        enough = OCR_SIDE * POINTS / max(self._document.get_page_size(index))
+        enough: float = OCR_SIDE * POINTS / max(self._document.get_page_size(index))
         if enough <= OCR_DPI:
             return max(enough, min(OCR_DPI, 2 * enough))
         return max(OCR_DPI, min(enough, self._picture_dpi(index)))
