@@ -40,9 +40,7 @@ class _Image(ImageItem):
         yield Text(f"▣ {name} ", style="markdown.image", end="")
 
 
-class Prose(Markdown):
-    """Markdown for a `Static`. Links are not made clickable: a document may name any address."""
-
+class _Markdown(Markdown):
     elements: ClassVar[dict[str, Any]] = {
         **Markdown.elements,
         "heading_open": _Heading,
@@ -51,13 +49,20 @@ class Prose(Markdown):
         "image": _Image,
     }
 
+
+class Prose:
+    """Markdown for a `Rendered`. Links are not made clickable: a document may name any address.
+
+    It is parsed while it is drawn. What parsing makes are many more objects than the text has
+    words, and of a long chat the collector would look at all of them again and again.
+    """
+
     def __init__(self, text: str, *, dark: bool = True) -> None:
-        super().__init__(
-            clean_text(text),
-            code_theme="nord" if dark else "friendly",
-            hyperlinks=False,
-            justify="left",
-        )
+        self._text = clean_text(text)
+        self._code_theme = "nord" if dark else "friendly"
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield _Markdown(self._text, code_theme=self._code_theme, hyperlinks=False, justify="left")
 
 
 def prose_theme(variables: dict[str, str]) -> Theme:

@@ -17,7 +17,8 @@ class Rendered(Widget):
     def __init__(self, shown: RenderableType) -> None:
         super().__init__()
         self._shown = shown
-        self._lines: list[Strip] = []
+        # Strips are made for what is seen: each holds many objects, which the collector looks at.
+        self._lines: list[list[Segment]] = []
         self._drawn: tuple[object, ...] = ()
 
     def update(self, shown: RenderableType, *, layout: bool = True) -> None:
@@ -27,23 +28,24 @@ class Rendered(Widget):
         self.refresh(layout=layout)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        return len(self._strips(width))
+        return len(self._drawn_lines(width))
 
     def render_line(self, y: int) -> Strip:
-        lines = self._strips(self.size.width)
-        return lines[y] if y < len(lines) else Strip.blank(self.size.width, self.rich_style)
+        width, style = self.size.width, self.rich_style
+        lines = self._drawn_lines(width)
+        if y >= len(lines):
+            return Strip.blank(width, style)
+        return Strip(Segment.apply_style(lines[y], style), width)
 
     def notify_style_update(self) -> None:
         super().notify_style_update()
         self._drawn = ()
 
-    def _strips(self, width: int) -> list[Strip]:
-        style = self.rich_style
-        drawn = (width, style, self.app.theme)
+    def _drawn_lines(self, width: int) -> list[list[Segment]]:
+        drawn = (width, self.app.theme)
         if drawn != self._drawn:
             console = self.app.console
             options = console.options.update(width=width, height=None, highlight=False)
-            lines = console.render_lines(self._shown, options, pad=True)
-            self._lines = [Strip(Segment.apply_style(line, style), width) for line in lines]
+            self._lines = console.render_lines(self._shown, options, pad=True)
             self._drawn = drawn
         return self._lines
