@@ -30,6 +30,7 @@ async def test_a_file_through_its_life(client: Client, tmp_path: Path) -> None:
     assert (file.filename, file.bytes, file.purpose) == ("notes.txt", 35, "ocr")
     assert (await client.files.get(file.id)).deleted is False
     assert file.id in [it.id for it in (await client.files.list(search="notes")).data]
+    assert [it.id async for it in client.files.every("notes.txt")] == [file.id]
     copy = await client.files.download(file.id, tmp_path / "copy.txt")
     assert copy.read_bytes() == path.read_bytes()
     async with httpx.AsyncClient() as anyone:
@@ -55,6 +56,7 @@ async def test_an_agent_through_its_versions(client: Client) -> None:
     changed = await client.agents.update(agent.id, AgentUpdate(name="second"))
     assert (changed.version, changed.name) == (1, "second")
     assert [it.version for it in await client.agents.versions(agent.id)] in ([0, 1], [1, 0])
+    assert {it.version async for it in client.agents.every_version(agent.id)} == {0, 1}
     assert (await client.agents.version(agent.id, 0)).name == "first"
     alias = await client.agents.set_alias(agent.id, "prod", 1)
     assert (alias.alias, alias.version) == ("prod", 1)
@@ -64,6 +66,7 @@ async def test_an_agent_through_its_versions(client: Client) -> None:
     await client.agents.delete_alias(agent.id, "prod")
     assert await client.agents.aliases(agent.id) == []
     assert agent.id in [it.id for it in await client.agents.list(search="first")]
+    assert agent.id in [it.id async for it in client.agents.every("first")]
     assert agent.id in [it.id for it in (await client.agents.pages(name="first")).data]
     await client.agents.delete(agent.id)
     with pytest.raises(NotFound):
@@ -86,7 +89,9 @@ async def test_a_library_and_its_document(client: Client, tmp_path: Path) -> Non
     copy = await client.documents.download(library.id, document.id, tmp_path / "copy.txt")
     assert copy.read_bytes() == path.read_bytes()
     assert (await client.documents.list(library.id)).pagination.total_items == 1
+    assert [it.id async for it in client.documents.every(library.id, "annex")] == [document.id]
     assert (await client.libraries.get(library.id)).nb_documents == 1
+    assert library.id in [it.id async for it in client.libraries.every("contracts")]
     await client.documents.reprocess(library.id, document.id)
     await client.documents.delete(library.id, document.id)
     with pytest.raises(NotFound):

@@ -316,6 +316,7 @@ def test_a_hostile_name_is_harmless_everywhere(bench: Bench, tmp_path: Path) -> 
 
 def test_the_synchronous_client_works_without_a_loop(bench: Bench, lease: Path) -> None:
     file = bench.client.files.upload(lease)
+    assert file.id in {each.id for each in bench.client.files.every()}
     with bench.client.files.content(file.id) as chunks:
         assert b"".join(chunks) == lease.read_bytes()
     assert bench.client.files.delete(file.id).deleted

@@ -89,16 +89,6 @@ async def test_deleting_the_selected_one_selects_another(agents: Store) -> None:
     assert [agent.id for agent in state.versions] == [one.id]
 
 
-async def test_more_agents_than_a_page_holds_are_all_there(
-    agents: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("carrel.store.agents.PAGE", 2)
-    for number in range(5):
-        await agents.agents.create(AgentCreate(model="smollm2", name=f"agent {number}"))
-    names = {agent.name for agent in agents.agents.slice.value.items}
-    assert names == {f"agent {number}" for number in range(5)}
-
-
 async def made(store: Store, *instructions: str) -> Agent:
     """An agent with a version for each instructions."""
     first, *others = instructions
@@ -130,6 +120,20 @@ async def test_a_draft_is_kept_until_it_is_saved(agents: Store, server: RunningS
     await again.close()
     await agents.agents.load()
     assert [*agents.agents.slice.value.drafts] == []
+
+
+async def test_a_draft_of_an_agent_that_somebody_deleted_is_of_a_new_one(agents: Store) -> None:
+    agent = await made(agents, "Be kind.")
+    await agents.agents.keep(Draft.of(agent).changed(instructions="Be brief."))
+    client = await agents.session.client()
+    await client.agents.delete(agent.id)
+    await agents.agents.load()
+    [left] = agents.agents.slice.value.drafts
+    assert left.agent_id is None
+    saved = await agents.agents.save(left)
+    assert saved is not None
+    assert (saved.name, saved.version, saved.instructions) == (agent.name, 0, "Be brief.")
+    assert agents.agents.slice.value.drafts == ()
 
 
 async def test_a_draft_that_says_nothing_is_not_kept(agents: Store) -> None:

@@ -11,7 +11,6 @@ import typer
 from carrel.cli import output
 from carrel.cli.errors import Code, CommandError
 from carrel.cli.find import find_agent
-from carrel.cli.lists import every_library
 from carrel.cli.options import AgentArgument, JSONOption, ProfileOption, version_or_alias
 from carrel.cli.session import check_writable, run
 from carrel.config import folders, load_profile
@@ -158,4 +157,4 @@ def _as_json(change: "FieldChange") -> dict[str, object]:
 
 
 async def _library_names(client: "Client") -> dict[str, str]:
-    return {library.id: library.name async for library in every_library(client)}
+    return {library.id: library.name async for library in client.libraries.every()}

@@ -7,7 +7,6 @@ import typer
 from carrel.cli import agent_changes, aliases, output
 from carrel.cli.errors import Code, CommandError
 from carrel.cli.find import find_agent, find_library
-from carrel.cli.lists import every_agent, every_version
 from carrel.cli.options import (
     AgentArgument,
     JSONOption,
@@ -58,7 +57,7 @@ def list_agents(
     """List agents."""
 
     async def work(client: "Client") -> "list[Agent]":
-        return [agent async for agent in every_agent(client, search)]
+        return [agent async for agent in client.agents.every(search)]
 
     agents = run(profile, work)
     if json:
@@ -197,7 +196,7 @@ def versions(agent: AgentArgument, profile: ProfileOption = None, json: JSONOpti
 
     async def work(client: "Client") -> "tuple[Agent, list[Agent]]":
         found = await find_agent(client, agent)
-        listed = [version async for version in every_version(client, found.id)]
+        listed = [version async for version in client.agents.every_version(found.id)]
         return found, sorted(listed, key=lambda version: version.version, reverse=True)
 
     active, found = run(profile, work)

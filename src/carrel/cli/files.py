@@ -9,7 +9,6 @@ import typer
 from carrel.cli import output
 from carrel.cli.errors import CommandError
 from carrel.cli.find import find_file
-from carrel.cli.lists import every_file
 from carrel.cli.options import JSONOption, ProfileOption, commands
 from carrel.cli.session import run
 from carrel.filenames import file_name
@@ -65,7 +64,7 @@ def list_files(
     """List files."""
 
     async def work(client: "Client") -> "list[File]":
-        return [file async for file in every_file(client, search)]
+        return [file async for file in client.files.every(search)]
 
     files = run(profile, work)
     if json:

@@ -6,7 +6,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from carrel.cli.errors import CommandError
-from carrel.cli.lists import every_agent, every_document, every_file, every_library
 
 if TYPE_CHECKING:
     from carrel.client import Client
@@ -35,26 +34,26 @@ _ID = re.compile(r"(ag_)?[0-9a-f]{32}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 
 async def find_file(client: "Client", wanted: str) -> "File":
     """The file with this id, or the only one with this name."""
-    listed = every_file(client, wanted)
+    listed = client.files.every(wanted)
     return await _find("file", wanted, client.files.get, listed, lambda file: file.filename)
 
 
 async def find_agent(client: "Client", wanted: str) -> "Agent":
     """The agent with this id, or the only one with this name."""
-    listed = every_agent(client, wanted)
+    listed = client.agents.every(wanted)
     return await _find("agent", wanted, client.agents.get, listed, lambda agent: agent.name)
 
 
 async def find_library(client: "Client", wanted: str) -> "Library":
     """The library with this id, or the only one with this name."""
-    listed = every_library(client, wanted)
+    listed = client.libraries.every(wanted)
     return await _find("library", wanted, client.libraries.get, listed, lambda it: it.name)
 
 
 async def find_document(client: "Client", library_id: str, wanted: str) -> "Document":
     """The document of a library with this id, or the only one with this name."""
     get = partial(client.documents.get, library_id)
-    listed = every_document(client, library_id, wanted)
+    listed = client.documents.every(library_id, wanted)
     return await _find("document", wanted, get, listed, lambda document: document.name)
 
 

@@ -12,7 +12,6 @@ import typer
 from carrel.cli import output, shares
 from carrel.cli.errors import Code, CommandError
 from carrel.cli.find import find_document, find_library
-from carrel.cli.lists import every_document, every_library
 from carrel.cli.options import JSONOption, LibraryArgument, ProfileOption, commands
 from carrel.cli.session import run
 
@@ -37,7 +36,7 @@ def list_libraries(profile: ProfileOption = None, json: JSONOption = False) -> N
     """List libraries."""
 
     async def work(client: "Client") -> "list[Library]":
-        return [library async for library in every_library(client)]
+        return [library async for library in client.libraries.every()]
 
     libraries = run(profile, work)
     if json:
@@ -210,7 +209,7 @@ def documents(
 
     async def work(client: "Client") -> "list[Document]":
         found = await find_library(client, library)
-        return [document async for document in every_document(client, found.id, search)]
+        return [document async for document in client.documents.every(found.id, search)]
 
     listed = run(profile, work)
     if json:

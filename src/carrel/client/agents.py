@@ -1,8 +1,10 @@
 """The agents of a service, their versions and aliases."""
 
 import builtins
+from collections.abc import AsyncIterator
 from typing import Any
 
+from carrel.client.paging import PAGE, every
 from carrel.client.transport import Transport, path_of
 from carrel.wire.agents import (
     Agent,
@@ -48,6 +50,14 @@ class Agents:
             metadata=metadata,
         )
         return await self._transport.call(list[Agent], "GET", "/v1/agents", query=query)
+
+    def every(self, search: str | None = None) -> AsyncIterator[Agent]:
+        """All agents, or those whose name or id has a text, page after page."""
+
+        async def page(number: int) -> builtins.list[Agent]:
+            return await self.list(page=number, page_size=PAGE, search=search)
+
+        return every(page, lambda agent: agent.id)
 
     async def pages(
         self,
@@ -113,6 +123,14 @@ class Agents:
             path_of("/v1/agents/{}/versions", agent_id),
             query=VersionsQuery(page=page, page_size=page_size),
         )
+
+    def every_version(self, agent_id: str) -> AsyncIterator[Agent]:
+        """All versions of an agent, page after page."""
+
+        async def page(number: int) -> builtins.list[Agent]:
+            return await self.versions(agent_id, page=number, page_size=PAGE)
+
+        return every(page, lambda agent: agent.version)
 
     async def version(self, agent_id: str, version: int) -> Agent:
         """An agent as one version has it."""

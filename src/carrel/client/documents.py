@@ -1,9 +1,12 @@
 """The documents of a library."""
 
+import builtins
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Literal
 
 from carrel.client.downloads import save
+from carrel.client.paging import PAGE, every
 from carrel.client.transport import Transport, path_of
 from carrel.client.uploads import MultipartBody, Progress, UploadSource
 from carrel.wire.documents import (
@@ -50,6 +53,15 @@ class Documents:
         return await self._transport.call(
             DocumentList, "GET", path_of(_DOCUMENTS, library_id), query=query
         )
+
+    def every(self, library_id: str, search: str | None = None) -> AsyncIterator[Document]:
+        """All documents of a library, or those whose name has a text, page after page."""
+
+        async def page(number: int) -> builtins.list[Document]:
+            listed = await self.list(library_id, page=number, page_size=PAGE, search=search)
+            return listed.data
+
+        return every(page, lambda document: document.id)
 
     async def upload(
         self, library_id: str, source: UploadSource, *, on_progress: Progress | None = None

@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from carrel.client.downloads import save
+from carrel.client.paging import PAGE, every
 from carrel.client.transport import Transport, path_of
 from carrel.client.uploads import CHUNK, MultipartBody, Progress, UploadSource
 from carrel.wire.files import (
@@ -51,6 +52,14 @@ class Files:
             mimetypes=mimetypes,
         )
         return await self._transport.call(FileList, "GET", "/v1/files", query=query)
+
+    def every(self, search: str | None = None) -> AsyncIterator[File]:
+        """All files, or those whose name has a text, page after page."""
+
+        async def page(number: int) -> builtins.list[File]:
+            return (await self.list(page=number, page_size=PAGE, search=search)).data
+
+        return every(page, lambda file: file.id)
 
     async def upload(
         self,

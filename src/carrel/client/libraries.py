@@ -1,7 +1,9 @@
 """The libraries of a service, the search in them, and who they are shared with."""
 
 import builtins
+from collections.abc import AsyncIterator
 
+from carrel.client.paging import PAGE, every
 from carrel.client.transport import Transport, path_of
 from carrel.wire.libraries import (
     Library,
@@ -42,6 +44,14 @@ class Libraries:
             filter_owned_by_me=filter_owned_by_me,
         )
         return await self._transport.call(LibraryList, "GET", "/v1/libraries", query=query)
+
+    def every(self, search: str | None = None) -> AsyncIterator[Library]:
+        """All libraries, or those whose name has a text, page after page."""
+
+        async def page(number: int) -> builtins.list[Library]:
+            return (await self.list(page=number, page_size=PAGE, search=search)).data
+
+        return every(page, lambda library: library.id)
 
     async def create(self, library: LibraryCreate) -> Library:
         """Makes an empty library."""

@@ -2,7 +2,7 @@
 
 import functools
 import inspect
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import AbstractAsyncContextManager, contextmanager
 from typing import Any, TypeVar
 
@@ -58,6 +58,8 @@ class _Area:
                 return _wait(self._store, made)
             if isinstance(made, AbstractAsyncContextManager):
                 return _streaming(self._store, made)
+            if isinstance(made, AsyncIterator):
+                return _iterate(self._store, made)
             return made
 
         return call

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,14 +22,13 @@ from carrel.store.session import SessionService
 if TYPE_CHECKING:
     from carrel.wire.agents import Agent, AgentAlias, AgentCreate, AgentUpdate
 
-PAGE = 100
-
 
 @dataclass(frozen=True, slots=True)
 class AgentsState:
     """The agents; the versions of the selected one, newest first; two marked ones compared.
 
-    `drafts` has what is not saved yet, of any agent, and new agents.
+    `drafts` has what is not saved yet, of any agent, and new agents. Where the agent was deleted
+    meanwhile, its draft is one of a new agent.
     """
 
     items: tuple[Agent, ...] = ()
@@ -238,7 +236,9 @@ class AgentsService(Area[AgentsState]):
         return agent is None or draft.differs_from(agent)
 
     async def _load_drafts(self) -> None:
-        self.slice.set(drafts=await asyncio.to_thread(self._saved().all))
+        drafts = await asyncio.to_thread(self._saved().all)
+        state = self.slice.value
+        self.slice.set(drafts=_adopted(drafts, state.items) if state.loaded else drafts)
 
     def _saved(self) -> SavedDrafts:
         from carrel.config import folders
@@ -252,9 +252,9 @@ class AgentsService(Area[AgentsState]):
 
     async def _load(self) -> None:
         client = await self._session.client()
-        agents = await _all(lambda page: client.agents.list(page=page, page_size=PAGE))
-        items = [agent for agent in agents if not _is_trial(agent)]
-        self.slice.set(items=tuple(items), loaded=True)
+        items = [agent async for agent in client.agents.every() if not _is_trial(agent)]
+        drafts = _adopted(self.slice.value.drafts, items)
+        self.slice.set(items=tuple(items), drafts=drafts, loaded=True)
         if self.slice.value.selected not in {agent.id for agent in items}:
             self._choose(items[0].id if items else None)
         await self._load_versions()
@@ -264,9 +264,7 @@ class AgentsService(Area[AgentsState]):
         if agent_id is None:
             return
         client = await self._session.client()
-        versions = await _all(
-            lambda page: client.agents.versions(agent_id, page=page, page_size=PAGE)
-        )
+        versions = [version async for version in client.agents.every_version(agent_id)]
         aliases = await client.agents.aliases(agent_id)
         newest_first = sorted(versions, key=lambda agent: agent.version, reverse=True)
         self.slice.set(versions=tuple(newest_first), aliases=tuple(aliases))
@@ -286,18 +284,14 @@ class AgentsService(Area[AgentsState]):
             self.slice.set(selected=agent_id, versions=(), aliases=(), marked=(), diff=())
 
 
+def _adopted(drafts: Sequence[Draft], agents: Sequence[Agent]) -> tuple[Draft, ...]:
+    """The drafts; those of agents that are not there any more are of new agents."""
+    there = {agent.id for agent in agents}
+    return tuple(
+        draft if draft.agent_id in there else replace(draft, agent_id=None, base=None)
+        for draft in drafts
+    )
+
+
 def _is_trial(agent: Agent) -> bool:
     return TRIAL.items() <= (agent.metadata or {}).items()
-
-
-async def _all(load: Callable[[int], Awaitable[list[Agent]]]) -> list[Agent]:
-    """Every page of a list, one after the other."""
-    found: dict[tuple[str, int], Agent] = {}
-    for number in count():
-        page = await load(number)
-        known = len(found)
-        found |= {(agent.id, agent.version): agent for agent in page}
-        # A service that knows no pages answers the same list again.
-        if len(page) < PAGE or len(found) == known:
-            break
-    return [*found.values()]

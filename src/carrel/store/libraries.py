@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     from carrel.wire.documents import AttributeValue, Document
     from carrel.wire.libraries import Library, SearchHit
 
-AT_ONCE = 100
-"""Libraries that are asked for at a time."""
-
 POLL = 1.0
 """Seconds between two looks at documents that are not processed yet."""
 
@@ -312,12 +309,7 @@ class LibrariesService(Area[LibrariesState]):
 
     async def _load_libraries(self) -> None:
         client = await self._session.client()
-        items: list[Library] = []
-        while True:
-            found = await client.libraries.list(page=len(items) // AT_ONCE, page_size=AT_ONCE)
-            items += found.data
-            if len(found.data) < AT_ONCE:
-                break
+        items = [library async for library in client.libraries.every()]
         self.slice.set(items=tuple(items), loaded=True)
         if self.slice.value.selected not in {library.id for library in items}:
             self._choose(items[0].id if items else None)
