@@ -81,11 +81,15 @@ class Ledger:
         with self._in_words():
             home.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._database = sqlite3.connect(home / "ledger.db", isolation_level=None)
-            self._database.executescript(
-                # A power cut may cost the last entries, which the library can tell again.
-                "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON;"
-            )
-            self._prepare()
+            try:
+                self._database.executescript(
+                    # A power cut may cost the last entries, which the library can tell again.
+                    "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON;"
+                )
+                self._prepare()
+            except BaseException:
+                self._database.close()
+                raise
 
     def _prepare(self) -> None:
         with self._transaction():
