@@ -60,6 +60,10 @@ async def test_an_answer_grows_on_screen_and_shows_its_sources(
     await bench.shows("“passage 2: the «notice period»", "three months”", "] next")
     await bench.press("escape")
     assert "passage 2" not in bench.text()
+    lines = bench.text().splitlines()
+    row = next(y for y, line in enumerate(lines) if "quarter [1]." in line)
+    await bench.pilot.click(offset=(lines[row].index("[1]") + 1, row))
+    await bench.shows("“passage 1")
 
 
 async def test_esc_twice_stops_the_answer_and_keeps_its_text(

@@ -3,6 +3,7 @@ import io
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
+from rich.style import Style
 
 from carrel.tui.themes import DEFAULT, read_theme, shipped_folder
 from carrel.tui.widgets.prose import MIN_TAIL, Prose, prose_theme, settled
@@ -68,3 +69,15 @@ def test_headings_lists_and_tables_are_drawn() -> None:
     shown = drawn("# Term\n\n1. one\n\n| Year | Rent |\n|---|---|\n| 2024 | 1,200 |")
     assert shown.splitlines()[0].startswith("Term")
     assert "1 one" in shown and "2024" in shown and "1,200" in shown
+
+
+def test_numbers_in_brackets_are_those_of_sources() -> None:
+    console = Console(file=io.StringIO(), width=60, theme=prose_theme(COLOURS))
+    show = {number: Style(meta={"shows": number}) for number in (1, 2)}
+    text = "- Three months [1].\n\nIn writing [2, 3, 1], *today [2]*.\n\n    y[1]"
+    found = [
+        (segment.text, segment.style.meta["shows"])
+        for segment in console.render(Prose(text, sources=show))
+        if segment.style is not None and segment.style.meta
+    ]
+    assert found == [("1", 1), ("2", 2), ("1", 1), ("2", 2)]

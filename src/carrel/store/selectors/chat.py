@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,7 @@ NOTHING_FOUND = "Nothing about it was found in the libraries."
 CUT = "Cut off: the answer was longer than it may be."
 
 _CITED = re.compile(r"\[(\d+(?:\s*,\s*\d+)*)\]")
+_NUMBER = re.compile(r"\d+")
 _CODE = re.compile(r"^(```+|~~~+)[^\n]*\n(.*?)^\1", re.MULTILINE | re.DOTALL)
 _MOST_ARGUMENT = 60
 
@@ -106,8 +108,14 @@ def cited(turn: Turn) -> frozenset[int]:
     there = {source.index for source in turn.sources}
     if not there:
         return frozenset()
-    named = {int(n) for group in _CITED.findall(turn.text) for n in group.split(",")}
-    return frozenset(named & there)
+    return frozenset({number for number, _, _ in citations(turn.text)} & there)
+
+
+def citations(text: str) -> Iterator[tuple[int, int, int]]:
+    """Every number in brackets, as in `[2]` or `[1, 3]`, with where it begins and ends."""
+    for group in _CITED.finditer(text):
+        for found in _NUMBER.finditer(text, *group.span(1)):
+            yield int(found[0]), found.start(), found.end()
 
 
 def sources_title(turn: Turn) -> str:

@@ -1,18 +1,40 @@
 """Markdown as a picture of itself, in the theme's colours."""
 
 import re
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from rich.console import Console, ConsoleOptions, RenderResult
-from rich.markdown import CodeBlock, Heading, ImageItem, Markdown
+from markdown_it.token import Token
+from rich.console import Console, ConsoleOptions, JustifyMethod, RenderResult
+from rich.markdown import CodeBlock, Heading, ImageItem, Markdown, Paragraph
+from rich.style import Style
 from rich.syntax import Syntax
 from rich.text import Text
 from rich.theme import Theme
 
+from carrel.store.selectors.chat import citations
 from carrel.text import clean_text
 
 MIN_TAIL = 1500
 """Characters at the end of a growing text that are drawn again at every change."""
+
+
+class _Paragraph(Paragraph):
+    @classmethod
+    def create(cls, markdown: Markdown, token: Token) -> "_Paragraph":
+        made = cls(justify="left")
+        made.sources = markdown.sources if isinstance(markdown, _Markdown) else {}
+        return made
+
+    def __init__(self, justify: JustifyMethod) -> None:
+        super().__init__(justify)
+        self.sources: Mapping[int, Style] = {}
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        for number, start, end in citations(self.text.plain):
+            if style := self.sources.get(number):
+                self.text.stylize(console.get_style("carrel.source") + style, start, end)
+        yield from super().__rich_console__(console, options)
 
 
 class _Heading(Heading):
@@ -43,26 +65,36 @@ class _Image(ImageItem):
 class _Markdown(Markdown):
     elements: ClassVar[dict[str, Any]] = {
         **Markdown.elements,
+        "paragraph_open": _Paragraph,
         "heading_open": _Heading,
         "fence": _CodeBlock,
         "code_block": _CodeBlock,
         "image": _Image,
     }
 
+    def __init__(self, text: str, code_theme: str, sources: Mapping[int, Style]) -> None:
+        super().__init__(text, code_theme, justify="left", hyperlinks=False)
+        self.sources = sources
+
 
 class Prose:
     """Markdown for a `Rendered`. Links are not made clickable: a document may name any address.
+
+    `sources` are styles for numbers in brackets, by the number.
 
     It is parsed while it is drawn. What parsing makes are many more objects than the text has
     words, and of a long chat the collector would look at all of them again and again.
     """
 
-    def __init__(self, text: str, *, dark: bool = True) -> None:
+    def __init__(
+        self, text: str, *, dark: bool = True, sources: Mapping[int, Style] | None = None
+    ) -> None:
         self._text = clean_text(text)
+        self._sources = sources or {}
         self._code_theme = "nord" if dark else "friendly"
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        yield _Markdown(self._text, code_theme=self._code_theme, hyperlinks=False, justify="left")
+        yield _Markdown(self._text, self._code_theme, self._sources)
 
 
 def prose_theme(variables: dict[str, str]) -> Theme:

@@ -72,11 +72,14 @@ class Turn(Vertical):
         tail = text[self._settled :]
         # Of a text that is here at once, parts as long as those of one that grew.
         while cut := settled(tail[: 2 * MIN_TAIL]) or settled(tail):
-            parts.append(Rendered(_prose(tail[:cut], self._dark)))
+            parts.append(Rendered(self._prose(tail[:cut])))
             self._settled += cut
             tail = tail[cut:]
-        self._tail.update(_prose(tail, self._dark) if tail else "")
+        self._tail.update(self._prose(tail) if tail else "")
         return parts
+
+    def _prose(self, text: str) -> RenderableType:
+        return _prose(text, self._dark, self.row, self._place)
 
 
 class Transcript(VerticalScroll):
@@ -176,7 +179,7 @@ def _common(old: Sequence[TurnRow], new: Sequence[TurnRow]) -> int:
 def _turn(row: TurnRow, place: Place, dark: bool, *, live: bool) -> Widget:
     if live or len(row.text) > LONG:
         return Turn(row, place, dark=dark, live=live)
-    body = [_prose(row.text, dark)] if row.text else []
+    body = [_prose(row.text, dark, row, place)] if row.text else []
     return Rendered(Group(_head(row, place), *body, _foot(row, place)))
 
 
@@ -185,8 +188,12 @@ def _about(row: TurnRow) -> tuple[object, ...]:
     return (row.note, row.sources, row.calls, row.attached)
 
 
-def _prose(text: str, dark: bool) -> RenderableType:
-    return Padding(Prose(text, dark=dark), (0, 0, 0, 2))
+def _prose(text: str, dark: bool, row: TurnRow, place: Place) -> RenderableType:
+    """A part of a turn's text, in which the numbers of its sources show them."""
+    sources = {
+        source.number: _click("show_source", *place, at) for at, source in enumerate(row.sources)
+    }
+    return Padding(Prose(text, dark=dark, sources=sources), (0, 0, 0, 2))
 
 
 def _left_out(turns: int) -> Text:
