@@ -138,6 +138,7 @@ def chat_state(*turns: dict[str, Any], **fields: Any) -> dict[str, Any]:
         "agents": [{"id": "a1", "name": "support", "version": 1, "versions": [1, 0]}],
         "agent": "a1",
         "pinned": None,
+        "draft": False,
         "title": "support v1",
         "tokens": "",
         "parameters": dict.fromkeys(("temperature", "top_p", "max_tokens", "seed", "stop"), ""),

@@ -125,6 +125,7 @@ class ChatPanel(Panel):
             ],
             "agent": state.agent_id,
             "pinned": state.pinned,
+            "draft": state.draft,
             "title": title(state) if state.session_id else "",
             "tokens": tokens(state),
             "parameters": _parameters(state.parameters),

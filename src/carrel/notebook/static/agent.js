@@ -209,7 +209,7 @@ class AgentView extends View {
     const boxes = this.state.libraries.map((library) => {
       const box = h("input", { type: "checkbox", value: library.id });
       box.checked = begun.fields.libraries.includes(library.id);
-      return h("label", {}, box, ` ${library.name}`);
+      return h("label", {}, box, library.name);
     });
     this.libraryBoxes.replaceChildren(...(boxes.length ? boxes : ["none yet"]));
     say(this.title, begun.title);

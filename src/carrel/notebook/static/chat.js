@@ -1,3 +1,6 @@
+/** Among those who may answer, the draft that is tried. */
+const DRAFT = "draft";
+
 /** The Chat panel: sessions, a transcript that streams, what an answer drew from. */
 class ChatView extends View {
   constructor(host) {
@@ -26,13 +29,13 @@ class ChatView extends View {
     this.tools = h("div", { class: "carrel-more", hidden: true });
     this.buildTools();
     this.body.append(h("div", { class: "carrel-panes" }, this.side,
-      h("div", { class: "carrel-pane" },
+      h("div", { class: "carrel-pane carrel-talk" },
         h("div", { class: "carrel-tools" }, this.title, h("span", { class: "carrel-gap" }), this.tokens, this.who,
           this.button("More", () => { this.tools.hidden = !this.tools.hidden; }, "small")),
         this.tools, this.empty, this.log, this.phase, this.form, this.news),
       this.source.element));
     this.key("n", () => this.begin());
-    this.key("e", () => this.edit(this.state.turns.findLast((turn) => turn.role === "user")?.id ?? null));
+    this.key("e", () => { if (this.state.asks) this.edit(this.state.turns.findLast((turn) => turn.role === "user")?.id ?? null); });
     this.following = true;
     this.on("delta", (delta) => this.grow(delta));
   }
@@ -113,16 +116,17 @@ class ChatView extends View {
       say(node, agent.name);
     });
     this.newButton.disabled = this.agents.disabled = agents.length === 0;
-    const choices = agents.flatMap((agent) => [
+    const draft = state.draft ? [{ id: DRAFT, words: state.title }] : [];
+    const choices = [...draft, ...agents.flatMap((agent) => [
       { id: `${agent.id}|`, words: `${agent.name}, active (v${agent.version})` },
       ...agent.versions.map((number) => ({ id: `${agent.id}|${number}`, words: `${agent.name} v${number}` })),
-    ]);
+    ])];
     keyed(this.who, choices, () => this.h("option"), (node, choice) => {
       node.value = choice.id;
       say(node, choice.words);
     });
     this.who.hidden = state.session === null || agents.length === 0;
-    fill(this.who, `${state.agent}|${state.pinned ?? ""}`);
+    fill(this.who, state.draft ? DRAFT : `${state.agent}|${state.pinned ?? ""}`);
   }
 
   makeTurn(turn) {
@@ -155,7 +159,8 @@ class ChatView extends View {
     // The text of an answer under way comes in deltas; when it is retried the old one goes first.
     const writing = turn.blocks === null;
     variants.classList.toggle("still", writing || this.state.busy);
-    act.hidden = writing || turn.role === "tool" || turn.blocks.length === 0 || (turn.role === "user" && this.state.busy);
+    const fixed = turn.role === "user" && (this.state.busy || !this.state.asks);
+    act.hidden = writing || turn.role === "tool" || turn.blocks.length === 0 || fixed;
     if (!writing) {
       this.putBlocks(text, 0, turn.blocks);
       this.finish(text, turn);
@@ -249,6 +254,7 @@ class ChatView extends View {
   }
 
   choose() {
+    if (this.who.value === DRAFT) return;
     const [agent, version] = this.who.value.split("|");
     this.who.blur();
     this.ask("choose", { agent, version: version ? Number(version) : null });
