@@ -36,9 +36,10 @@ _WORKFLOW = "process_document"
 _UNFINISHED = ["ENQUEUED", "DELAYED", "PENDING"]
 _FINISHED = ["SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"]
 
-_POLL_SECONDS = 0.2
-# A poll takes more jobs than can run at once, so that the interval does not bound the rate.
-_CLAIMED = 16
+_POLL_SECONDS = 0.4
+# Each poll costs a server 3 ms, also one that has nothing to do. It takes more jobs than can run
+# at once, so that the interval does not bound the rate.
+_CLAIMED = 24
 # More than there are parsers: while one is indexed, the next is read.
 _RUNNING = 3 * PARSERS
 STOP_SECONDS = 3.0
