@@ -61,6 +61,13 @@ async def test_a_key_made_before_the_first_start_is_good(tmp_path: Path) -> None
     assert organisations == [("local",)]
 
 
+async def test_a_folder_that_is_not_there_is_not_made_by_a_look(tmp_path: Path) -> None:
+    for command in (["list"], ["revoke", "anna"]):
+        ended = await carrel("keys", *command, "--data", tmp_path / "typo")
+        assert (ended.code, "There is no data folder" in ended.err) == (2, True)
+    assert not (tmp_path / "typo").exists()
+
+
 async def test_people_of_one_organisation_share_its_files(
     server: RunningServer, data: Path
 ) -> None:

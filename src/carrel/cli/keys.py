@@ -57,7 +57,7 @@ def add(
     json: JSONOption = False,
 ) -> None:
     """Make a key. It is shown now and never again: only a keyed hash of it is kept."""
-    with _chain(data) as chain:
+    with _chain(data, make=True) as chain:
         key, secret = chain.add(name, organisation, user or name)
     if json:
         output.as_json({**_plain(key), "key": secret})
@@ -99,12 +99,15 @@ def revoke(name: NameArgument, data: DataOption = None) -> None:
 
 
 @contextmanager
-def _chain(data: Path | None) -> Iterator["KeyChain"]:
+def _chain(data: Path | None, *, make: bool = False) -> Iterator["KeyChain"]:
     from carrel.server.folder import FolderError
     from carrel.server.keys import BadKeyName, KeyChain
 
+    folder = data or folders().server
+    if not make and not folder.is_dir():
+        raise CommandError(f"There is no data folder at {folder}. Name it with --data.", Code.USAGE)
     try:
-        yield KeyChain(data or folders().server)
+        yield KeyChain(folder)
     except BadKeyName as error:
         raise CommandError(str(error), Code.USAGE) from None
     except FolderError as error:
