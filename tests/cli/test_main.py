@@ -102,8 +102,9 @@ async def test_a_read_only_profile_changes_nothing() -> None:
     async with service(reply(EMPTY)) as odd:
         add_profile(Profile("work", odd.url, "k", read_only=True))
         refused = await carrel("--profile", "work", "libraries", "create", "x")
+        unread = await carrel("--profile", "work", "ocr", __file__)
         allowed = await carrel("--profile", "work", "files", "list")
-    assert (refused.code, allowed.code) == (1, 0)
+    assert (refused.code, unread.code, allowed.code) == (1, 1, 0)
     assert "read-only" in refused.err
     assert len(odd.requests) == 1
 

@@ -80,8 +80,9 @@ def ocr(
 ) -> None:
     """Read a document: its text as Markdown on stdout.
 
-    A file is uploaded, read some pages at a time, and removed from the service again. When it is
-    interrupted, the pages that are done are still printed or written.
+    A file is uploaded, read some pages at a time, and removed from the service again, so a
+    read-only profile reads addresses alone. When it is interrupted, the pages that are done are
+    still printed or written.
 
     A folder is read with all below it, one document after the other. The same command goes on
     where it stopped, and reads again what has changed. What could not be read is listed with its
@@ -104,14 +105,17 @@ def ocr(
         images=images,
     )
     folder = Path(source)
-    if is_address(source) or not folder.is_dir():
+    if is_address(source):
         run(profile, partial(command.document, source))
+        return
+    if not folder.is_dir():
+        run(profile, partial(command.document, source), changes=True)
         return
     if out is None:
         raise CommandError("Reading a folder needs --out: a folder for the results.", Code.USAGE)
     if out.resolve() == folder.resolve():
         raise CommandError("--out must be another folder than that of the documents.", Code.USAGE)
-    run(profile, partial(command.folder, folder))
+    run(profile, partial(command.folder, folder), changes=True)
 
 
 @dataclass(frozen=True)
