@@ -308,3 +308,12 @@ async def test_the_form_opens_the_editor_with_what_is_typed(
     assert isinstance(bench.app.screen, AgentForm)
     await bench.press("f4")
     await bench.shows("Save this as clerk v1?", "+ Be kind. Always.")
+
+
+async def test_words_are_found_in_the_instructions(bench: Workbench) -> None:
+    lines = "\n\n".join(f"Rule {number} is to be kind." for number in range(60))
+    await made(bench, lines)
+    assert "Rule 58" not in bench.text()
+    await bench.press("tab", "tab", "slash")
+    await bench.type("rule 58")
+    await bench.shows("1 line ·", "Rule 58 is to be kind.")

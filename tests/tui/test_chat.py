@@ -66,6 +66,31 @@ async def test_an_answer_grows_on_screen_and_shows_its_sources(
     await bench.shows("“passage 1")
 
 
+async def test_words_are_found_in_what_was_said(bench: Workbench, service: ScriptedService) -> None:
+    await bench.type("Go")
+    await bench.press("enter")
+    for number in range(60):
+        service.say(f"Paragraph {number} of the answer.\n\n")
+    service.say("It ends in 文字 and NOTHING else.")
+    service.finish()
+    await bench.until(lambda: bench.store.chat.slice.value.phase == "idle")
+    await bench.shows("NOTHING else.")
+    assert "Paragraph 7 of" not in bench.text()
+    await bench.press("escape", "slash")
+    await bench.type("nothing")
+    await bench.shows("find: ", "1 line ·")
+    await bench.press(*["backspace"] * 7)
+    await bench.type("paragraph 7")
+    await bench.shows("1 line ·", "Paragraph 7 of")
+    await bench.press(*["backspace"] * 11)
+    await bench.type("graph 5")
+    await bench.shows("11 lines ·", "Paragraph 5 of")
+    await bench.press("enter", "left_square_bracket")
+    await bench.shows("Paragraph 59 of")
+    await bench.press("escape")
+    await bench.until(lambda: "find: " not in bench.text())
+
+
 async def test_esc_twice_stops_the_answer_and_keeps_its_text(
     bench: Workbench, service: ScriptedService
 ) -> None:

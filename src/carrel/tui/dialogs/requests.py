@@ -120,7 +120,7 @@ class RequestLog(Dialog[None]):
             self.table.focus()
         elif self.filter.field.has_focus:
             self.filter.leave()
-        elif self.filter.table is not None:
+        elif self.filter.over is not None:
             self.filter.end()
         else:
             self.dismiss(None)

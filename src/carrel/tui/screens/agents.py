@@ -6,10 +6,8 @@ from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widget import Widget
-from textual.widgets import Static
 
 from carrel.store.agents import AgentsState
 from carrel.store.drafts import Draft
@@ -38,6 +36,7 @@ from carrel.tui.dialogs.changes import Changes
 from carrel.tui.naming import name_version
 from carrel.tui.screens.place import Place, Way, empty
 from carrel.tui.widgets.diff import DiffView
+from carrel.tui.widgets.find import FindPane, FindText
 from carrel.tui.widgets.table import Column, Row, VirtualTable
 from carrel.wire.agents import Agent
 
@@ -88,8 +87,8 @@ class AgentsPlace(Place):
             header=False,
         )
         yield versions
-        with VerticalScroll(id="right", classes="pane"):
-            yield Static(id="shown")
+        with FindPane(id="right", classes="pane"):
+            yield FindText(id="shown")
         yield DiffView(id="diff", classes="pane -folded")
 
     def __init__(self, store: Store) -> None:
@@ -171,7 +170,7 @@ class AgentsPlace(Place):
         self._unfold(self.diff)
 
     def _show_details(self) -> None:
-        pane, shown = self.query_one("#right"), self.query_one("#shown", Static)
+        pane, shown = self.query_one("#right"), self.query_one("#shown", FindText)
         version = self._version()
         if version is None:
             pane.border_title = labels.title("Details")
@@ -231,7 +230,11 @@ class AgentsPlace(Place):
         self._show_right()
 
     def action_change(self, step: int) -> None:
-        self.diff.go(step)
+        details = self.query_one("#right", FindPane)
+        if details.finding:
+            details.go_to_hit(step)
+        else:
+            self.diff.go(step)
 
     # Making and editing
 

@@ -354,6 +354,9 @@ class ChatPlace(Place):
         self.do(self.store.chat.resume(event.key), lambda _: self._begin(), opens=True)
 
     def action_filter(self) -> None:
+        if isinstance(self.focused, Transcript):
+            self.action_filter_list()
+            return
         self.query_one(Filter).begin(self.store.chat.slice.value.search)
 
     def on_filter_changed(self, event: Filter.Changed) -> None:
@@ -392,6 +395,9 @@ class ChatPlace(Place):
         return turns[place].sources if place < len(turns) else ()
 
     def action_source(self, step: int) -> None:
+        if isinstance(over := self.list_filter.over, Transcript) and over.finding:
+            over.go_to_hit(step)
+            return
         turns = self.store.chat.slice.value.turns
         answers = [place for place, turn in enumerate(turns) if turn.sources]
         if not answers:

@@ -27,6 +27,7 @@ from carrel.tui.dialogs.confirm import Confirm
 from carrel.tui.drops import parse_drop, parse_folder
 from carrel.tui.screens.frame import Frame
 from carrel.tui.widgets.fields import Dropped
+from carrel.tui.widgets.find import FindPane
 from carrel.tui.widgets.table import VirtualTable
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ class Place(Frame):
             id="place.previous_pane",
         ),
         Binding("i", "details", "Details", show=False, id="place.details"),
-        Binding("slash", "filter_list", "Filter", show=False, id="place.filter"),
+        Binding("slash", "filter_list", "Filter or find", show=False, id="place.filter"),
         Binding("f5", "reload", "Load again", show=False, id="place.reload"),
     ]
     HELP = ""
@@ -194,16 +195,16 @@ class Place(Frame):
             return
         if self.list_filter.field.has_focus:
             self.list_filter.leave()
-        elif self.list_filter.table is not None and self.list_filter.table is self.focused:
+        elif self.list_filter.over is not None and self.list_filter.over is self.focused:
             self.list_filter.end()
         else:
             self.back()
 
     def action_filter_list(self) -> None:
-        if isinstance(table := self.focused, VirtualTable):
-            self.list_filter.begin(table)
-        elif self.list_filter.table is not None:
-            self.list_filter.begin(self.list_filter.table)
+        if isinstance(over := self.focused, VirtualTable | FindPane):
+            self.list_filter.begin(over)
+        elif self.list_filter.over is not None:
+            self.list_filter.begin(self.list_filter.over)
 
     def back(self) -> None:
         """One step back: out of a text field, out of a filter."""

@@ -11,6 +11,7 @@ from textual.widgets import Input, Static
 
 from carrel.store.selectors.filters import Filter as Words
 from carrel.tui.widgets.fields import Field
+from carrel.tui.widgets.find import FindPane
 from carrel.tui.widgets.table import VirtualTable
 
 PAUSE = 0.2
@@ -67,7 +68,10 @@ class Filter(Horizontal):
 
 
 class ListFilter(Horizontal):
-    """Filters one table by what is typed, and stays as its chip while the filter is in force."""
+    """Filters one table by what is typed, or finds it in one text.
+
+    It stays as a chip while the filter is in force.
+    """
 
     DEFAULT_CSS = """
     ListFilter { height: 1; display: none; padding: 0 1; }
@@ -80,11 +84,11 @@ class ListFilter(Horizontal):
 
     def __init__(self) -> None:
         super().__init__()
-        self.table: VirtualTable | None = None
+        self.over: VirtualTable | FindPane | None = None
 
     def compose(self) -> ComposeResult:
-        yield Static(Content("filter: "))
-        yield Field(placeholder="words to keep, !words to leave out")
+        yield Static(id="what")
+        yield Field()
         yield Static(classes="count")
 
     @property
@@ -92,43 +96,52 @@ class ListFilter(Horizontal):
         """Where the filter is typed."""
         return self.query_one(Field)
 
-    def begin(self, table: VirtualTable) -> None:
-        """Shows the line for a table and takes the focus."""
-        if table is not self.table:
+    def begin(self, over: VirtualTable | FindPane) -> None:
+        """Shows the line for a table or a text and takes the focus."""
+        if over is not self.over:
             self.end()
-            self.table = table
+            self.over = over
+        filters = isinstance(over, VirtualTable)
+        self.query_one("#what", Static).update(Content("filter: " if filters else "find: "))
+        self.field.placeholder = "words to keep, !words to leave out" if filters else "words"
         self.add_class("-shown")
-        self._count()
+        self._apply()
         self.field.focus()
 
     def end(self) -> None:
         """Takes the line and the filter away."""
-        if self.table is not None:
-            self.table.filter(Words())
-        self.table = None
-        self.remove_class("-shown")
         with self.prevent(Input.Changed):
             self.field.value = ""
+        self._apply()
+        self.over = None
+        self.remove_class("-shown")
 
     def on_input_changed(self, event: Input.Changed) -> None:
         event.stop()
-        if self.table is not None:
-            self.table.filter(Words.parse(event.value))
-            self._count()
+        self._apply()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         event.stop()
         self.leave()
 
     def leave(self) -> None:
-        """Back to the table. What was typed counts; nothing typed is no filter."""
-        table = self.table
+        """Back to where it was begun. What was typed counts; nothing typed is no filter."""
+        over = self.over
         if not self.field.value.strip():
             self.end()
-        if table is not None:
-            table.focus()
+        if over is not None:
+            over.focus()
 
-    def _count(self) -> None:
-        if self.table is not None:
-            words = f"{len(self.table.rows)} of {self.table.total} · esc clears"
-            self.query_one(".count", Static).update(Content(words))
+    def _apply(self) -> None:
+        text = self.field.value
+        if isinstance(self.over, VirtualTable):
+            self.over.filter(Words.parse(text))
+            counted = f"{len(self.over.rows)} of {self.over.total}"
+        elif self.over is not None:
+            lines = self.over.find(text.strip())
+            counted = (
+                f"{lines:,} {'line' if lines == 1 else 'lines'} · [ ] goes from one to the next"
+            )
+        else:
+            return
+        self.query_one(".count", Static).update(Content(f"{counted} · esc clears"))

@@ -6,14 +6,10 @@ from textual.geometry import Size
 from textual.strip import Strip
 from textual.widget import Widget
 
+from carrel.tui.widgets.find import Findable
 
-class Rendered(Widget):
-    """As high as what it shows. A `Static` would draw it for its height and again for its lines."""
 
-    DEFAULT_CSS = """
-    Rendered { height: auto; }
-    """
-
+class _Drawn(Widget):
     def __init__(self, shown: RenderableType) -> None:
         super().__init__()
         self._shown = shown
@@ -49,3 +45,11 @@ class Rendered(Widget):
             self._lines = console.render_lines(self._shown, options, pad=True)
             self._drawn = drawn
         return self._lines
+
+
+class Rendered(Findable, _Drawn):
+    """As high as what it shows. A `Static` would draw it for its height and again for its lines."""
+
+    DEFAULT_CSS = """
+    Rendered { height: auto; }
+    """

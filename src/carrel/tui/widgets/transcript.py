@@ -7,12 +7,13 @@ from rich.padding import Padding
 from rich.style import Style
 from rich.text import Text
 from textual.app import ComposeResult
-from textual.containers import Vertical, VerticalScroll
+from textual.containers import Vertical
 from textual.content import Content
 from textual.widget import Widget
 
 from carrel.store.selectors.chat import TurnRow
 from carrel.text import clean_text
+from carrel.tui.widgets.find import FindPane
 from carrel.tui.widgets.note import Note
 from carrel.tui.widgets.prose import MIN_TAIL, Prose, settled
 from carrel.tui.widgets.rendered import Rendered
@@ -82,7 +83,7 @@ class Turn(Vertical):
         return _prose(text, self._dark, self.row, self._place)
 
 
-class Transcript(VerticalScroll):
+class Transcript(FindPane):
     """The turns of one session. It stays at the end while an answer grows, until one scrolls.
 
     A click on a source or on a variant's mark runs the screen's `show_source` or `variant`, with
