@@ -44,11 +44,12 @@ def storm(
         worked = threading.Event()
         with serve(data, *arguments) as server, ThreadPoolExecutor(_CLIENTS) as pool:
             clients = [pool.submit(client, server, kill * _CLIENTS + n) for n in range(_CLIENTS)]
-            worked.wait(60)
+            any_work = worked.wait(60)
             time.sleep(chance.uniform(*seconds))
             server.process.kill()
             for done in clients:
                 done.result(30)
+            assert any_work, "nothing was done within a minute"
 
 
 def rows(data: Path, query: str) -> list[tuple[Any, ...]]:
