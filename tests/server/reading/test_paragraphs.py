@@ -1,6 +1,9 @@
 """Lines of a column to blocks."""
 
-from carrel.server.reading.layout import Box, Line, Region
+from dataclasses import replace
+
+from carrel.server.reading.layout import Box, Line, Region, Word
+from carrel.server.reading.lines import one_line
 from carrel.server.reading.paragraphs import Style, regions
 
 
@@ -151,3 +154,23 @@ def test_hyphens_of_compounds_stay() -> None:
         _full("The years 1914-", 100), _full("1918 and the soft\u00ad", 112), _full("Ened", 124)
     )
     assert text == "The years 1914-1918 and the softEned"
+
+
+def test_a_compound_keeps_its_hyphen_where_the_page_shows_that_it_has_one() -> None:
+    parted = [
+        _full("The windows are old and the seats well-", 100),
+        _full("worn, but the read-", 112),
+    ]
+    rest = _full("ing is good.", 124)
+    ((_, text),) = _texts(*parted, rest)
+    assert "wellworn, but the reading" in text
+    shown = _full("Every Well-worn seat of the house is", 136)
+    assert "well-worn, but the reading" in _texts(*parted, rest, shown)[0][1]
+
+
+def test_what_ocr_finds_apart_stays_apart() -> None:
+    one, other = (
+        replace(_line(text, 100, left, width=80), read=(Word(text, 0.9),))
+        for text, left in [("Chapter", 50), ("III", 126)]
+    )
+    assert one_line([one, other]).text == "Chapter III"

@@ -411,3 +411,25 @@ async def test_a_picture_inside_a_form_is_where_the_form_is_drawn(
         other is not None and abs(one - other) <= 1
         for one, other in zip(expected, place, strict=True)
     )
+
+
+async def test_a_figure_beside_a_paragraph_keeps_its_caption_and_parts_no_sentence(
+    tmp_path: Path, read: Read
+) -> None:
+    Image.new("RGB", (170, 150), (40, 90, 60)).save(tmp_path / "figure.png")
+    canvas = Canvas(str(tmp_path / "a.pdf"), pagesize=(500, 700))
+    canvas.drawImage(str(tmp_path / "figure.png"), 50, 450, 170, 150)
+    canvas.setFont("Helvetica", 12)
+    for number in range(14):
+        # The first line reaches over the figure.
+        canvas.drawString(
+            225 if number else 200, 590 - 14 * number, f"line {number} of the tale and"
+        )
+    canvas.setFont("Helvetica", 8)
+    canvas.drawCentredString(135, 440, "THE READER")
+    canvas.drawCentredString(135, 431, "AT HOME")
+    canvas.save()
+    (page,) = (await read(tmp_path / "a.pdf", include_blocks=True)).pages
+    tale = " ".join(f"line {number} of the tale and" for number in range(14))
+    assert page.markdown == f"{tale}\n\n![img-0.jpeg](img-0.jpeg)\n\nTHE READER AT HOME"
+    assert [block.type for block in page.blocks or []] == ["text", "image", "caption"]

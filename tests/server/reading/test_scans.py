@@ -232,3 +232,30 @@ async def test_a_blank_page_is_an_empty_page(tmp_path: Path, read: Read) -> None
     (page,) = (await read(tmp_path / "a.pdf", granularity="word", include_blocks=True)).pages
     assert page.markdown == ""
     assert page.blocks == []
+
+
+async def test_slanted_and_upended_labels_of_a_scan_stand_apart_from_its_text(
+    tmp_path: Path, read: Read
+) -> None:
+    canvas = Canvas(str(tmp_path / "a.pdf"), pagesize=(595, 842))
+    canvas.setFont("Helvetica", 12)
+    for number in range(8):
+        canvas.drawString(72, 760 - 16 * number, f"Line {number} tells what the chart below shows.")
+    labels = ["Window", "Catalogue", "Northern room", "Archive"]
+    for number, label in enumerate(labels):
+        canvas.saveState()
+        canvas.translate(180 + 70 * number, 400)
+        canvas.rotate(45)
+        canvas.drawRightString(0, 0, label)
+        canvas.restoreState()
+    canvas.translate(90, 400)
+    canvas.rotate(-90)
+    canvas.drawString(0, 0, "Readers")
+    canvas.save()
+    (picture,) = page_pictures(tmp_path / "a.pdf")
+    picture.save(tmp_path / "a.png")
+    (page,) = (await read(tmp_path / "a.png", include_blocks=True)).pages
+    *text, upended, first, second, third, last = page.markdown.split("\n\n")
+    assert len(text) == 1 and text[0].count("tells what the chart below shows.") == 8
+    assert [upended, first, second, third, last] == ["Readers", *labels]
+    assert [block.type for block in page.blocks or []] == ["text"] + 5 * ["aside_text"]

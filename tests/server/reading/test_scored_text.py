@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
+from carrel.server.reading.hyphens import join_lines
 from carrel.server.reading.layout import (
     Box,
     Frame,
@@ -14,7 +15,6 @@ from carrel.server.reading.layout import (
     PageLayout,
     Region,
     Word,
-    join_lines,
 )
 from carrel.server.reading.markdown import Raster, compose
 from carrel.server.reading.marks import Mark

@@ -1,10 +1,11 @@
 """What was found on a page (text, rules, pictures), put in order as regions."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from carrel.server.reading.flow import columns, rows
+from carrel.server.reading.hyphens import join_lines
 from carrel.server.reading.layout import (
     Box,
     Frame,
@@ -12,7 +13,6 @@ from carrel.server.reading.layout import (
     Line,
     PageLayout,
     Region,
-    join_lines,
 )
 from carrel.server.reading.lines import Link, one_line, runs_from_right, text_lines
 from carrel.server.reading.notes import with_notes
@@ -29,6 +29,12 @@ _UPRIGHT = 20.0
 """Degrees. Text turned further is not part of the flow."""
 _LEAST_FIGURE = 8.0
 """Points. Anything thinner is a rule or an ornament."""
+_SMALL = 0.9
+"""A line below a figure in type smaller than this part of the text's is its caption."""
+_SHORT = 0.8
+"""So is one that is shorter than this part of the figure and stands below its middle."""
+_CENTRED = 0.05
+"""By how much of a figure's width the middle of such a line may be off."""
 _FIGURE_LINES = 5
 """Lines of text that may stand in a picture."""
 
@@ -50,11 +56,13 @@ class Found:
     """What was found on a page, in points of its upright layout.
 
     `items` are liteparse's pieces of its text layer, with word boxes; `lines` is text that was
-    found in another way, by OCR if it was needed. `rules` may frame tables.
+    found in another way, by OCR if it was needed, and `slanted` such that stands at an angle.
+    `rules` may frame tables.
     """
 
     items: Sequence[Any] = ()
     lines: Sequence[Line] = ()
+    slanted: Sequence[Line] = ()
     links: Sequence[Link] = ()
     rules: Sequence[Rule] = ()
     figures: Sequence[Box] = ()
@@ -63,9 +71,12 @@ class Found:
 def page_layout(found: Found, frame: Frame) -> PageLayout:
     """The regions of a page."""
     flowing, turned = _lines(found)
+    style = Style.of(flowing)
     solids = [*_tables(found), *_figures(found.figures, flowing)]
     loose, solids = _taken(flowing, solids)
-    ordered = _in_order(loose, solids, frame.upright_size[0])
+    loose, solids = _captioned(loose, solids, style.size)
+    ordered = _in_order(loose, solids, style, frame.upright_size[0])
+    ordered = [part for region in ordered for part in _with_caption(region)]
     ordered = _running_heads(ordered, *frame.upright_size)
     ordered = with_notes(ordered)
     ordered += [Region("aside", line.box, line.text, lines=(line,)) for line in turned]
@@ -78,7 +89,7 @@ def _lines(found: Found) -> tuple[list[Line], list[Line]]:
     They are the text layer's, and further ones where it has none.
     """
     flowing: list[Line] = []
-    turned: list[Line] = []
+    turned = list(found.slanted)
     for line, angle in text_lines(found.items, found.links):
         (turned if abs(angle) > _UPRIGHT else flowing).append(line)
     layer = [line.box for line in flowing]
@@ -123,11 +134,56 @@ def _taken(lines: list[Line], solids: list[Region]) -> tuple[list[Line], list[Re
     return loose, solids
 
 
-def _in_order(lines: Sequence[Line], solids: Sequence[Region], width: float) -> list[Region]:
+def _captioned(
+    lines: Sequence[Line], solids: Sequence[Region], size: float
+) -> tuple[list[Line], list[Region]]:
+    """Gives figures the lines that are their captions, where text has this size; and the others."""
+    rest = sorted(lines, key=lambda line: line.box.top)
+    captioned = []
+    for solid in solids:
+        caption: list[Line] = []
+        if solid.kind == "figure":
+            figure = solid.box
+            for line in rest:
+                if _is_caption(line, figure, size):
+                    caption.append(line)
+                    figure = figure._replace(bottom=line.box.bottom)
+            rest = [line for line in rest if line not in caption]
+        captioned.append(replace(solid, lines=tuple(caption)) if caption else solid)
+    return rest, captioned
+
+
+def _is_caption(line: Line, figure: Box, size: float) -> bool:
+    """Whether a line right below a figure is small print, or short and in its middle."""
+    box, reach = line.box, line.box.height
+    below = -reach / 2 <= box.top - figure.bottom <= reach
+    inside = figure.left - reach <= box.left and box.right <= figure.right + reach
+    if not below or not inside or line.bold or line.size > 1.05 * size:
+        return False
+    centred = abs(box.centre[0] - figure.centre[0]) < _CENTRED * figure.width
+    return line.size <= _SMALL * size or (centred and box.width < _SHORT * figure.width)
+
+
+def _with_caption(region: Region) -> Iterator[Region]:
+    """A figure, and after it the lines that were given to it."""
+    lines = region.lines
+    if region.kind != "figure" or not lines:
+        yield region
+        return
+    yield replace(region, lines=())
+    box = Box.around(line.box for line in lines)
+    yield Region("caption", box, join_lines(lines), lines=lines)
+
+
+def _in_order(
+    lines: Sequence[Line], solids: Sequence[Region], style: Style, width: float
+) -> list[Region]:
     """The regions of a page in reading order."""
     parts = [_Part(line.box, line) for line in lines]
-    parts += [_Part(solid.box, solid) for solid in solids]
-    style = Style.of(lines)
+    parts += [
+        _Part(Box.around([solid.box, *(line.box for line in solid.lines)]), solid)
+        for solid in solids
+    ]
     if not runs_from_right(line.text for line in lines):
         return _flow(parts, style)
     # Seen in a mirror, what runs from right to left runs from left to right.
@@ -141,16 +197,26 @@ def _flow(parts: list[_Part], style: Style) -> list[Region]:
     ordered: list[Region] = []
     for column in columns(parts):
         lines: list[Line] = []
+        beside: list[tuple[Line, Region]] = []
         for row in rows(column):
             texts = [part.content for part in row if isinstance(part.content, Line)]
             solids = [part.content for part in row if isinstance(part.content, Region)]
             if texts:
                 lines.append(one_line(texts))
-            if solids:
-                ordered += [*regions(lines, style), *solids]
-                lines = []
-        ordered += regions(lines, style)
+                beside += [(lines[-1], solid) for solid in solids]
+            elif solids:
+                ordered += [*_with_solids(regions(lines, style), beside), *solids]
+                lines, beside = [], []
+        ordered += _with_solids(regions(lines, style), beside)
     return ordered
+
+
+def _with_solids(found: list[Region], beside: list[tuple[Line, Region]]) -> list[Region]:
+    """Regions of text, and after each the tables and figures that stand beside its lines."""
+    for line, solid in reversed(beside):
+        after = sum(region.box.top <= line.box.top for region in found)
+        found.insert(after, solid)
+    return found
 
 
 def _running_heads(ordered: list[Region], width: float, height: float) -> list[Region]:

@@ -165,27 +165,3 @@ class PageLayout:
     frame: Frame
     regions: list[Region]
     hyperlinks: list[str] = field(default_factory=list)
-
-
-_SOFT_HYPHENS = ("\u00ad", "\ufffe")
-_HYPHENS = ("-", "\u2010", *_SOFT_HYPHENS)
-
-
-def ends_in_hyphen(text: str) -> bool:
-    """Whether a line ends within a word, or between the parts of a compound."""
-    return text.endswith(_HYPHENS) and text[-2:-1].isalnum()
-
-
-def join_lines(lines: Iterable[Line]) -> str:
-    """The text of consecutive lines as one paragraph; words split at a line's end are whole."""
-    text = ""
-    for line in lines:
-        addition = line.text.strip()
-        if not ends_in_hyphen(text):
-            text = f"{text} {addition}".strip()
-        elif text.endswith(_SOFT_HYPHENS) or (text[-2].isalpha() and addition[:1].islower()):
-            text = text[:-1] + addition
-        else:
-            # Anglo-Saxon, 1914-1918: the hyphen stays.
-            text += addition
-    return text

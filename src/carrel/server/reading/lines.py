@@ -138,7 +138,9 @@ def one_line(pieces: Sequence[Line]) -> Line:
     marks = list(pieces[0].marks)
     for before, piece in pairwise(pieces):
         gap = piece.box.left - before.box.right
-        spaces = int(gap > _TOGETHER * piece.box.height)
+        # What OCR finds apart stands apart, however large the letters.
+        apart = bool(before.read and piece.read) or gap > _TOGETHER * piece.box.height
+        spaces = int(apart)
         if mono:
             spaces = max(1, round(gap * len(piece.text) / max(1.0, piece.box.width)))
         text += " " * spaces

@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from carrel.server.reading.hyphens import compounds_of, ends_in_hyphen, join_lines
 from carrel.server.reading.layout import (
     Box,
     Kind,
     Line,
     Region,
-    ends_in_hyphen,
-    join_lines,
 )
 
 _BULLET = re.compile(r"[•◦▪‣●○■□·∙*–—-]\s+(?=\S)")
@@ -33,10 +32,14 @@ _LEVELS = ((1.7, 1), (1.35, 2), (1.12, 3))
 
 @dataclass(frozen=True)
 class Style:
-    """What is usual on a page: the size of its text and the space between its lines."""
+    """What is usual on a page: the size of its text and the space between its lines.
+
+    `compounds` are the words that are written with a hyphen on it.
+    """
 
     size: float
     gap: float
+    compounds: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, lines: Sequence[Line]) -> "Style":
@@ -56,7 +59,7 @@ class Style:
         ]
         gap = statistics.median_low(gaps) if gaps else 0.2 * size
         # A page of few lines far apart has no usual gap.
-        return cls(size, min(gap, size))
+        return cls(size, min(gap, size), compounds_of(line.text for line in lines))
 
     def close(self, above: Line, line: Line) -> bool:
         """Whether there is no more than the usual space between two lines."""
@@ -178,7 +181,7 @@ class _Column:
     def _region(self, block: list[int]) -> Region:
         lines = [self._lines[number] for number in block]
         box, kept = Box.around(line.box for line in lines), tuple(lines)
-        text = join_lines(lines)
+        text = self._joined(lines)
         marker = self._markers.get(block[0])
         if marker is not None:
             item = text[len(marker) :].strip()
@@ -190,6 +193,9 @@ class _Column:
             return Region("heading", box, text, level=level, lines=kept)
         return self._paragraph(lines)
 
+    def _joined(self, lines: Sequence[Line]) -> str:
+        return join_lines(lines, self._style.compounds)
+
     def _paragraph(self, lines: list[Line]) -> Region:
         """A paragraph; lines that were broken on purpose stay apart."""
         parts = [[lines[0]]]
@@ -197,7 +203,7 @@ class _Column:
             if self._ended(above, line) and not line.text[:1].islower():
                 parts.append([])
             parts[-1].append(line)
-        text = "\n".join(join_lines(part) for part in parts)
+        text = "\n".join(map(self._joined, parts))
         kind: Kind = "caption" if _CAPTION.match(text) else "paragraph"
         return Region(kind, Box.around(line.box for line in lines), text, lines=tuple(lines))
 

@@ -94,7 +94,7 @@ class PDF:
         if _needs_ocr(parsed.complexity):
             scan = recognise_page(self._render(index, self._ocr_dpi(index)), size, ask)
         else:
-            scan = Scan(Frame(*size, text_turn(parsed.text_items)), [], [], [])
+            scan = Scan(Frame(*size, text_turn(parsed.text_items)))
         if scan.frame.turn:
             parsed = self._upright(index, scan.frame.turn) or parsed
         found = self._found(index, parsed, scan)
@@ -122,7 +122,8 @@ class PDF:
             box for box in scan.figures if not any(known.holds(*box.centre) for known in pictures)
         ]
         rules = [*drawn_rules(parsed.vector_graphics), *scan.rules]
-        return Found(items, lines, page_links(parsed.annotations), rules, pictures)
+        links = page_links(parsed.annotations)
+        return Found(items, lines, scan.slanted, links, rules, pictures)
 
     def _ocr_dpi(self, index: int) -> float:
         """As fine as OCR profits from; small pages no finer than the pictures on them."""

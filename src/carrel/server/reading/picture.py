@@ -61,7 +61,7 @@ class Picture:
         points = _LONG_SIDE / max(picture.size)
         size = (picture.width * points, picture.height * points)
         scan = recognise_page(_reduced(picture), size, ask)
-        found = Found(lines=scan.lines, rules=scan.rules, figures=scan.figures)
+        found = Found((), scan.lines, scan.slanted, (), scan.rules, scan.figures)
         raster = Raster(dpi, picture.width, picture.height, points, picture.crop)
         return compose(index, page_layout(found, scan.frame), raster, options)
 

@@ -3,7 +3,7 @@
 import math
 import statistics
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from PIL import Image
@@ -18,17 +18,25 @@ Recognise = Callable[[Image.Image], dict[str, Any]]
 
 _ALIKE = 1.35
 """Heights within this factor are those of one font size."""
+_UPRIGHT = 20.0
+"""Degrees. A line that leans more is not part of the flow."""
+_UPENDED = 1.5
+"""A line of several letters so much higher than wide was read from its side."""
 _LEAST_SKEW, _MOST_SKEW = 0.15, 20.0
 
 
 @dataclass(frozen=True)
 class Scan:
-    """The lines, rules and figures of a page, straightened, in points of the upright page."""
+    """What a picture of a page shows, straightened, in points of the upright page.
+
+    `slanted` are the lines that do not read across the page, from left to right.
+    """
 
     frame: Frame
-    lines: list[Line]
-    rules: list[Rule]
-    figures: list[Box]
+    lines: list[Line] = field(default_factory=list)
+    slanted: list[Line] = field(default_factory=list)
+    rules: list[Rule] = field(default_factory=list)
+    figures: list[Box] = field(default_factory=list)
 
 
 def recognise_page(picture: Image.Image, size: tuple[float, float], ask: Recognise) -> Scan:
@@ -39,9 +47,20 @@ def recognise_page(picture: Image.Image, size: tuple[float, float], ask: Recogni
     frame = Frame(*size, turn=turn, skew=skew)
     width = picture.height if turn in (90, 270) else picture.width
     scale = frame.upright_size[0] / width
-    lines = _evened([_line(line, frame, scale) for line in found])
-    figures = pictured_figures(picture, frame, lines)
-    return Scan(frame, lines, pictured_rules(picture, frame), figures)
+    lines = _evened([_line(line, frame, scale) for line in found if not _slanted(line, skew)])
+    slanted = [_line(line, frame, scale) for line in found if _slanted(line, skew)]
+    slanted.sort(key=lambda line: line.box.centre)
+    figures = pictured_figures(picture, frame, [*lines, *slanted])
+    return Scan(frame, lines, slanted, pictured_rules(picture, frame), figures)
+
+
+def _slanted(line: dict[str, Any], skew: float) -> bool:
+    """Whether a line stands at an angle to the page, as the labels of charts and rivers do."""
+    (x0, y0), (x1, y1), _, (x3, y3) = line["quad"]
+    angle = abs(math.degrees(math.atan2(y1 - y0, x1 - x0)) - skew)
+    width, height = math.hypot(x1 - x0, y1 - y0), math.hypot(x3 - x0, y3 - y0)
+    upended = height > _UPENDED * width and len(line["text"]) > 2
+    return upended or min(angle, abs(angle - 180)) > _UPRIGHT
 
 
 def _skew(lines: list[dict[str, Any]]) -> float:
