@@ -31,7 +31,9 @@ class ScriptedReader:
         self.reads = 0
         self.script: Read = self._text
 
-    async def read(self, path: Path, *, mimetype: str | None, options: ReadOptions) -> Reading:
+    async def read(
+        self, path: Path, *, mimetype: str | None, options: ReadOptions, hash: str
+    ) -> Reading:
         """One page, or whatever the script raises."""
         self.reads += 1
         page = Page(index=0, markdown=await self.script(), dimensions=None)

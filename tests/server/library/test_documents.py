@@ -1,7 +1,11 @@
 """Documents of a library: upload, status, text, addresses, change, reprocess, delete."""
 
+import hashlib
 import json
+import sqlite3
+import zlib
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import httpx
@@ -9,6 +13,7 @@ import pytest
 
 from support.documents import TEXT, digital_pdf, scanned_pdf
 from support.libraries import LibraryUnderTest, new_library
+from support.process import RunningServer
 
 HERON = b"# Herons\n\nThe grey heron fishes alone at dawn.\n"
 
@@ -172,6 +177,26 @@ def test_extracted_text_of_a_scan_is_its_ocr_result(
     assert result["usage_info"]["pages_processed"] == 1
     assert "carrel" in result["pages"][0]["markdown"]
     assert library.marked("carrel")[0]["page"] == 0
+
+
+def test_what_was_read_of_the_same_bytes_is_not_read_again(
+    library: LibraryUnderTest, server: RunningServer
+) -> None:
+    http, text = library.http, b"An egret, read once."
+    id = library.processed("egret.txt", text)
+    with closing(sqlite3.connect(server.data / "pages.db")) as pages, pages:
+        page = b'{"index":0,"markdown":"An egret, remembered.","dimensions":null,"images":[]}'
+        query = "UPDATE pages SET content = ? WHERE hash = ?"
+        pages.execute(query, (zlib.compress(page), hashlib.sha256(text).hexdigest()))
+    http.post(f"{library.path}/documents/{id}/reprocess").raise_for_status()
+    library.finished(id)
+    assert library.text(id) == "An egret, remembered."
+
+    file = http.post("/v1/files", files={"file": ("egret.txt", text)}).json()
+    named = {"model": "carrel-ocr", "document": {"type": "file", "file_id": file["id"]}}
+    for blocks, read in ((True, "An egret, remembered."), (False, "An egret, read once.")):
+        answer = http.post("/v1/ocr", json={**named, "include_blocks": blocks})
+        assert answer.json()["pages"][0]["markdown"] == read
 
 
 def test_reprocessing_keeps_the_text_until_the_new_is_there(library: LibraryUnderTest) -> None:

@@ -117,8 +117,13 @@ class Processing:
         """Reads the document's pages and stores their text."""
         source = await self._database.write(partial(processing.begin, job=job))
         async with self._blobs.local(source.blob) as path:
+            # With the hash, pages that were read in this way before are not read again: those of
+            # a long scan that a crash interrupted. Another version of the reader reads anew.
             reading = await self._reader.read(
-                path, mimetype=source.mime_type, options=ReadOptions(include_blocks=True)
+                path,
+                mimetype=source.mime_type,
+                options=ReadOptions(include_blocks=True),
+                hash=source.blob,
             )
         pages = [_page_text(page) for page in reading.pages]
         await self._database.write(partial(processing.save_pages, job=job, pages=pages))
