@@ -9,7 +9,10 @@ import pytest
 
 from carrel.config import Profile
 from carrel.notebook import folders
+from carrel.notebook.chat import ChatPanel
+from carrel.notebook.files import FilesPanel
 from carrel.notebook.library import LibraryPanel
+from carrel.notebook.panel import Panel
 from carrel.store.loop import OwnerLoop
 from carrel.store.store import Store
 from support.folders import write
@@ -71,14 +74,27 @@ async def test_a_path_that_is_none_is_refused(wire: Wire, tmp_path: Path) -> Non
     assert "cannot be read" in refused["problem"]["detail"]
 
 
-async def test_a_dropped_folder_comes_without_what_no_sync_would_take(
+@pytest.mark.parametrize("kind", [LibraryPanel, FilesPanel, ChatPanel])
+async def test_of_a_dropped_folder_is_taken_what_a_sync_would_take(
+    store: Store, kind: type[Panel]
+) -> None:
+    asked = {
+        "folder": "d",
+        "files": ["a.txt", "b~", ".env", "c.log", "keep.log"],
+        "folders": [".git", "node_modules", "e"],
+        "rules": [("", "node_modules/\n*.log"), ("d", "!keep.log")],
+    }
+    answer = await ask(Wire(kind(store)), "sift", **asked)
+    assert answer["result"] == {"files": ["a.txt", "keep.log"], "folders": ["e"]}
+
+
+async def test_empty_files_are_left_out_and_too_many_refused(
     wire: Wire, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def offer(name: str, size: int = 3) -> dict[str, object]:
         return {"view": "v", "key": name, "name": name, "size": size}
 
-    names = [offer("d/a.txt"), offer(".git/config"), offer("b~"), offer("empty.txt", 0)]
-    await ask(wire, "upload", files=names)
+    await ask(wire, "upload", files=[offer("d/a.txt"), offer("empty.txt", 0)])
     state = await asyncio.to_thread(wire.wait_state, lambda state: state["progress"])
     assert [row["name"] for row in state["progress"]] == ["d/a.txt"]
     monkeypatch.setattr(folders, "DROPPED", 2)

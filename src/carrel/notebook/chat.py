@@ -7,8 +7,9 @@ from typing import Any, Literal
 
 from carrel.notebook.assets import module, style
 from carrel.notebook.calls import done, last_answer
+from carrel.notebook.dropped import DropPanel
 from carrel.notebook.markdown import GrowingText, to_blocks
-from carrel.notebook.panel import Cell, Json, Panel, finish, intent, problem_json
+from carrel.notebook.panel import Cell, Json, finish, intent, problem_json
 from carrel.notebook.results import Answer
 from carrel.notebook.uploads import Offer
 from carrel.store.attachments import as_mention
@@ -39,7 +40,7 @@ PAGE_WIDTH = 900
 """Pixels across a source's page; the view scales it to its pane."""
 
 
-class ChatPanel(Panel):
+class ChatPanel(DropPanel):
     """A conversation with an agent: the answer streams, can be stopped and shows its sources.
 
     With a service of its own it is that service's conversation alone, without the sessions; one

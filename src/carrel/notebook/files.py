@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from carrel.notebook.assets import module, style
-from carrel.notebook.panel import Cell, Json, Panel, badge_json, finish, intent, problem_json
+from carrel.notebook.dropped import DropPanel
+from carrel.notebook.panel import Cell, Json, badge_json, finish, intent, problem_json
 from carrel.notebook.progress import cancel, progress_rows
 from carrel.notebook.uploads import Offer
 from carrel.store.documents import Source
@@ -26,7 +27,7 @@ from carrel.wire.files import File
 _HEAD = ("Name", "Purpose", "Size", "Pages", "OCR", "Created")
 
 
-class FilesPanel(Panel):
+class FilesPanel(DropPanel):
     """The files of the service, a page at a time: upload, look into, read, link, save, delete."""
 
     _esm = module("files")

@@ -4,13 +4,13 @@ import time
 from pathlib import Path
 from typing import Any
 
-from carrel.notebook.panel import Json, Panel, badge_json, finish, intent
+from carrel.notebook.dropped import DropPanel
+from carrel.notebook.panel import Json, badge_json, finish, intent
 from carrel.notebook.uploads import Offer
 from carrel.store.libraries import LibrariesService
 from carrel.store.problem import Problem, ProblemError
 from carrel.store.selectors.sync import change_rows, folder_name, folder_rows, preview_words
 from carrel.store.store import Store
-from carrel.store.sync import left_out
 from carrel.store.watch import watch
 
 SHOWN = 200
@@ -20,7 +20,7 @@ DROPPED = 2_000
 """Files that may come at once through the page; a folder that the kernel reads may hold more."""
 
 
-class FolderPanel(Panel):
+class FolderPanel(DropPanel):
     """What the panel of a library has for folders.
 
     A folder that the kernel can read is synced there. One that is dropped lies on the machine of
@@ -105,7 +105,7 @@ class FolderPanel(Panel):
     @intent
     async def _on_upload(self, files: list[Offer]) -> None:
         library = self._chosen()
-        wanted = [offer for offer in files if offer.size and not left_out(offer.name)]
+        wanted = [offer for offer in files if offer.size]
         if len(wanted) > DROPPED:
             raise ProblemError(
                 Problem(
@@ -114,9 +114,9 @@ class FolderPanel(Panel):
                     "Sync folder… takes any number, from where the kernel runs.",
                 )
             )
-        if len(wanted) < len(files):
+        if empty := len(files) - len(wanted):
             self._store.notifications.notify(
-                f"Left out {len(files) - len(wanted):,} hidden, temporary or empty files."
+                f"Left out {empty:,} empty file{'' if empty == 1 else 's'}."
             )
         for offer in wanted:
             self._libraries.upload(library, self._files.source(offer))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -351,11 +351,25 @@ class _Round:
         self._item = None
 
 
-def left_out(path: str) -> bool:
-    """Whether a path has a hidden or temporary name in it, so that no sync would take it."""
-    from carrel.sync.rules import passing
+def wanted(
+    folder: str, names: Iterable[str], rules: Iterable[tuple[str, str]], *, folders: bool = False
+) -> list[str]:
+    """The names of a folder's files, or of the folders in it, that a sync would take.
 
-    return any(map(passing, path.split("/")))
+    `folder` is its path below the topmost one, "" for that itself; `rules` are the texts of the
+    `.gitignore` and `.carrelignore` files that hold there, each with its folder, the topmost first.
+    """
+    from carrel.sync.rules import Rules, passing
+
+    ruled = Rules()
+    for where, text in rules:
+        ruled = ruled.below(where, text.splitlines())
+    prefix = f"{folder}/" if folder else ""
+    return [
+        name
+        for name in names
+        if not passing(name) and not ruled.leave_out(prefix + name, folder=folders)
+    ]
 
 
 def _failed(summary: Summary) -> Problem | None:

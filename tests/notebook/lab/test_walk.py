@@ -113,7 +113,11 @@ def test_a_folder_arrives_and_an_agent_answers_from_it(workbench: Locator, tmp_p
     libraries.get_by_role("button", name="Stop syncing").click()
     expect(row).to_contain_text("● In sync")
 
-    files = [["deposit.txt", "The deposit is two rents."], [".hidden", "x"]]
+    files = [
+        ["deposit.txt", "The deposit is two rents."],
+        [".gitignore", "*.log"],
+        ["run.log", "left out"],
+    ]
     panel = libraries.element_handle()
     workbench.page.evaluate(DROP_FOLDER, [panel, "more", files])
     expect(libraries.get_by_role("row", name="deposit.txt")).to_be_visible(timeout=SLOW_MS)

@@ -25,20 +25,26 @@ DROP = """() => {
     isDirectory: true, name,
     createReader: () => { const left = [children, []]; return { readEntries: (done) => done(left.shift()) }; },
   });
-  const tree = folder("contracts", [file("a.txt", "one"), folder("2024", [file("b.txt", "two!")])]);
+  const tree = folder("contracts", [
+    file("a.txt", "one"), file("b.log", "no"), file(".gitignore", "*.log"),
+    folder("2024", [file("b.txt", "two!"), file(".carrelignore", "c*")]), folder("node_modules", []),
+  ]);
   const event = new Event("drop", { bubbles: true });
   event.dataTransfer = { types: ["Files"], files: [], items: [{ webkitGetAsEntry: () => tree }] };
   document.querySelector(".carrel").dispatchEvent(event);
 }"""  # noqa: E501
 
 
-def answer(page: Page, number: int, result: Any) -> None:
-    """Answers the newest intent of that name, as the kernel does."""
+def answer(page: Page, name: str, number: int, result: Any) -> dict[str, Any]:
+    """Answers the newest intent of that name, as the kernel does; gives what it asked."""
     page.wait_for_function(
-        "n => model.sent.filter(one => one.name === 'look').length >= n", arg=number
+        "([name, n]) => model.sent.filter((one) => one.name === name).length >= n",
+        arg=[name, number],
     )
-    rid = sent(page, "look")[-1]["rid"]
-    kernel(page, "message", {"kind": "done", "rid": rid, "result": result})
+    asked = sent(page, name)[-1]
+    kernel(page, "message", {"kind": "done", "rid": asked["rid"], "result": result})
+    arguments: dict[str, Any] = asked["args"]
+    return arguments
 
 
 def test_the_form_previews_before_it_syncs(page: Page) -> None:
@@ -47,13 +53,13 @@ def test_the_form_previews_before_it_syncs(page: Page) -> None:
     sync = page.get_by_role("button", name="Sync", exact=True)
     expect(sync).to_be_disabled()
     page.get_by_label("Folder", exact=True).fill("~/contracts")
-    answer(page, 1, PREVIEW)
+    answer(page, "look", 1, PREVIEW)
     expect(page.get_by_text(PREVIEW["words"])).to_be_visible()
     expect(page.get_by_label("What a sync would do")).to_contain_text(EVIL)
     assert not page.evaluate("window.hacked")
     page.get_by_label("Delete in the library").check()
     expect(sync).to_be_disabled()
-    answer(page, 2, PREVIEW)
+    answer(page, "look", 2, PREVIEW)
     page.get_by_label("Keep watching").check()
     sync.click()
     wish = {"path": "~/contracts", "delete": True, "include": "", "exclude": ""}
@@ -90,12 +96,30 @@ def test_a_synced_folder_shows_how_it_stands_and_is_stopped(page: Page) -> None:
     assert sent(page, "look")[0]["args"]["include"] == "*.pdf"
 
 
-def test_a_dropped_folder_goes_up_by_the_paths_in_it(page: Page) -> None:
+def test_of_a_dropped_folder_goes_up_what_the_kernel_wants(page: Page) -> None:
     mount(page, "library", library_state())
     page.evaluate(DROP)
+    asked = answer(page, "sift", 1, {"files": ["a.txt"], "folders": ["2024"]})
+    assert asked == {
+        "folder": "",
+        "files": ["a.txt", "b.log", ".gitignore"],
+        "folders": ["2024", "node_modules"],
+        "rules": [["", "*.log"]],
+    }
+    asked = answer(page, "sift", 2, {"files": ["b.txt"], "folders": []})
+    assert (asked["folder"], asked["files"]) == ("2024", ["b.txt", ".carrelignore"])
+    assert asked["rules"] == [["", "*.log"], ["2024", "c*"]]
     page.wait_for_function("model.sent.some(one => one.name === 'upload')")
     files = sent(page, "upload")[0]["args"]["files"]
     assert [(file["name"], file["size"]) for file in files] == [("a.txt", 3), ("2024/b.txt", 4)]
+
+
+def test_a_dropped_folder_with_nothing_to_take_is_said(page: Page) -> None:
+    mount(page, "library", library_state())
+    page.evaluate(DROP)
+    answer(page, "sift", 1, {"files": [], "folders": []})
+    expect(page.locator(".carrel")).to_contain_text("There is no file in this folder")
+    assert sent(page, "upload") == []
 
 
 def test_more_uploads_than_are_named_are_stopped_at_once(page: Page) -> None:

@@ -1,3 +1,6 @@
+/** Files whose rules hold in their folder and below, as in a sync; the later win. */
+const RULE_FILES = [".gitignore", ".carrelignore"];
+
 /**
  * Files on their way to the kernel, which pulls them in ranges: nothing is held whole, and a
  * message stays far below the websocket's limit. `offer` sends what was chosen as the intent.
@@ -51,13 +54,41 @@ class Uploads {
   async addTrees(entries) {
     const files = [];
     try {
-      for (const entry of entries) if (entry) await gather(entry, "", files);
+      for (const entry of entries) {
+        if (entry?.isDirectory) await this.gather(entry, "", [], files);
+        else if (entry) files.push([await fileOf(entry), entry.name]);
+      }
     } catch (error) {
       this.view.tell(`The folder cannot be read: ${error.message ?? error}`);
       return;
     }
     if (files.length) this.add(files.map(([file]) => file), files.map(([, name]) => name));
-    else this.view.tell("There is no file in this folder.");
+    else this.view.tell("There is no file in this folder that a sync would take.");
+  }
+
+  /**
+   * Collects a folder's files with their paths. The kernel says which of them to take, by the
+   * rules that hold here: `[folder, text]` of each rule file, the topmost first.
+   *
+   * @param {any} folder @param {string} path @param {[string, string][]} rules @param {[File, string][]} found
+   */
+  async gather(folder, path, rules, found) {
+    const reader = folder.createReader();
+    const entries = new Map();
+    // A reader gives its entries a hundred at a time, and none at the end.
+    for (let batch; (batch = await new Promise((resolve, reject) => reader.readEntries(resolve, reject))).length;) {
+      for (const entry of batch) entries.set(entry.name, entry);
+    }
+    const here = [...rules];
+    for (const name of RULE_FILES) {
+      if (entries.get(name)?.isFile) here.push([path, await (await fileOf(entries.get(name))).text()]);
+    }
+    const names = (kind) => [...entries.values()].filter((entry) => entry[kind]).map((entry) => entry.name);
+    const wanted = await this.view.ask("sift", { folder: path, files: names("isFile"), folders: names("isDirectory"), rules: here });
+    if (!wanted) throw new Error("the kernel did not say what to take");
+    const below = path ? `${path}/` : "";
+    for (const name of wanted.files) found.push([await fileOf(entries.get(name)), below + name]);
+    for (const name of wanted.folders) await this.gather(entries.get(name), below + name, here, found);
   }
 
   /** @param {File[]} files @param {string[]} names what they are called, if not by their own names */
@@ -85,15 +116,7 @@ class Uploads {
   }
 }
 
-/** Collects the files of a dropped entry with their paths. @param {any} entry @param {string} path */
-async function gather(entry, path, files) {
-  if (entry.isFile) {
-    files.push([await new Promise((resolve, reject) => entry.file(resolve, reject)), path || entry.name]);
-    return;
-  }
-  const reader = entry.createReader();
-  // A reader gives its entries a hundred at a time, and none at the end.
-  for (let batch; (batch = await new Promise((resolve, reject) => reader.readEntries(resolve, reject))).length;) {
-    for (const child of batch) await gather(child, path ? `${path}/${child.name}` : child.name, files);
-  }
+/** @param {any} entry @returns {Promise<File>} */
+function fileOf(entry) {
+  return new Promise((resolve, reject) => entry.file(resolve, reject));
 }
