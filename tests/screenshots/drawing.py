@@ -4,6 +4,7 @@ import base64
 import io
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from PIL import Image
 from rich.console import Console
@@ -29,7 +30,7 @@ class Pixels:
     lower: bytes
 
 
-def svg(app: App[None], title: str) -> str:
+def svg(app: App[Any], title: str) -> str:
     """What is on the screen.
 
     Half-blocks are drawn as one small picture a line: as letters they would leave stripes.

@@ -244,7 +244,7 @@ async def test_marked_files_are_read_one_after_the_other(
 
 
 def looked_at(app: CarrelApp, tmp_path: Path, *keys: str) -> Any:
-    async def run(pilot: Pilot[None]) -> None:
+    async def run(pilot: Pilot[Profile]) -> None:
         bench = Workbench(app, pilot)
         await bench.until(lambda: app.place is not None)
         opened(app.store, lease(tmp_path / "lease.pdf"))

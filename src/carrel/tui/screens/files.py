@@ -36,9 +36,10 @@ from carrel.tui.widgets.table import Column, Row, VirtualTable
 from carrel.wire.files import File
 
 EMPTY = empty(
-    "No files yet. Paste or drop a path.",
+    "No files yet. Paste or drop a path, or type one after u.",
     Way("enter", "Open the sample (1 minute)"),
     Way("u", "Upload a file"),
+    Way("F3", "Connect to a service"),
     Way("2", "Look into the libraries"),
     Way("F1", "Every key"),
 )
@@ -262,6 +263,10 @@ class FilesPlace(Place):
         self.store.files.load()
 
     def action_filter(self) -> None:
+        state = self.store.files.slice.value
+        if state.total == 0 and not state.narrowed:
+            self.notice("There is nothing to filter yet. A path is typed after u.")
+            return
         self.query_one(Filter).begin(self.store.files.slice.value.search)
 
     def on_filter_changed(self, event: Filter.Changed) -> None:
