@@ -26,7 +26,10 @@ _SAMPLE = 8
 _SURE = 0.9
 """A page whose sample is read with this certainty stands upright."""
 _LEAST_CERTAIN = 0.5
-"""Lines that are less certain are not text."""
+"""Lines that are less certain are not text, or in a script that the engine does not know."""
+_UNREADABLE = 3
+"""So many of these lines, and more than of others, are such a script and no parts of pictures."""
+_UNREAD = "\N{REPLACEMENT CHARACTER}"
 
 
 class _Attempt:
@@ -68,6 +71,19 @@ class _Attempt:
         return [(line.quad, self._read[number]) for number, line in enumerate(self._found)]
 
 
+def _readable(lines: list[tuple[Quad, ReadLine]]) -> list[tuple[Quad, ReadLine]]:
+    """The lines that are text; where hardly any can be read, a sign stands for each that cannot."""
+    read = [
+        (quad, line) for quad, line in lines if line.words and line.confidence >= _LEAST_CERTAIN
+    ]
+    if len(lines) - len(read) < max(_UNREADABLE, len(read)):
+        return read
+    return [
+        found if found in read else (found[0], ReadLine(_UNREAD, found[1].confidence, []))
+        for found in lines
+    ]
+
+
 def read_page(engine: OCREngine, picture: "Pixels") -> dict[str, Any]:
     """The answer for a picture of blue, green and red."""
     picture = without_noise(picture)
@@ -75,12 +91,8 @@ def read_page(engine: OCREngine, picture: "Pixels") -> dict[str, Any]:
     for turn in (180,) if best.level > 0.5 else (90, 270):
         if best.certainty < _SURE:
             best = max(best, _Attempt(engine, picture, turn), key=lambda page: page.certainty)
-    lines = [
-        (quad, line)
-        for quad, line in best.lines()
-        if line.words and line.confidence >= _LEAST_CERTAIN
-    ]
-    spelled = speller(line.text for _, line in lines)
+    lines = _readable(best.lines())
+    spelled = speller([line.text for _, line in lines])
     return {
         "turn": best.turn,
         "lines": [
