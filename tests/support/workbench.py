@@ -21,7 +21,7 @@ class Workbench:
     """A running app."""
 
     app: CarrelApp
-    pilot: Pilot[None]
+    pilot: Pilot[Profile]
 
     @property
     def store(self) -> Store:

@@ -8,6 +8,7 @@ import pytest
 from textual.pilot import Pilot
 
 from carrel.config import Profile
+from carrel.store.documents import Source
 from carrel.store.problem import Problem
 from carrel.store.store import Store
 from carrel.tui.app import CarrelApp
@@ -29,10 +30,10 @@ PLACES = {
 
 def prepared(
     app: CarrelApp, *keys: str, put: Callable[[Store], object] = fill
-) -> Callable[[Pilot[None]], Awaitable[None]]:
+) -> Callable[[Pilot[Profile]], Awaitable[None]]:
     """Puts something into the store, goes to a place and presses keys."""
 
-    async def run(pilot: Pilot[None]) -> None:
+    async def run(pilot: Pilot[Profile]) -> None:
         bench = Workbench(app, pilot)
         await bench.until(lambda: app.place is not None)
         put(app.store)
@@ -64,14 +65,44 @@ def test_an_empty_place(place: str, snap_compare: Any) -> None:
     assert snap_compare(app, run_before=run, terminal_size=NARROW)
 
 
-@pytest.mark.parametrize("place", ["files", "document", "chat"])
+def loading(store: Store) -> None:
+    """A service that has not answered yet."""
+    store.session.slice.set(connection="ready")
+    store.documents.slice.set(source=Source("file", "file-0", "lease-2024.pdf"), loading=True)
+
+
+def failing(store: Store) -> None:
+    """A service that answers with an error."""
+    error = Problem("The service answered with an error", "Out of order.", "Try again later.")
+    store.session.slice.set(connection="ready")
+    store.files.slice.set(error=error)
+    store.libraries.slice.set(error=error)
+    source = Source("file", "file-0", "lease-2024.pdf")
+    store.documents.slice.set(source=source, error=error, no_picture="This PDF is damaged.")
+
+
+@pytest.mark.parametrize("put", [loading, failing])
+@pytest.mark.parametrize("place", ["files", "libraries", "document"])
+def test_a_place_without_an_answer(
+    place: str, put: Callable[[Store], None], snap_compare: Any
+) -> None:
+    async def run(pilot: Pilot[Profile]) -> None:
+        await prepared(app, f"alt+{PLACES[place]}", put=put)(pilot)
+        put(app.store)  # what the place itself began to load has taken an error away
+        await pilot.pause()
+
+    app = CarrelApp(Profile("local"))
+    assert snap_compare(app, run_before=run, terminal_size=WIDE)
+
+
+@pytest.mark.parametrize("place", ["files", "libraries", "document", "chat"])
 def test_a_narrow_window(place: str, snap_compare: Any) -> None:
     app = CarrelApp(Profile("local"))
     run = prepared(app, f"alt+{PLACES[place]}")
     assert snap_compare(app, run_before=run, terminal_size=NARROW)
 
 
-@pytest.mark.parametrize("place", ["files", "agents", "chat"])
+@pytest.mark.parametrize("place", ["files", "libraries", "agents", "chat"])
 def test_the_light_theme(place: str, snap_compare: Any) -> None:
     app = CarrelApp(Profile("local"))
     app.theme = "carrel-light"
@@ -107,7 +138,7 @@ def test_help(snap_compare: Any) -> None:
 
 
 def test_the_palette(snap_compare: Any) -> None:
-    async def run(pilot: Pilot[None]) -> None:
+    async def run(pilot: Pilot[Profile]) -> None:
         await prepared(app, "ctrl+p", "l", "i")(pilot)
         await Workbench(app, pilot).shows("searching …")
 
@@ -130,7 +161,7 @@ def test_a_lost_server(snap_compare: Any) -> None:
         lost = time.time() - 125
         store.session.slice.set(connection="lost", detail="lost the server, retrying", since=lost)
 
-    async def run(pilot: Pilot[None]) -> None:
+    async def run(pilot: Pilot[Profile]) -> None:
         bench = Workbench(app, pilot)
         await bench.until(lambda: app.place is not None)
         put(app.store)

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 KEY_NAMES = {
     "f1": "F1",
     "f2": "F2",
+    "f3": "F3",
+    "f4": "F4",
     "f5": "F5",
     "slash": "/",
     "colon": ":",
@@ -66,8 +68,8 @@ MAX_FAILURES = 10
 """The app gives up after so many unexpected errors: one may come back at every drawing."""
 
 
-class CarrelApp(Steady, TypeAhead):
-    """The workbench in a terminal.
+class CarrelApp(Steady, TypeAhead[Profile]):
+    """The workbench in a terminal. It ends with the profile to go on with, if there is one.
 
     The frame is painted first; the store and the places are imported after that.
     """
@@ -98,6 +100,7 @@ class CarrelApp(Steady, TypeAhead):
         Binding("colon", "palette", "Actions", show=False, id="app.palette_colon"),
         Binding("at", "requests", "Requests", show=False, key_display="@", id="app.requests"),
         Binding("m", "models", "Use a model of this machine", show=False, id="app.models"),
+        Binding("f3", "connect", "Connect to a service", show=False, id="app.connect"),
         Binding("f1", "help", "Help", priority=True, id="app.help"),
         Binding("question_mark", "help", "Help", show=False, id="app.help_outside_text"),
     ]
@@ -243,6 +246,12 @@ class CarrelApp(Steady, TypeAhead):
         if self._started and len(self.screen_stack) == 1:
             choose(self)
 
+    def action_connect(self) -> None:
+        from carrel.tui.services import choose
+
+        if self._started and len(self.screen_stack) == 1:
+            choose(self)
+
     def toggle_hiding(self) -> None:
         """Hides what a shared screen should not show, or shows it again."""
         from carrel.tui.hiding import Hiding
@@ -380,6 +389,9 @@ def run(profile: Profile, settings: Settings, *, mouse: bool | None = None) -> i
 
     `mouse` says whether it takes the mouse, instead of the settings.
     """
-    app = CarrelApp(profile, settings)
-    app.run(mouse=settings.mouse if mouse is None else mouse)
-    return app.return_code or 0
+    while True:
+        app = CarrelApp(profile, settings)
+        other = app.run(mouse=settings.mouse if mouse is None else mouse)
+        if other is None:
+            return app.return_code or 0
+        profile = other

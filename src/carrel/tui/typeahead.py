@@ -2,17 +2,20 @@
 
 import asyncio
 from collections import deque
+from typing import TypeVar
 
 from textual import events
 from textual.app import App
 from textual.message import Message
 from textual.message_pump import MessagePump
 
+T = TypeVar("T")
+
 PATIENCE = 2.0
 """Seconds after which a key goes on although what it waits for has not ended."""
 
 
-class TypeAhead(App[None]):
+class TypeAhead(App[T]):
     """Passes keys and pasted text on one at a time.
 
     Textual sends a key at once to what has the focus then. One typed right behind another that
