@@ -168,7 +168,7 @@ def rect_of(box: PageBox | None) -> Rect | None:
 
 def lacking(page: Page | None) -> str:
     """What the service does not say: `The service gives no boxes.`; empty when it says all."""
-    if page is None:
+    if page is None or not page.markdown.strip():
         return ""
     missing = []
     if not any(_rect(block, page) for block in blocks_of(page)):

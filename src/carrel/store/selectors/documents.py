@@ -60,8 +60,8 @@ def page_marks(state: DocumentState) -> tuple[PageMark, ...]:
 
 
 def confidence(page: Page | None) -> str:
-    """`98 % sure, 3 doubtful`; empty where the service gives no scores."""
-    if page is None or page.confidence_scores is None:
+    """`98 % sure, 3 doubtful`; empty where there is no text, or the service gives no scores."""
+    if page is None or page.confidence_scores is None or not page.markdown.strip():
         return ""
     words = f"{percent(page.confidence_scores.average_page_confidence_score)} sure"
     found = len(doubtful(page))

@@ -6,7 +6,15 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from carrel.store.selectors.words import Badge, age, count, one_line, range_words, size
+from carrel.store.selectors.words import (
+    Badge,
+    age,
+    count,
+    one_line,
+    range_words,
+    size,
+    type_words,
+)
 
 if TYPE_CHECKING:
     from carrel.store.libraries import LibrariesState
@@ -140,12 +148,12 @@ def document_facts(document: Document, now: float) -> tuple[tuple[str, str], ...
         ("Service says", str(document.process_status or document.processing_status)),
         ("Pages", "–" if document.number_of_pages is None else count(document.number_of_pages)),
         ("Size", size(document.size)),
-        ("Type", document.mime_type or "–"),
+        ("Type", type_words(document.mime_type, document.name)),
         ("Added", age(now - document.created_at.timestamp())),
         ("Tokens", count(document.tokens_processing_total)),
     ]
     if document.expires_at is not None:
-        facts.append(("Expires", f"{document.expires_at:%Y-%m-%d}"))
+        facts.append(("Expires", f"{document.expires_at.astimezone():%Y-%m-%d}"))
     attributes = (document.attributes or {}).items()
     return (*facts, *((one_line(name), one_line(_value(value))) for name, value in attributes))
 

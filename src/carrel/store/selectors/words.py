@@ -9,6 +9,9 @@ from typing import Literal
 Role = Literal["ready", "busy", "waiting", "failed", "hosted", "muted"]
 """What a mark means; a face gives each a colour, never colour alone."""
 
+LONG_TYPE = 24
+"""Letters of a MIME type that a narrow pane still shows."""
+
 MINUTE, HOUR, DAY = 60, 3600, 86400
 
 
@@ -35,6 +38,13 @@ def shortened(name: str, room: int) -> str:
     if len(name) <= kept + 1:
         return name
     return f"{name[: kept - kept // 2]}…{name[len(name) - kept // 2 :]}"
+
+
+def type_words(mimetype: str | None, name: str) -> str:
+    """A file's type; the ending of its name where the type is as long as that of office files."""
+    ending = name.rpartition(".")[2]
+    long = mimetype is not None and len(mimetype) > LONG_TYPE
+    return ending if long and 0 < len(ending) < len(name) else mimetype or "–"
 
 
 def count(number: int) -> str:

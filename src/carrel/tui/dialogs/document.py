@@ -8,7 +8,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.widgets import Button, Label, Static
 
-from carrel.store.attributes import from_text, to_text
+from carrel.store.attributes import KINDS, from_text, to_text
 from carrel.store.problem import ProblemError
 from carrel.tui import labels
 from carrel.tui.dialogs.dialog import Dialog, buttons, hint
@@ -44,7 +44,7 @@ class DocumentForm(Dialog[Said]):
         yield Field(self._start.name)
         yield Label("Attributes, one a line, such as year: 2024")
         yield Area(to_text(self._start.attributes))
-        yield hint("An agent or a search may ask for documents with certain attributes.")
+        yield hint(KINDS)
         yield buttons(("cancel", "Leave it"), ("save", "F2 Save"))
 
     def on_mount(self) -> None:

@@ -1,5 +1,6 @@
 """The sample, step by step, and where to look at what came of it."""
 
+import time
 from collections.abc import Callable
 from typing import ClassVar
 
@@ -12,6 +13,7 @@ from textual.widgets import Button, Static
 from carrel import samples
 from carrel.store.samples import SampleService, SampleState, Step
 from carrel.store.selectors.chat import source_words
+from carrel.store.selectors.words import duration
 from carrel.store.watch import watch
 from carrel.tui import labels
 from carrel.tui.dialogs.dialog import Dialog, buttons, hint
@@ -50,7 +52,9 @@ class SampleDialog(Dialog[str]):
         )
 
     def on_mount(self) -> None:
+        self._begun = (0, time.monotonic())
         self.query_one(".buttons").display = False
+        self._ticker = self.set_interval(1, lambda: self._show(self._service.slice.value))
         self._service.play()
         self._close = watch(self._service.slice, self._show, deliver=self.call_later)
 
@@ -61,7 +65,11 @@ class SampleDialog(Dialog[str]):
     def _show(self, state: SampleState) -> None:
         if not self.is_attached:
             return
-        lines = [_line(step) for step in state.steps]
+        now = time.monotonic()
+        done = sum(step.status == "done" for step in state.steps)
+        if done != self._begun[0]:
+            self._begun = (done, now)
+        lines = [_line(step, now - self._begun[1]) for step in state.steps]
         if state.answer is not None:
             lines += [Content(""), Content.styled(samples.QUESTION, "bold")]
             lines.append(labels.block(state.answer.text))
@@ -71,6 +79,7 @@ class SampleDialog(Dialog[str]):
             lines += [Content(""), labels.block(str(state.error), "$failed")]
         self.query_one("#steps", Static).update(Content("\n").join(lines))
         if state.done:
+            self._ticker.stop()
             self.query_one(".hint").display = False
             self.query_one(".buttons").display = True
             self.query_one("#chat").focus()
@@ -79,8 +88,9 @@ class SampleDialog(Dialog[str]):
         self.dismiss(event.button.id)
 
 
-def _line(step: Step) -> Content:
+def _line(step: Step, seconds: float) -> Content:
     mark, colour = _MARKS[step.status]
     words = labels.line(step.words, "$muted" if step.status == "waiting" else "")
-    result = labels.line(f"  {step.result}" if step.result else "", "$muted")
+    shown = duration(int(seconds)) if step.status == "running" and seconds >= 1 else step.result
+    result = labels.line(f"  {shown}" if shown else "", "$muted")
     return Content.assemble((f"{mark} ", colour), words, result)

@@ -127,7 +127,8 @@ class DocumentPlace(Place):
         picture, text = self.picture, self.text
         picture.border_title = labels.title(self._title(state))
         below = chosen_block(state) or option_words(state.options)
-        picture.border_subtitle = labels.line(f"{below} · {MOVES}" if picture.filling else below)
+        moves = MOVES if picture.filling else ""
+        picture.border_subtitle = labels.line(" · ".join(filter(None, (below, moves))))
         text.border_title = labels.title("Text", self._form, confidence(state.page))
         below = mark_words(state) or changed_words(state) or lacking(state.page)
         text.border_subtitle = labels.line(below)

@@ -25,7 +25,7 @@ from carrel.store.selectors.files import (
     ocr_runs,
     title,
 )
-from carrel.store.selectors.words import view_words
+from carrel.store.selectors.words import type_words, view_words
 from carrel.tui import filing, labels
 from carrel.tui.dialogs.path import PathDialog
 from carrel.tui.screens.place import Place, Way, empty
@@ -166,7 +166,7 @@ class FilesPlace(Place):
         rows = [
             ("Size", Content(row.size)),
             ("Purpose", labels.line(row.purpose)),
-            ("Type", labels.line(file.mimetype or "–")),
+            ("Type", labels.line(type_words(file.mimetype, file.filename))),
             ("Created", Content(row.created)),
             ("OCR", labels.badge(row.ocr) or Content.styled("not run", "$muted")),
             ("Source", labels.line(str(file.source))),
@@ -174,12 +174,15 @@ class FilesPlace(Place):
         if file.expires_at is not None:
             expires = time.strftime("%Y-%m-%d", time.gmtime(file.expires_at))
             rows.append(("Expires", Content(expires)))
+        run = self._runs.get(file.id)
+        why = (labels.block(run.error.detail, "$failed"),) if run and run.error else ()
         details.show_file(
             file.filename,
             [
                 labels.line(file.filename, "bold"),
                 labels.short_id(file.id),
                 labels.fields(*rows),
+                *why,
                 Content(""),
                 _key("enter", "opens and reads it"),
                 _key("y", "copies link, name, id"),
@@ -212,10 +215,12 @@ class FilesPlace(Place):
         return self.store.files.slice.value.find(self.table.key)
 
     def _chosen(self) -> list[File]:
-        """The marked files, else the one under the cursor."""
+        """The marked files in their order, else the one under the cursor."""
         state = self.store.files.slice.value
-        ids = sorted(state.marked) or [self.table.key or ""]
-        return [file for file in map(state.find, ids) if file is not None]
+        if not state.marked:
+            return [file for file in (self._file(),) if file is not None]
+        known = map(state.at, range(state.total or len(state.items)))
+        return [file for file in known if file is not None and file.id in state.marked]
 
     def on_virtual_table_opened(self, event: VirtualTable.Opened) -> None:
         self._open()
@@ -279,7 +284,7 @@ class FilesPlace(Place):
         filing.narrow(self)
 
     def back(self) -> None:
-        if isinstance(self.focused, Input):
+        if self.focused is not self.table:
             self.table.focus()
         elif self.store.files.slice.value.narrowed:
             self.query_one(Filter).end()

@@ -53,6 +53,7 @@ NO_DOCUMENTS = empty(
     Way("s", "Sync a folder"),
     Way("a", "Add one of the files"),
 )
+LOADING = Content.styled("Loading …", "$muted")
 
 
 class LibrariesPlace(Place):
@@ -88,7 +89,7 @@ class LibrariesPlace(Place):
                 Column("Status", 15),
                 Column("Pages", 5, rank=3, right=True),
                 Column("Added", 10, rank=2),
-                Column("Summary", 24, rank=4),
+                Column("Summary", least=24, rank=4),
                 id="documents",
             )
             yield VirtualTable(
@@ -138,6 +139,8 @@ class LibrariesPlace(Place):
             self.libraries.say(*self.explain(state.error))
         elif state.loaded:
             self.libraries.say(*NO_LIBRARIES)
+        else:
+            self.libraries.say(LOADING)
         if state.selected is not None and state.selected != self.libraries.key:
             self.libraries.point_at(state.selected)
         self._show_folders(self.store.sync.slice.value)
@@ -164,7 +167,7 @@ class LibrariesPlace(Place):
         if library is None:
             table.say()
         elif state.total is None:
-            table.say(Content.styled("Loading …", "$muted"))
+            table.say(LOADING)
         else:
             table.say(*NO_DOCUMENTS)
 
@@ -206,13 +209,20 @@ class LibrariesPlace(Place):
         return state.library(state.selected)
 
     def _document(self) -> Document | None:
-        return self.store.libraries.slice.value.find(self.documents.key)
+        """The document under the cursor, or that of the hit under it."""
+        state = self.store.libraries.slice.value
+        if not state.query.strip():
+            return state.find(self.documents.key)
+        hits, at = state.hits, self.hits.cursor
+        return state.find(hits[at].document_id) if at < len(hits) else None
 
     def _chosen(self) -> list[Document]:
-        """The marked documents, else the one under the cursor."""
+        """The marked documents in their order, else the one under the cursor."""
         state = self.store.libraries.slice.value
-        ids = sorted(state.marked) or [self.documents.key or ""]
-        return [document for document in map(state.find, ids) if document is not None]
+        if not state.marked or state.query.strip():
+            return [document for document in (self._document(),) if document is not None]
+        known = map(state.at, range(state.total or 0))
+        return [each for each in known if each is not None and each.id in state.marked]
 
     def on_virtual_table_moved(self, event: VirtualTable.Moved) -> None:
         if event.table is self.libraries:

@@ -10,6 +10,7 @@ from textual.widgets import Static
 
 from carrel.store.previews import PreviewService, PreviewState
 from carrel.store.selectors.files import preview_lines
+from carrel.store.selectors.words import shortened
 from carrel.tui import labels
 from carrel.tui.widgets.picture import PagePicture
 
@@ -18,6 +19,7 @@ class FileDetails(Vertical):
     """The first page or the beginning of the text, then names and values."""
 
     DEFAULT_CSS = """
+    FileDetails:focus-within { border: round $accent; border-title-color: $accent; }
     FileDetails #text { height: 1fr; padding: 0 1; }
     FileDetails PagePicture { height: 1fr; scrollbar-gutter: auto; }
     FileDetails #facts { height: auto; max-height: 60%; padding: 1 1 0 1; }
@@ -30,9 +32,7 @@ class FileDetails(Vertical):
         self._said: Content | None = None
 
     def compose(self) -> ComposeResult:
-        picture = PagePicture(id="picture")
-        picture.can_focus = False
-        yield picture
+        yield PagePicture(id="picture")
         with VerticalScroll(id="text"):
             yield Static()
         yield Static(id="facts")
@@ -50,7 +50,8 @@ class FileDetails(Vertical):
     def show_preview(self, name: str, state: PreviewState) -> None:
         """Shows a look into the file of this name."""
         pages = f"{state.page_count:,} pages" if (state.page_count or 0) > 1 else ""
-        self.border_title = labels.title(name or "Details", pages)
+        room = self.size.width - 4 - (len(pages) + 3 if pages else 0)
+        self.border_title = labels.title(shortened(name, room) or "Details", pages)
         before, self._shown = self._shown, state
         texts = state.kind in ("text", "lines")
         picture = self.query_one(PagePicture)

@@ -10,6 +10,7 @@ from textual.widgets import Static
 from carrel.store.selectors.libraries import (
     HitRow,
     document_facts,
+    document_phase,
     document_status,
     library_facts,
 )
@@ -57,19 +58,20 @@ class LibraryDetails(VerticalScroll):
         if document is None:
             self._put()
             return
-        status = labels.fields(("Status", labels.badge(document_status(document))))
+        status = ("Status", labels.badge(document_status(document)))
         parts = [
             labels.line(document.name, "bold"),
             labels.short_id(document.id),
             Content(""),
-            status,
-            _fields(document_facts(document, time.time())),
+            _fields(document_facts(document, time.time()), status),
         ]
         if document.error:
             parts += [Content(""), labels.block(document.error, "$failed")]
         if document.summary:
             parts += _part("Summary", document.summary)
-        if text is None:
+        if document_phase(document) == "failed":
+            parts += [Content(""), Content.styled("R processes it again", "$muted")]
+        elif text is None:
             parts += [Content(""), Content.styled("v shows the text, enter opens it", "$muted")]
         else:
             parts += _part("Text", text[:TEXT_SHOWN])
@@ -85,5 +87,5 @@ def _part(name: str, text: str) -> list[Content]:
     return [Content(""), Content.styled(name, "$muted"), labels.block(text)]
 
 
-def _fields(facts: tuple[tuple[str, str], ...]) -> Content:
-    return labels.fields(*((name, labels.line(value)) for name, value in facts))
+def _fields(facts: tuple[tuple[str, str], ...], *first: tuple[str, Content]) -> Content:
+    return labels.fields(*first, *((name, labels.line(value)) for name, value in facts))
