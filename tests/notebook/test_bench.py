@@ -295,6 +295,28 @@ def test_an_unknown_field_names_the_right_one(bench: Bench) -> None:
         bench.create_agent("x", instruction="Be kind.")  # type: ignore[call-arg]
 
 
+def test_an_unknown_argument_of_a_call_names_the_right_one(bench: Bench) -> None:
+    with pytest.raises(
+        TypeError, match=r"bench.ask has no option 'versions': did you mean version"
+    ):
+        bench.ask("support", "Hello!", versions=1)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="did you mean versions"):
+        bench.chat("support", version=1)
+    with pytest.raises(TypeError, match="did you mean heigh"):
+        bench.library("contracts", heigth=300)
+    with pytest.raises(TypeError, match="with an agent"):
+        bench.chat(height=300)
+
+
+def test_what_cannot_be_is_an_error_in_words(bench: Bench) -> None:
+    with pytest.raises(BenchError, match="temperature: Input should be less than or equal to 1"):
+        bench.create_agent("hot", model="m", temperature=3)
+    with pytest.raises(BenchError, match="A library needs a name"):
+        bench.create_library(" ")
+    with pytest.raises(TypeError, match="needs a name"):
+        bench.tool(lambda city: "sunny")
+
+
 def test_a_call_that_takes_too_long_is_stopped(bench: Bench, lease: Path) -> None:
     with pytest.raises(BenchError, match=r"stopped after 0\.01 seconds"):
         bench.ocr(lease, timeout=0.01)
@@ -331,6 +353,9 @@ async def test_the_synchronous_client_works_inside_a_running_loop(bench: Bench) 
 def test_the_client_names_what_it_has(bench: Bench) -> None:
     with pytest.raises(AttributeError, match="files, agents"):
         _ = bench.client.file
+    with pytest.raises(AttributeError, match=r"client.files has content, delete"):
+        _ = bench.client.files.lst
+    assert repr(bench.client.files) == "<client.files>"
     assert "upload" in dir(bench.client.files)
     assert "libraries" in dir(bench.client)
 
@@ -341,6 +366,10 @@ def test_a_closed_bench_leaves_no_thread_and_no_panel(bench: Bench) -> None:
     bench.close()
     assert "carrel-store" not in {thread.name for thread in threading.enumerate()}
     assert [panel.comm for panel in panels] == [None, None]
+    assert repr(bench) == "<Bench, closed>"
+    for call in (lambda: bench.client.files, lambda: bench.ask("support", "Hello!")):
+        with pytest.raises(BenchError, match="The bench is closed"):
+            call()
 
 
 def test_the_sample_answers_from_its_document(bench: Bench) -> None:

@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import Any, Self, TypedDict, TypeVar, Unpack, overload
 from weakref import WeakSet
 
+from pydantic import ValidationError
+
 from carrel.config import ConfigError, load_profile
 from carrel.notebook import display
 from carrel.notebook.activity import ActivityPanel
 from carrel.notebook.agent import AgentPanel
 from carrel.notebook.agent_fields import AgentFields
-from carrel.notebook.calls import as_answer, done, last_answer
+from carrel.notebook.calls import as_answer, checked, done, last_answer
 from carrel.notebook.chat import ChatPanel
 from carrel.notebook.client import SyncClient
 from carrel.notebook.compare import ComparePanel
@@ -30,7 +32,7 @@ from carrel.store.activity import ActivityItem, ActivityService, ActivityState
 from carrel.store.agents import AgentsService
 from carrel.store.chat import ChatService
 from carrel.store.documents import DocumentsService, Source
-from carrel.store.drafts import Draft
+from carrel.store.drafts import Draft, complaints
 from carrel.store.libraries import LibrariesService
 from carrel.store.loop import OwnerLoop
 from carrel.store.problem import Problem, ProblemError
@@ -134,6 +136,7 @@ class Bench:
         }
         return self._kept(Workbench(self._store, panels))
 
+    @checked
     def library(self, library: str | Library, **options: Any) -> LibraryPanel:
         """A panel of one library, by name or id: documents, upload, search."""
         store, chosen = self._store, self._library(library)
@@ -143,6 +146,7 @@ class Bench:
         self._together.join(service)
         return self._kept(LibraryPanel(store, service, **options))
 
+    @checked
     def agent(self, agent: str | Agent, **options: Any) -> AgentPanel:
         """A panel of one agent, by name or id: versions, what differs, make active, edit."""
         store, chosen = self._store, self._agent(agent)
@@ -162,6 +166,7 @@ class Bench:
         self, agent: str | Agent, *, versions: Sequence[int], **options: Any
     ) -> ComparePanel: ...
 
+    @checked
     def chat(
         self,
         agent: str | Agent | None = None,
@@ -174,6 +179,8 @@ class Bench:
         With `versions` the same questions go to each of them, side by side.
         """
         if agent is None:
+            if versions is not None or options:
+                raise TypeError("bench.chat() takes versions, height and layout with an agent.")
             return self._chats
         chosen = self._agent(agent)
         if versions is None:
@@ -207,10 +214,12 @@ class Bench:
 
     # calls
 
+    @checked
     def upload(self, path: str | Path, *, timeout: float | None = None) -> File:
         """Uploads a file."""
         return done(self._store.files.upload(Path(path)), timeout)
 
+    @checked
     def ocr(self, document: str | Path | File, *, timeout: float | None = None) -> Reading:
         """Reads a document: a path, which is uploaded first, or a file that is there already."""
         file = document if isinstance(document, File) else self.upload(document, timeout=timeout)
@@ -225,10 +234,12 @@ class Bench:
             lambda **options: self._kept(DocumentPanel(self._store, service, **options)),
         )
 
+    @checked
     def create_library(self, name: str, description: str | None = None) -> Library:
         """Makes a library."""
         return done(self._store.libraries.create(name, description))
 
+    @checked
     def add(
         self,
         library: str | Library,
@@ -247,6 +258,7 @@ class Bench:
         )
         return self.wait_ready(added, timeout=timeout) if wait else added
 
+    @checked
     def sync(
         self,
         library: str | Library,
@@ -273,6 +285,7 @@ class Bench:
         assert state.summary is not None, "it has ended"
         return Synced(path, state.summary)
 
+    @checked
     def wait_ready(self, document: Document, *, timeout: float | None = None) -> Document:
         """Waits until a library's document is processed, and gives it as it is then."""
         ready = self._run(_processed(self._store, document), timeout)
@@ -281,6 +294,7 @@ class Bench:
             raise BenchError(Problem(f"{ready.name} was not processed", reason))
         return ready
 
+    @checked
     def create_agent(self, name: str, **fields: Unpack[AgentOptions]) -> Agent:
         """Makes an agent; without a model it gets the service's first."""
         done(self._store.session.ready())
@@ -290,6 +304,7 @@ class Bench:
             made = self._changed(blank, **fields).create()
         return done(self._store.agents.create(made))
 
+    @checked
     def edit_agent(self, agent: str | Agent, **fields: Unpack[AgentOptions]) -> Agent:
         """Makes the next version of an agent: these fields changed, the rest as it is."""
         old = self._agent(agent)
@@ -301,6 +316,7 @@ class Bench:
             )
         return done(self._store.agents.update(old.id, change))
 
+    @checked
     def ask(
         self,
         agent: str | Agent,
@@ -318,6 +334,7 @@ class Bench:
         done(service.send(text), timeout)
         return last_answer(service.slice.value)
 
+    @checked
     def sample(self, *, timeout: float | None = None) -> Answer:
         """Plays the shipped sample: reads it, searches it in a library, asks an agent about it."""
         done(self._store.sample.play(), timeout)
@@ -340,6 +357,8 @@ class Bench:
         self.close()
 
     def __repr__(self) -> str:
+        if self._store.loop.closed:
+            return "<Bench, closed>"
         return f"<Bench {header(self._store.session.slice.value)}>"
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[Json, Json] | None:
@@ -367,7 +386,12 @@ class Bench:
         if "libraries" in options:
             changes["libraries"] = [self._library(one).id for one in options["libraries"]]
         known = AgentFields.of(draft).model_dump()
-        return AgentFields.model_validate({**known, **changes}).onto(draft)
+        try:
+            fields = AgentFields.model_validate({**known, **changes})
+        except ValidationError as error:
+            wrong = " ".join(complaints(error))
+            raise BenchError(Problem("An agent cannot be like this", wrong)) from None
+        return fields.onto(draft)
 
 
 @contextmanager

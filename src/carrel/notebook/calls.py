@@ -1,17 +1,23 @@
 """Calls from code: they wait for their result, and what goes wrong is an error in words."""
 
-from typing import TypeVar
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
 
 from carrel.notebook.errors import BenchError
+from carrel.notebook.panel import OPTIONS, no_option
 from carrel.notebook.results import Answer
 from carrel.store.chat_state import ChatState
 from carrel.store.conversation import Turn
 from carrel.store.handle import Handle
 from carrel.store.problem import Problem
 from carrel.store.selectors.chat import call_words
+from carrel.store.store import Store
 from carrel.wire.completions import Usage
 
 T = TypeVar("T")
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 def done(handle: Handle[T], timeout: float | None = None) -> T:
@@ -34,6 +40,29 @@ def done(handle: Handle[T], timeout: float | None = None) -> T:
     if handle.outcome == "cancelled":
         raise BenchError(Problem("It was stopped", "", "Run the cell again to start anew."))
     return result  # type: ignore[return-value]  # None only where T has it
+
+
+def checked(method: F) -> F:
+    """Makes unknown keyword arguments of a bench's method, and calls once it is closed, errors
+    in words."""
+    _, *names = inspect.signature(method).parameters
+    if names[-1] == "options":  # those of the panel that it makes
+        names[-1:] = OPTIONS
+
+    @functools.wraps(method)
+    def call(bench: Any, *args: Any, **kwargs: Any) -> Any:
+        for name in () if names[-1] == "fields" else kwargs.keys() - set(names):
+            raise TypeError(no_option(f"bench.{method.__name__}", name, names))
+        check_open(bench._store)
+        return method(bench, *args, **kwargs)
+
+    return cast(F, call)
+
+
+def check_open(store: Store) -> None:
+    """Raises a BenchError once the bench is closed."""
+    if store.loop.closed:
+        raise BenchError(Problem("The bench is closed", "", "carrel.connect() makes another."))
 
 
 def last_answer(state: ChatState) -> Answer:

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import AbstractAsyncContextManager, contextmanager
 from typing import Any, TypeVar
 
+from carrel.notebook.calls import check_open
 from carrel.notebook.errors import BenchError
 from carrel.store.problem import ProblemError
 from carrel.store.store import Store
@@ -32,6 +33,7 @@ class SyncClient:
     def __getattr__(self, name: str) -> Any:
         if name not in _AREAS:
             raise AttributeError(f"The client has {', '.join(_AREAS)} and aio, not {name!r}.")
+        check_open(self._store)
         return _Area(self._store, name)
 
     def __dir__(self) -> list[str]:
@@ -48,8 +50,16 @@ class _Area:
         self._store = store
         self._name = name
 
+    def __repr__(self) -> str:
+        return f"<client.{self._name}>"
+
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        method = getattr(self._area(), name)
+        if name.startswith("_"):  # a host asks how it is shown; that is no reason to connect
+            raise AttributeError(name)
+        method = getattr(self._area(), name, None)
+        if method is None:
+            calls = ", ".join(dir(self))
+            raise AttributeError(f"client.{self._name} has {calls}, not {name!r}.")
 
         @functools.wraps(method)
         def call(*args: Any, **kwargs: Any) -> Any:

@@ -34,7 +34,9 @@ Json = dict[str, Any]
 Cell = str | Json | None
 Intent = Callable[..., Coroutine[Any, Any, object]]
 
-_OPTIONS = ("height", "layout")
+OPTIONS = ("height", "layout")
+"""What every panel takes."""
+
 _NOT_UNDERSTOOD = Problem(
     "The panel asked for something unknown",
     "Its page is from another version.",
@@ -104,8 +106,8 @@ class Panel(anywidget.AnyWidget):
     def __init__(self, store: Store, **options: Any) -> None:
         self._watches: list[Callable[[], None]] = []
         self._views: set[str] = set()
-        for name in options.keys() - set(_OPTIONS):
-            raise TypeError(no_option(type(self).__name__, name, _OPTIONS))
+        for name in options.keys() - set(OPTIONS):
+            raise TypeError(no_option(type(self).__name__, name, OPTIONS))
         self._store = store
         self._files = BrowserFiles(self._post)
         super().__init__(state=self._state(), **options)

@@ -107,6 +107,8 @@ class LibrariesService(Area[LibrariesState]):
         """Makes a library and selects it."""
         from carrel.wire.libraries import LibraryCreate
 
+        if not name.strip():
+            raise ProblemError(Problem("A library needs a name", "This one has none."))
         client = await self._session.client()
         library = await client.libraries.create(LibraryCreate(name=name, description=description))
         self._choose(library.id)

@@ -64,6 +64,11 @@ class OwnerLoop:
         self._thread.join()
         self._loop.close()
 
+    @property
+    def closed(self) -> bool:
+        """Whether it has ended."""
+        return self._loop.is_closed()
+
     def _is_here(self) -> bool:
         try:
             return asyncio.get_running_loop() is self._loop

@@ -27,10 +27,12 @@ class Toolbox:
         """Registers a function under its own name, in place of one of that name.
 
         Raises:
-            TypeError: its parameters cannot be described to a model.
+            TypeError: it has no name, or its parameters cannot be described to a model.
         """
         from pydantic import PydanticUserError
 
+        if not getattr(function, "__name__", "").isidentifier():
+            raise TypeError("A function that agents may call needs a name: define it with def.")
         try:
             _schema(function)
         except PydanticUserError as error:

@@ -216,3 +216,32 @@ def test_what_is_said_is_never_markup(page: Page) -> None:
     ], sessions=[{"id": "s1", "name": EVIL, "note": "now"}]))  # fmt: skip
     expect(page.get_by_text(EVIL).first).to_be_visible()
     assert page.evaluate("window.hacked") is None
+
+
+def test_in_a_narrow_panel_a_source_covers_the_transcript(page: Page) -> None:
+    source = {"id": 1, "label": "[1] lease.pdf p.7", "title": "Source 1", "snippet": "Three."}
+    source |= {"cited": True, "box": None}
+    page.set_viewport_size({"width": 500, "height": 700})
+    question = turn(0, "user", ["<p>?</p>"])
+    answer = turn(1, "assistant", ["<p>Three.</p>"], sources_title="Sources", sources=[source])
+    mount(page, "chat", chat_state(question, answer))
+    page.get_by_role("button", name="[1] lease.pdf p.7").click()
+    room = page.get_by_role("complementary", name="Source").bounding_box()
+    assert room and room["width"] > 480
+    page.get_by_role("button", name="Close").click()
+    expect(page.get_by_role("textbox", name="Message")).to_be_visible()
+
+
+def test_a_draft_is_among_those_who_may_answer(page: Page) -> None:
+    mount(page, "chat", chat_state(draft=True, title="support draft", agent="a1"))
+    who = page.get_by_label("Answered by")
+    expect(who.locator("option:checked")).to_have_text("support draft")
+    who.select_option("support v0")
+    assert sent(page, "choose")[0]["args"] == {"agent": "a1", "version": 0}
+
+
+def test_a_question_that_was_asked_from_around_is_not_edited_here(page: Page) -> None:
+    mount(page, "chat", chat_state(turn(0, "user", ["<p>How long?</p>"]), asks=False))
+    expect(page.get_by_role("button", name="Edit")).to_have_count(0)
+    page.get_by_label("Transcript").press("e")
+    assert sent(page, "edit") == []
