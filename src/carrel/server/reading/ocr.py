@@ -76,7 +76,8 @@ def _readable(lines: list[tuple[Quad, ReadLine]]) -> list[tuple[Quad, ReadLine]]
     read = [
         (quad, line) for quad, line in lines if line.words and line.confidence >= _LEAST_CERTAIN
     ]
-    if len(lines) - len(read) < max(_UNREADABLE, len(read)):
+    unread = len(lines) - len(read)
+    if unread < _UNREADABLE or unread <= len(read):
         return read
     return [
         found if found in read else (found[0], ReadLine(_UNREAD, found[1].confidence, []))

@@ -1,7 +1,8 @@
 """rapidocr at work inside the OCR process: where text stands in a picture, and what it says.
 
 Its models know the letters of the European languages that are written in Latin, and Chinese and
-Japanese; not Vietnamese, Greek, Cyrillic, Arabic, Hebrew, Korean or the scripts of India.
+Japanese; not those of Vietnamese, Cyrillic, Hebrew, Arabic, Thai, Korean or the scripts of India,
+and Greek ones only without accents.
 """
 
 import logging
