@@ -331,8 +331,13 @@ class VirtualTable(Steady, ScrollView, can_focus=True):
         style = self.get_visual_style("table--cursor") if is_cursor else self.visual_style
         if row is None:
             return self._draw((Content.styled("…", "$muted"),), Content(" " * GAP), style, width)
-        here = Content.styled("▸", "$accent" if self.has_focus else "$muted") if is_cursor else None
-        mark = Content("").join(each for each in (row.mark, here) if each is not None)
+        mark = row.mark
+        if mark is None:
+            mark = (
+                Content.styled("▸", "$accent" if self.has_focus else "$muted")
+                if is_cursor
+                else Content(" ")
+            )
         return self._draw(row.cells, mark.truncate(GAP, pad=True), style, width, row.rest)
 
     def _draw(
