@@ -49,6 +49,8 @@ def chat(
 
 
 async def _stream(client: "Client", request: "CompletionRequest") -> None:
+    from carrel.store.selectors.chat import CUT, source_words
+
     sources: Sequence[Passage] = []
     reason: str | None = None
     written = False
@@ -69,12 +71,11 @@ async def _stream(client: "Client", request: "CompletionRequest") -> None:
         if written:
             print()  # an answer that was stopped ends its line too
     for source in sources:
-        page = "" if source.page is None else f" p. {source.page + 1}"
-        output.note(f"[{source.index}] {output.one_line(source.document_name)}{page}")
+        output.note(source_words(source))
     if reason == "error":
         raise CommandError("The service failed while it answered. Try again.")
     if reason in ("length", "model_length"):
-        output.note("The answer was cut off: it reached the longest it may be.")
+        output.note(CUT)
 
 
 def _text(content: object) -> str:
