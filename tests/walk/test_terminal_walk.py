@@ -94,6 +94,19 @@ def test_the_walk(tmp_path: Path, home: Path) -> None:
         app.press("2")
         app.wait_for(r"● Ready", timeout=120)
 
+        # What a search finds opens at its place, and a block of the page fills the window.
+        app.press("/")
+        app.type("notice")
+        app.press("enter")
+        app.wait_for(r"lease scan\.pdf +1 .*«[Nn]otice»")
+        app.press("enter")
+        app.wait_for(r"\[3 Document\]")
+        app.wait_for("three months", timeout=120)
+        app.press("j", "z")
+        app.wait_for(r"filled[\s\S]*▀{50}")
+        app.press("6")
+        app.wait_for(r"\[6 Activity\][\s\S]*OCR +lease scan\.pdf")
+
         # An agent with that library, then its version 1 beside version 0.
         app.press("4")
         app.wait_for(r"\[4 Agents\]")
