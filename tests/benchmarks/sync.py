@@ -24,7 +24,7 @@ from benchmarks.report import Figure
 from carrel.client import Client
 from carrel.config import folders
 from carrel.sync.contents import Content
-from carrel.sync.ledger import Ledger, Settings
+from carrel.sync.ledger import Ledger, Mark, Settings
 from carrel.sync.plan import Known
 from carrel.sync.rules import Rules
 from carrel.sync.runner import AT_ONCE, Runner
@@ -60,7 +60,7 @@ def _unchanged(server: RunningServer, folder: Path) -> Iterable[Figure]:
         ledger.set_files(entry, {}, files)
         for path in found:
             ledger.put(entry, path, Known(path, path))
-        ledger.set_count(entry, 0)
+        ledger.set_mark(entry, Mark(0, None))
     command = [sys.executable, "-m", "carrel", "sync", str(folder), "--library", library]
     environ = {**os.environ, "CARREL_URL": server.url, "CARREL_API_KEY": server.api_key}
     times, floors = [], []

@@ -21,7 +21,8 @@ class StrictLibrary:
     """One library, by the documented endpoints alone.
 
     Its hashes are MD5, of an algorithm that the interface does not name; an upload is answered
-    with 200 whether the document is new or not. `meddle` may answer a request in its place.
+    with 200 whether the document is new or not; the newest is listed first. `meddle` may answer
+    a request in its place.
     """
 
     documents: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -118,7 +119,7 @@ class StrictLibrary:
         if query.keys() - {"page", "page_size", "sort_by", "sort_order"}:
             return reply({"detail": "unknown parameter"}, 422)
         page, size = int(query["page"]), int(query["page_size"])
-        documents = list(self.documents.values())
+        documents = list(reversed(self.documents.values()))
         pages = -(-len(documents) // size)
         pagination = {
             "current_page": page,

@@ -53,7 +53,7 @@ async def test_nothing_changed_is_seen_by_one_question(desk: Desk) -> None:
     summary = await desk.sync()
     assert not summary.changed
     assert summary.files == 1
-    assert desk.library.requests == [("GET", f"/v1/libraries/{LIBRARY}")]
+    assert desk.library.requests == [("GET", f"/v1/libraries/{LIBRARY}/documents")]
 
 
 async def test_a_touched_file_is_read_again_and_no_more(desk: Desk) -> None:
@@ -179,6 +179,33 @@ async def test_what_someone_deleted_comes_back(desk: Desk) -> None:
     del desk.library.documents[gone]
     assert (await desk.sync()).uploaded == 1
     assert set(desk.library.held) == {"a.txt", "b.txt"}
+
+
+async def test_what_someone_replaced_comes_back(desk: Desk) -> None:
+    desk.write("a.txt", "one")
+    desk.write("b.txt", "two")
+    await desk.sync()
+    desk.library.add("another.txt", b"three")
+    del desk.library.documents[next(iter(desk.library.documents))]
+    assert (await desk.sync()).uploaded == 1
+    assert set(desk.library.held) == {"a.txt", "b.txt", "another.txt"}
+    assert not (await desk.sync()).changed
+
+
+async def test_what_others_do_while_a_sync_ends_is_seen_by_the_next(desk: Desk) -> None:
+    desk.write("a.txt", "one")
+    desk.write("b.txt", "two")
+
+    def replaced(request: Request) -> None:
+        if request.method == "GET" and desk.library.asked("POST") == 2:
+            desk.library.meddle = lambda request: None
+            desk.library.add("another.txt", b"three")
+            del desk.library.documents[next(iter(desk.library.documents))]
+
+    desk.library.meddle = replaced
+    await desk.sync()
+    assert (await desk.sync()).uploaded == 1
+    assert set(desk.library.held) == {"a.txt", "b.txt", "another.txt"}
 
 
 async def test_more_documents_than_a_page(desk: Desk) -> None:
@@ -446,6 +473,20 @@ def test_a_ledger_of_a_newer_version_is_refused(tmp_path: Path) -> None:
     database.close()
     with pytest.raises(SyncError, match="newer version"):
         Ledger(tmp_path)
+
+
+async def test_a_ledger_of_an_older_version_is_brought_up(desk: Desk, tmp_path: Path) -> None:
+    desk.write("a.txt", "one")
+    home = tmp_path / "older"
+    with Ledger(home) as ledger:
+        await replace(desk, ledger=ledger).sync()
+    with sqlite3.connect(home / "ledger.db") as database:
+        database.execute("ALTER TABLE folders DROP COLUMN newest")
+        database.execute("PRAGMA user_version=1")
+    database.close()
+    with Ledger(home) as ledger:
+        assert not (await replace(desk, ledger=ledger).sync()).changed
+    assert desk.library.asked("POST") == 1
 
 
 async def test_a_full_disk_ends_it_and_is_said(desk: Desk) -> None:

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BufferedWriter
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from carrel.locking import Locked, lock_file
 from carrel.sync.contents import Content
@@ -21,7 +21,7 @@ from carrel.sync.errors import SyncError
 from carrel.sync.plan import Known
 from carrel.sync.scan import Stat
 
-FORMAT = 1
+FORMAT = 2
 
 _SCHEMA = """
 CREATE TABLE folders (
@@ -29,7 +29,7 @@ CREATE TABLE folders (
     service TEXT NOT NULL, library_id TEXT NOT NULL, path TEXT NOT NULL,
     settings TEXT NOT NULL,
     synced_at REAL,
-    documents INTEGER,
+    documents INTEGER, newest TEXT,
     UNIQUE (service, library_id, path)
 );
 CREATE TABLE files (
@@ -69,6 +69,16 @@ class SyncedFolder:
     synced_at: float | None
 
 
+class Mark(NamedTuple):
+    """A library's number of documents, and the newest: one of them differs once any came or went.
+
+    A service that does not list the newest first only gives away a difference in number.
+    """
+
+    documents: int
+    newest: str | None
+
+
 class Ledger:
     """The ledger in a folder of its own. Used by one thread; other processes may use it too."""
 
@@ -102,6 +112,9 @@ class Ledger:
             if format == 0:
                 for statement in _SCHEMA.split(";"):
                     self._database.execute(statement)
+            elif format == 1:
+                self._database.execute("ALTER TABLE folders ADD COLUMN newest TEXT")
+            if format != FORMAT:
                 self._database.execute(f"PRAGMA user_version={FORMAT}")
 
     def close(self) -> None:
@@ -170,13 +183,16 @@ class Ledger:
 
     # A folder's library
 
-    def count(self, folder: SyncedFolder) -> int | None:
-        """How many documents the library had when the folder was in sync; None if it never was."""
-        [(count,)] = self._rows("SELECT documents FROM folders WHERE id = ?", folder.id)
-        return None if count is None else int(count)
+    def mark(self, folder: SyncedFolder) -> Mark | None:
+        """What the library was known by when the folder was in sync; None if it never was."""
+        [(count, newest)] = self._rows(
+            "SELECT documents, newest FROM folders WHERE id = ?", folder.id
+        )
+        return None if count is None else Mark(count, newest)
 
-    def set_count(self, folder: SyncedFolder, count: int | None) -> None:
-        self._write("UPDATE folders SET documents = ? WHERE id = ?", count, folder.id)
+    def set_mark(self, folder: SyncedFolder, mark: Mark | None) -> None:
+        values = (None, None) if mark is None else mark
+        self._write("UPDATE folders SET documents = ?, newest = ? WHERE id = ?", *values, folder.id)
 
     # A folder's files
 

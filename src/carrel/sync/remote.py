@@ -13,6 +13,7 @@ from carrel.client import Client
 from carrel.client.errors import NotFound, ServiceError, Unreachable, UnreadableFile
 from carrel.client.uploads import CHUNK, Progress
 from carrel.sync.errors import SyncError
+from carrel.sync.ledger import Mark
 from carrel.wire.documents import Document, DocumentUpdate
 
 T = TypeVar("T")
@@ -53,10 +54,14 @@ class Remote:
         self._client = client
         self._id = library_id
 
-    async def count(self) -> int:
-        """How many documents the library has."""
-        library = await self._call(lambda: self._client.libraries.get(self._id))
-        return library.nb_documents
+    async def mark(self) -> Mark:
+        """What the library is known by."""
+        listed = await self._call(
+            lambda: self._client.documents.list(
+                self._id, page_size=1, sort_by="created_at", sort_order="desc"
+            )
+        )
+        return Mark(listed.pagination.total_items, listed.data[0].id if listed.data else None)
 
     async def documents(self) -> list[Document]:
         """All documents of the library."""

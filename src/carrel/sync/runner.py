@@ -11,7 +11,7 @@ from carrel.client import Client
 from carrel.client.errors import ClientError, ServiceError
 from carrel.sync.contents import Contents, read_contents
 from carrel.sync.errors import SyncError
-from carrel.sync.ledger import Ledger, Settings, SyncedFolder
+from carrel.sync.ledger import Ledger, Mark, Settings, SyncedFolder
 from carrel.sync.plan import Known, Plan, Removal, Rename, Upload, document_name, make_plan
 from carrel.sync.progress import PERIOD, Failure, Preview, Progress, Report, Summary, Tally
 from carrel.sync.remote import Remote, hopeless
@@ -88,9 +88,9 @@ class Runner:
                         "is not there. To empty the library, delete its documents."
                     )
                 # Unless this comes to its end, the next sync looks at the whole library.
-                self._ledger.set_count(self.folder, None)
+                self._ledger.set_mark(self.folder, None)
                 await self._carry_out(look, tally)
-                self._ledger.set_count(self.folder, len(look.present))
+                self._ledger.set_mark(self.folder, await self._reached(look))
         return Summary(
             files=len(look.contents.files),
             found=tally.found,
@@ -116,12 +116,13 @@ class Runner:
         self._ledger.set_files(folder, before, contents.files)
         known = self._ledger.documents(folder)
         look = _Look(contents, known, self._plan(contents, known))
-        if look.plan or await self._remote.count() != self._ledger.count(folder):
-            await self._compare(look)
+        mark = None if look.plan else await self._remote.mark()
+        if mark is None or mark != self._ledger.mark(folder):
+            await self._compare(look, mark)
         return look
 
-    async def _compare(self, look: _Look) -> None:
-        """Takes in what others did to the library."""
+    async def _compare(self, look: _Look, mark: Mark | None) -> None:
+        """Takes in what others did to the library, which had this mark before."""
         documents = await self._remote.documents()
         look.present = {document.id for document in documents}
         look.by_hash = {document.hash: document.id for document in documents if document.hash}
@@ -132,7 +133,13 @@ class Runner:
                 del look.known[hash]
             look.plan = self._plan(look.contents, look.known)
         if not look.plan:
-            self._ledger.set_count(self.folder, len(look.present))
+            self._ledger.set_mark(self.folder, mark)
+
+    async def _reached(self, look: _Look) -> Mark | None:
+        """The library's mark, unless others changed it meanwhile."""
+        mark = await self._remote.mark()
+        mine = mark.documents == len(look.present) and mark.newest in {None, *look.present}
+        return mark if mine else None
 
     def _plan(self, contents: Contents, known: dict[str, Known]) -> Plan:
         return make_plan(contents.hashes, known, delete=self._settings.delete)
