@@ -5,8 +5,10 @@ from collections.abc import Iterator
 
 import pytest
 
+from carrel.config import Profile
 from support.process import RunningServer
 from support.terminal import Terminal, terminal
+from support.workbench import workbench
 
 CARREL = [sys.executable, "-m", "carrel"]
 
@@ -49,3 +51,16 @@ def test_a_path_pasted_behind_the_key_is_in_the_field(app: Terminal) -> None:
     app.rush("u", "\x1b[200~/no/such place\x1b[201~", "enter")
     app.wait_for("There is no file at this path")
     app.wait_for("/no/such place")
+
+
+@pytest.mark.usefixtures("offline")
+async def test_keys_wait_for_what_opens_and_ctrl_c_does_not() -> None:
+    async with workbench(Profile("local")) as bench:
+        bench.app.hold_keys("what opens")
+        await bench.press("6")
+        assert "[1 Files]" in bench.text()
+        bench.app.release_keys("what opens")
+        await bench.shows("[6 Activity]")
+        bench.app.hold_keys("what opens")
+        await bench.press("1", "ctrl+c")
+        await bench.shows("ctrl+q quits.", "[6 Activity]")

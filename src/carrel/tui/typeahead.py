@@ -13,6 +13,10 @@ T = TypeVar("T")
 
 PATIENCE = 2.0
 """Seconds after which a key goes on although what it waits for has not ended."""
+OPENING = 10.0
+"""The same where something is known to open that a service has to be asked for first."""
+URGENT = {"ctrl+c", "ctrl+q"}
+"""Keys that do not wait for what opens."""
 
 
 class TypeAhead(App[T]):
@@ -44,8 +48,7 @@ class TypeAhead(App[T]):
     def hold_keys(self, opening: object) -> None:
         """Has keys wait: what they are meant for opens, or gets the focus, in a moment."""
         self._opening.add(opening)
-        if self._step is None:
-            self._step = self._new_step()
+        self._step = self._new_step()
 
     def release_keys(self, opening: object) -> None:
         """It is open, or will not be."""
@@ -54,6 +57,10 @@ class TypeAhead(App[T]):
 
     async def on_event(self, event: events.Event) -> None:
         if isinstance(event, events.Key | events.Paste) and not event.is_forwarded:
+            if self._opening and isinstance(event, events.Key) and event.key in URGENT:
+                self._typed.clear()
+                self._opening.clear()
+                self._step = None
             self._typed.append(event)
             await self._pass_on()
         else:
@@ -69,7 +76,8 @@ class TypeAhead(App[T]):
 
     def _new_step(self) -> object:
         step = object()
-        asyncio.get_running_loop().call_later(PATIENCE, self.call_next, self._end, step, True)
+        patience = OPENING if self._opening else PATIENCE
+        asyncio.get_running_loop().call_later(patience, self.call_next, self._end, step, True)
         return step
 
     def on_type_ahead_handled(self, message: Handled) -> None:

@@ -72,10 +72,13 @@ class AgentForm(Dialog[Filled]):
         arguments = fields.get("completion_args", {})
         there = f" · there are: {', '.join(self._models)}" if self._models else ""
         with VerticalScroll(can_focus=False):
-            yield Label("Name")
-            yield Field(self._start.name, id="name", placeholder="such as support")
-            yield Label(Content(f"Model{there}"))
-            yield Field(fields.get("model", ""), id="model")
+            with Horizontal(classes="beside"):
+                with Vertical():
+                    yield Label("Name")
+                    yield Field(self._start.name, id="name", placeholder="such as support")
+                with Vertical():
+                    yield Label(Content(f"Model{there}"))
+                    yield Field(fields.get("model", ""), id="model")
             yield Label("Instructions")
             yield Area(fields.get("instructions", ""), id="instructions")
             if self._libraries:

@@ -48,6 +48,10 @@ NO_SESSION = empty(
     Way("4", "Make an agent"),
 )
 NOTHING_SAID = Content.styled("Ask something. The answer appears here as it is written.", "$muted")
+ASK = "@ adds a file or document by its name"
+"""What the empty field says."""
+UNSAVED = "4 saves or drops it"
+"""What stands beside the name of an agent that is a draft."""
 ACTIVE = "active"
 """What stands for whichever version is active, where one is chosen."""
 
@@ -152,6 +156,7 @@ class ChatPlace(Place):
         else:
             sessions.say(Content.styled("None yet.", "$muted"))
         self.prompt.disabled = state.agent_id is None
+        self.prompt.placeholder = "" if self.prompt.disabled else ASK
         self.prompt.asked = state.history
         what = "Changed question" if state.editing is not None else prompt_title(state)
         self.box.show(what, state.attached, state.uploading)
@@ -164,7 +169,8 @@ class ChatPlace(Place):
             self._show_chat(state, transcript)
 
     def _show_chat(self, state: ChatState, transcript: Transcript) -> None:
-        transcript.border_title = labels.title(title(state), parameter_words(state))
+        about = filter(None, (UNSAVED if state.draft else "", parameter_words(state)))
+        transcript.border_title = labels.title(title(state), " · ".join(about))
         transcript.border_subtitle = labels.line(tokens(state))
         # Awaited in this place's own turn, so that one change is drawn after the other.
         self.call_later(self._show_turns, state, transcript)
@@ -414,7 +420,10 @@ class ChatPlace(Place):
         passages = self._passages(chat, place)
         if passages:
             self._source = (chat, place, number % len(passages))
-            self.query_one(SourcePane).show(passages[number % len(passages)])
+            pane = self.query_one(SourcePane)
+            pane.show(passages[number % len(passages)])
+            if self.has_class("-narrow"):
+                self._show_alone(pane)
 
     def action_open_source(self) -> None:
         passage = self.query_one(SourcePane).passage
@@ -457,6 +466,8 @@ class ChatPlace(Place):
             self.prompt.clear()
         elif source.passage is not None:
             source.show(None)
+            if self.has_class("-narrow"):
+                self._show_alone(self.query_one("#middle"))
         elif self.prompt.has_focus:
             self.query_one("#transcript").focus()
         elif len(self.chats) > 1:
