@@ -60,6 +60,11 @@ class Model:
             await request.closed()
         elif question == "begin and break":
             await request.write(HEAD, event("Once"), event(" upon"), b"data: {nonsense\n\n")
+        elif question == "run out of room":
+            cut = {"index": 0, "delta": {}, "finish_reason": "length"}
+            usage = {"prompt_tokens": 3, "completion_tokens": 1}
+            end = json.dumps({"choices": [cut], "usage": usage})
+            await request.write(HEAD, event("Once"), f"data: {end}\n\n".encode())
         elif question == "never end":
             await request.write(HEAD)
             await self._flood(request)
@@ -157,6 +162,20 @@ async def test_a_whole_answer_that_breaks_off_is_an_error(bench: Bench) -> None:
     response = await bench.ask("begin and break")
     assert response.status_code == 503
     assert response.json()["object"] == "error"
+
+
+@pytest.mark.parametrize(
+    ("asked", "whole"), [({}, "model_length"), ({"max_tokens": 5}, "model_length"),
+                         ({"max_tokens": 1}, "length")],
+)  # fmt: skip
+async def test_whose_limit_cut_an_answer_is_told(
+    bench: Bench, asked: dict[str, int], whole: str
+) -> None:
+    answer = (await bench.ask("run out of room", **asked)).json()
+    assert answer["choices"][0]["finish_reason"] == whole
+    # The interface's streams know one word for both.
+    streamed = await bench.ask("run out of room", stream=True, **asked)
+    assert '"finish_reason":"length"' in streamed.text
 
 
 async def test_models_are_those_of_the_address_and_the_embedding_model(bench: Bench) -> None:

@@ -201,7 +201,8 @@ class _Chunks:
             self._begun.add(index)
             yield self._run.chunk(index, Delta(role="assistant", content=""))
         if isinstance(event, End):
-            yield self._last(index, event.reason)
+            # A stream does not tell whose limit it was.
+            yield self._last(index, "length" if event.reason == "model_length" else event.reason)
         elif isinstance(event, Calls):
             yield self._run.chunk(index, Delta(tool_calls=event.calls))
         elif event.text:

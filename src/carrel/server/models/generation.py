@@ -140,12 +140,21 @@ class _Answer:
     async def end(self, session: Session) -> End:
         """The end, with the tokens that were used."""
         used = self._usage.get("completion_tokens")
+        reason = self._why(used)
         if used is None:
             used = await session.client.count_tokens(self._text)
         prompt = self._usage.get("prompt_tokens") or self._plan.prompt_tokens or 0
         problem = self._problem()
-        reason: FinishReason = "tool_calls" if self._called else self._reason
         return End("error" if problem else reason, prompt, used, problem)
+
+    def _why(self, used: int | None) -> FinishReason:
+        """Why it ended; an answer may be cut at the length asked for, or before, at the model's."""
+        if self._called:
+            return "tool_calls"
+        asked = self._plan.max_tokens
+        if self._reason == "length" and (asked is None or (used or asked) < asked):
+            return "model_length"
+        return self._reason
 
     def _problem(self) -> ApiError | None:
         if self._called:
