@@ -11,7 +11,8 @@ import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import chain, groupby
+from itertools import groupby
+from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 from carrel.server.reading.decoding import Decoder, Letter, covered
@@ -89,6 +90,10 @@ class OCREngine:
                 self.name: str = engine.value
                 break
         self._pool = ThreadPoolExecutor(len(self._readers))
+        self._idle: SimpleQueue[Any] = SimpleQueue()
+        for reader in self._readers:
+            self._idle.put(reader)
+        self._decoder = Decoder(self._readers[0].text_rec.postprocess_op.character)
 
     def find(self, picture: "Pixels") -> list[Found]:
         """The lines in a picture of blue, green and red, from top to bottom."""
@@ -106,16 +111,18 @@ class OCREngine:
 
     def read(self, lines: Sequence[Found]) -> list[ReadLine]:
         """What the lines say, in their order."""
-        # Every core gets as many long lines as the others.
-        order = sorted(range(len(lines)), key=lambda number: lines[number].length)
-        shares = [order[core :: len(self._readers)] for core in range(len(self._readers))]
-        read = self._pool.map(
-            lambda reader, share: _read(reader, [lines[number].pixels for number in share]),
-            self._readers,
-            shares,
-        )
-        answers = dict(zip(chain(*shares), chain(*read), strict=True))
+        # The longest first, so that no core waits long for another at the end.
+        order = sorted(range(len(lines)), key=lambda number: -lines[number].length)
+        read = self._pool.map(self._read, [lines[number] for number in order])
+        answers = dict(zip(order, read, strict=True))
         return [answers[number] for number in range(len(lines))]
+
+    def _read(self, line: Found) -> ReadLine:
+        reader = self._idle.get()
+        try:
+            return _read_line(reader.text_rec.session, self._decoder, _fitted(line.pixels))
+        finally:
+            self._idle.put(reader)
 
     def _try_out(self) -> None:
         import numpy as np
@@ -156,12 +163,6 @@ def _load(engine: Any) -> Any:
         "EngineConfig.openvino.enable_cpu_pinning": False,
     }
     return RapidOCR(params=parameters)
-
-
-def _read(reader: Any, crops: list["Pixels"]) -> list[ReadLine]:
-    recogniser = reader.text_rec
-    decoder = Decoder(recogniser.postprocess_op.character)
-    return [_read_line(recogniser.session, decoder, _fitted(crop)) for crop in crops]
 
 
 def _read_line(session: Any, decoder: Decoder, line: "Pixels") -> ReadLine:
