@@ -102,7 +102,7 @@ def test_a_linked_file_stays_a_link(tmp_path: Path) -> None:
     assert "work" in target.read_text()
 
 
-@pytest.mark.parametrize("name", ["local", "environment", " ", "a\x1bb"])
+@pytest.mark.parametrize("name", ["local", "environment", " ", "..", "a\x1bb"])
 def test_some_names_are_refused(name: str) -> None:
     with pytest.raises(ConfigError):
         add_profile(Profile(name, "https://api.example.com"))

@@ -143,7 +143,8 @@ def add_profile(profile: Profile) -> None:
     """Writes a profile, over one of the same name. Its key goes into the credentials file."""
     if profile.name in (LOCAL, ENVIRONMENT):
         raise ConfigError(f"The name “{profile.name}” is taken. Choose another name.")
-    if not profile.name.strip() or not profile.name.isprintable():
+    # Folders are called like it, which no dots alone can be.
+    if not profile.name.strip(" .") or not profile.name.isprintable():
         raise ConfigError("A profile needs a name of printable characters.")
     if profile.url is None:
         raise ConfigError(f"The profile “{profile.name}” needs the address of a service.")

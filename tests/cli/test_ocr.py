@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from carrel.cli.ocr_folder import LEDGER
 from support.command import Ended, carrel, start
 from support.documents import TEXT, digital_pdf, scanned_pdf
 from support.office import png, slide_picture, slide_table, slide_text, slides_file
@@ -136,10 +137,13 @@ async def test_a_folder_goes_on_where_it_stopped_and_says_what_failed(
 
     (folder / "broken.pdf").unlink()
     (folder / "note.txt").write_text("Another note.")
+    with (out / LEDGER).open("a") as ledger:
+        ledger.write('\n{"document": "no')  # the machine stopped
     second = await run(folder, "--out", out)
     assert second.out == f"{out / 'note.txt.md'}\n"
     assert second.err == "Read 1 of 2 documents. 1 was there already.\n"
     assert "Another note." in (out / "note.txt.md").read_text()
+    assert (await run(folder, "--out", out)).err.endswith("2 were there already.\n")
     # Another manner, and a result that was removed, are work to be done.
     assert len((await run(folder, "--out", out, "--format", "txt")).out.splitlines()) == 2
     (out / "note.txt.txt").unlink()
@@ -152,7 +156,7 @@ async def test_results_within_the_folder_are_no_documents(run: Run, tmp_path: Pa
     for _ in range(2):
         await run(tmp_path, "--out", tmp_path / "out")
     found = sorted(path.name for path in (tmp_path / "out").iterdir())
-    assert found == [".carrel-ocr.jsonl", "note.txt.md"]
+    assert found == [LEDGER, "note.txt.md"]
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,8 @@ class _Ledger:
         }
         self._done[document] = entry
         with (self._out / LEDGER).open("a", encoding="utf-8") as file:
-            file.write(json.dumps(entry, ensure_ascii=False) + "\n")
+            # The line break first: a line that was cut off before spoils only itself.
+            file.write("\n" + json.dumps(entry, ensure_ascii=False))
 
 
 async def read_folder(
