@@ -68,6 +68,11 @@ def place(bench: Workbench) -> DocumentPlace:
     return bench.app.place
 
 
+def drawn(bench: Workbench) -> int:
+    """How many columns wide the picture is drawn; 0 while another takes its place."""
+    return max((each.virtual_size.width for each in bench.app.screen.query(HalfBlocks)), default=0)
+
+
 async def test_a_block_is_marked_on_both_sides(bench: Workbench) -> None:
     await bench.press("j", "j")
     await bench.shows("text 2 of 4 · 87 % sure", "▌ The notice period")
@@ -126,10 +131,14 @@ async def test_a_block_fills_the_window_and_is_drawn_large_enough_to_read(
     await bench.shows("Choose a block first")
     await bench.press("j", "j", "z")
     await bench.shows("filled")
-    await bench.until(lambda: bench.app.screen.query_one(HalfBlocks).virtual_size.width > 400)
+    await bench.until(lambda: drawn(bench) > 400)
     assert "rendered" not in bench.text(), "the picture has the whole window"
     picture = place(bench).picture
     assert picture.max_scroll_x > 0
+    wide = drawn(bench)
+    await bench.press("minus")
+    await bench.shows("filled · 75 %")
+    await bench.until(lambda: 0 < drawn(bench) < wide)
     await bench.press("right", "down")
     await bench.until(lambda: picture.scroll_offset.x > 0)
     await bench.press("escape")

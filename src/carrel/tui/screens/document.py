@@ -138,7 +138,7 @@ class DocumentPlace(Place):
         picture = self.picture
         if state.source is not None and picture.filling:
             words += " · filled"
-        elif state.source is not None and picture.zoom != 1:
+        if state.source is not None and picture.zoom != 1:
             words += f" · {picture.zoom:.0%}".replace("%", " %")
         # A long name is cut in its middle: the page stays, and so does the name's ending.
         name = words.partition(" · page ")[0]
@@ -247,7 +247,7 @@ class DocumentPlace(Place):
         if not picture.filling and picture.chosen(self.state) is None:
             self.notice("Choose a block first: j and k do.")
             return
-        picture.filling = not picture.filling
+        picture.fill(not picture.filling)
         self._lay_out()
 
     def _lay_out(self) -> None:

@@ -26,20 +26,26 @@ class PageView(PagePicture):
         super().__init__(id=id)
         self._documents = documents
         self._nothing = nothing
-        self._zoom = ZOOMS.index(1.0)
         self.filling = False
+        # Of the page, and of a block that fills the pane.
+        self._zooms = {False: ZOOMS.index(1.0), True: ZOOMS.index(1.0)}
         self._drawn: tuple[object, ...] = ()
         self._seen: tuple[object, ...] = ()
 
     @property
     def zoom(self) -> float:
-        """How many times as wide as the pane a whole page is."""
-        return ZOOMS[self._zoom]
+        """How many times as wide as usual the page, or the block that fills the pane, is."""
+        return ZOOMS[self._zooms[self.filling]]
 
     def zoom_by(self, step: int) -> None:
-        """Makes the whole page larger or smaller by a step."""
-        self.filling = False
-        self._zoom = max(0, min(self._zoom + step, len(ZOOMS) - 1))
+        """Makes what is shown larger or smaller by a step."""
+        now = self._zooms[self.filling]
+        self._zooms[self.filling] = max(0, min(now + step, len(ZOOMS) - 1))
+
+    def fill(self, filling: bool) -> None:
+        """Fills the pane with the chosen block, or shows the whole page again."""
+        self.filling = filling
+        self._zooms[True] = ZOOMS.index(1.0)
 
     def chosen(self, state: DocumentState) -> Rect | None:
         """Where the chosen block is, else the place at which the document was opened."""
@@ -91,11 +97,12 @@ class PageView(PagePicture):
 
     def _wide(self, state: DocumentState, part: Rect | None) -> int:
         """How many columns wide the page, or the part of it that fills the pane, is drawn."""
-        if part is None:
-            return max(int(self.columns * self.zoom), 10)
-        points = part.width * _points_wide(state)
-        least, most = (self.columns_for(scale * points) for scale in (LEGIBLE, LARGEST))
-        return max(least, min(self.columns, most), 10)
+        columns = self.columns
+        if part is not None:
+            points = part.width * _points_wide(state)
+            least, most = (self.columns_for(scale * points) for scale in (LEGIBLE, LARGEST))
+            columns = max(least, min(columns, most))
+        return max(int(columns * self.zoom), 10)
 
     def _page_frames(self, state: DocumentState, part: Rect | None) -> tuple[Frame, ...]:
         if part is not None:
@@ -114,7 +121,7 @@ class PageView(PagePicture):
     def _look(self, state: DocumentState, part: Rect | None) -> None:
         """Brings what was chosen into view, once: what a person scrolls to stays."""
         chosen = self.chosen(state)
-        seen = (state.current, chosen, part, self._zoom)
+        seen = (state.current, chosen, part, self.zoom)
         if seen == self._seen:
             return
         self._seen = seen
