@@ -116,9 +116,31 @@ def wait_ready(page: Page, notebook: str) -> None:
     page.wait_for_function(_CONNECTED, arg=notebook, timeout=READY_MS)
 
 
+def save(page: Page) -> str:
+    """Saves the notebook and gives its name."""
+    page.evaluate("""() => {
+      window.saved = null;
+      const { context } = window.jupyterapp.shell.currentWidget;
+      context.save().then(() => { window.saved = context.path; });
+    }""")
+    page.wait_for_function("window.saved", timeout=READY_MS)
+    name: str = page.evaluate("window.saved")
+    return name
+
+
 def run_cell(page: Page, index: int) -> None:
     """Runs one cell and waits for its end."""
+    start_cell(page, index)
+    wait_cell(page)
+
+
+def start_cell(page: Page, index: int) -> None:
+    """Begins to run one cell."""
     page.evaluate(_RUN_CELL, index)
+
+
+def wait_cell(page: Page) -> None:
+    """Waits for the end of the cell that was started last."""
     page.wait_for_function("window.carrelRan !== null", timeout=READY_MS)
     assert page.evaluate("window.carrelRan") == "done"
 

@@ -63,7 +63,7 @@ class AgentPanel(Panel):
         if agents is not None:
             self._watches.append(lambda: self._end(agents))
         if not self._agents.slice.value.loaded:
-            self._agents.load()
+            self._loading = self._agents.load()
 
     def _end(self, agents: AgentsService) -> None:
         self._store.loop.run(agents.close())

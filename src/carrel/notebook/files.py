@@ -40,7 +40,7 @@ class FilesPanel(DropPanel):
         self._follow(
             store.files.slice, store.activity.slice, store.previews.slice, store.sample.slice
         )
-        store.files.load()
+        self._loading = store.files.load()
 
     @property
     def selected(self) -> File | None:

@@ -47,7 +47,7 @@ class LibraryPanel(FolderPanel):
         super().__init__(store, libraries or store.libraries, **options)
         self._follow(self._libraries.slice, store.activity.slice)
         if not self._libraries.slice.value.loaded:
-            self._libraries.load()
+            self._loading = self._libraries.load()
 
     @property
     def selected(self) -> Document | None:

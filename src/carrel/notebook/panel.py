@@ -10,6 +10,7 @@ everything else happens there: that thread alone writes traits and sends message
 """
 
 import asyncio
+import contextlib
 import dataclasses
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from difflib import get_close_matches
@@ -36,6 +37,9 @@ Intent = Callable[..., Coroutine[Any, Any, object]]
 
 OPTIONS = ("height", "layout")
 """What every panel takes."""
+
+FIRST = 3.0
+"""Seconds that a cell waits for the first rows of a panel that it shows."""
 
 _NOT_UNDERSTOOD = Problem(
     "The panel asked for something unknown",
@@ -109,6 +113,7 @@ class Panel(anywidget.AnyWidget):
         for name in options.keys() - set(OPTIONS):
             raise TypeError(no_option(type(self).__name__, name, OPTIONS))
         self._store = store
+        self._loading: Handle[Any] | None = None
         self._files = BrowserFiles(self._post)
         super().__init__(state=self._state(), **options)
         self.on_msg(self._receive)
@@ -165,8 +170,21 @@ class Panel(anywidget.AnyWidget):
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[Json, Json] | None:
         bundle = super()._repr_mimebundle_(**kwargs)
         if bundle is not None:
+            self._await_rows()
             bundle[0]["text/html"] = self._fallback()
         return bundle
+
+    def _await_rows(self) -> None:
+        """What stands in is made now and saved with the notebook: it should not be empty."""
+
+        async def redraw() -> None:
+            self.refresh()
+
+        if self._loading is not None:
+            with contextlib.suppress(TimeoutError):
+                self._loading.result(FIRST)
+                self._store.loop.run(redraw()).result(FIRST)
+                self._loading = None
 
     # messages
 

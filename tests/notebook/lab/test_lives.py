@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from support.lab import READY_MS, Notebook, run_cell, wait_ready
+from support.lab import READY_MS, Notebook, run_cell, save, wait_ready
 from support.process import serve
 
 pytestmark = [pytest.mark.xdist_group("browser"), pytest.mark.timeout(300)]
@@ -62,18 +62,6 @@ def test_a_reloaded_page_shows_the_panel_as_it_was(page: Page, tmp_path: Path) -
     row = panels(page).get_by_role("row", name="before.txt")
     expect(row).to_have_attribute("aria-selected", "true", timeout=READY_MS)
     upload(panels(page), tmp_path / "after.txt")
-
-
-def save(page: Page) -> str:
-    """Saves the notebook and gives its name."""
-    page.evaluate("""() => {
-      window.saved = null;
-      const { context } = window.jupyterapp.shell.currentWidget;
-      context.save().then(() => { window.saved = context.path; });
-    }""")
-    page.wait_for_function("window.saved", timeout=READY_MS)
-    name: str = page.evaluate("window.saved")
-    return name
 
 
 def test_after_a_restart_of_the_kernel_the_panel_says_what_to_do(
