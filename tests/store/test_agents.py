@@ -3,7 +3,9 @@ from dataclasses import replace
 
 import pytest
 
+from carrel.client import NotFound
 from carrel.config import Profile
+from carrel.store import asking
 from carrel.store.agents import AgentsState
 from carrel.store.drafts import Draft
 from carrel.store.loop import OwnerLoop
@@ -87,6 +89,22 @@ async def test_deleting_the_selected_one_selects_another(agents: Store) -> None:
     state = await until(agents.agents.slice, lambda state: not state.loading)
     assert (state.selected, [agent.id for agent in state.items]) == (one.id, [one.id])
     assert [agent.id for agent in state.versions] == [one.id]
+
+
+async def test_a_trial_is_not_listed_and_one_left_over_is_removed(
+    agents: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = await agents.session.client()
+    trial = await client.agents.create(
+        AgentCreate(model="smollm2", name="support · trial", metadata=asking.TRIAL)
+    )
+    await agents.agents.load()
+    assert agents.agents.slice.value.items == ()
+    assert await client.agents.get(trial.id)
+    monkeypatch.setattr(asking, "LEFT_OVER", 0.0)
+    await agents.agents.load()
+    with pytest.raises(NotFound):
+        await client.agents.get(trial.id)
 
 
 async def made(store: Store, *instructions: str) -> Agent:

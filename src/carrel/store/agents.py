@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from carrel.store.action import Policy, action
 from carrel.store.area import Area
-from carrel.store.asking import TRIAL
+from carrel.store.asking import is_left_over, is_trial, remove_trial
 from carrel.store.drafts import Draft, SavedDrafts
 from carrel.store.loop import OwnerLoop
 from carrel.store.notifications import NotificationsService
@@ -252,12 +252,17 @@ class AgentsService(Area[AgentsState]):
 
     async def _load(self) -> None:
         client = await self._session.client()
-        items = [agent async for agent in client.agents.every() if not _is_trial(agent)]
+        agents = [agent async for agent in client.agents.every()]
+        items = [agent for agent in agents if not is_trial(agent)]
         drafts = _adopted(self.slice.value.drafts, items)
         self.slice.set(items=tuple(items), drafts=drafts, loaded=True)
         if self.slice.value.selected not in {agent.id for agent in items}:
             self._choose(items[0].id if items else None)
         await self._load_versions()
+        if not self._session.slice.value.read_only:
+            for agent in agents:
+                if is_left_over(agent, time.time()):
+                    await remove_trial(client, agent.id)
 
     async def _load_versions(self) -> None:
         agent_id = self.slice.value.selected
@@ -291,7 +296,3 @@ def _adopted(drafts: Sequence[Draft], agents: Sequence[Agent]) -> tuple[Draft, .
         draft if draft.agent_id in there else replace(draft, agent_id=None, base=None)
         for draft in drafts
     )
-
-
-def _is_trial(agent: Agent) -> bool:
-    return TRIAL.items() <= (agent.metadata or {}).items()

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from carrel.wire.documents import AttributeValue, Document
     from carrel.wire.libraries import Library, SearchHit
 
-POLL = 1.0
-"""Seconds between two looks at documents that are not processed yet."""
+POLL, POLL_HOSTED = 1.0, 5.0
+"""Seconds between two looks at documents that are not processed yet: on this machine, hosted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,7 +303,7 @@ class LibrariesService(Area[LibrariesState]):
         from carrel.client.errors import Unreachable
 
         while self._unfinished():
-            await asyncio.sleep(POLL)
+            await asyncio.sleep(POLL_HOSTED if self._session.slice.value.hosted else POLL)
             # A lost server is the session's affair; a later look may find it again.
             with contextlib.suppress(Unreachable):
                 await self._load_documents(self.slice.value.page)
