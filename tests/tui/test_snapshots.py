@@ -8,6 +8,8 @@ import pytest
 from textual.pilot import Pilot
 
 from carrel.config import Profile
+from carrel.store.activity import ActivityItem
+from carrel.store.conversation import Conversation, Turn
 from carrel.store.documents import Source
 from carrel.store.problem import Problem
 from carrel.store.store import Store
@@ -107,6 +109,45 @@ def test_the_light_theme(place: str, snap_compare: Any) -> None:
     app = CarrelApp(Profile("local"))
     app.theme = "carrel-light"
     run = prepared(app, f"alt+{PLACES[place]}")
+    assert snap_compare(app, run_before=run, terminal_size=WIDE)
+
+
+def asked(store: Store, answer: Turn, **chat: Any) -> None:
+    """A chat whose question has this answer."""
+    fill(store)
+    question = Turn("user", "How long is the notice period?")
+    store.chat.slice.set(conversation=Conversation.of(question, answer), **chat)
+
+
+def waiting(store: Store) -> None:
+    """What is not here yet."""
+    asked(store, Turn("assistant", "", "writing"), phase="searching", started=time.time() - 75)
+    store.agents.slice.set(
+        items=(), versions=(), selected=None, drafts=(), diff=(), loaded=False, loading=True
+    )
+    item = ActivityItem("read", "ocr", "lease.pdf", "running", 3, 12, "pages", time.time() - 75)
+    store.activity.slice.set(items=(item,))
+
+
+def failed(store: Store) -> None:
+    """What went wrong."""
+    asked(store, Turn("assistant", "Three months to the", "failed"))
+    problem = Problem("The service failed", "It has no room left.", "Try again in a while.")
+    store.agents.slice.set(
+        items=(), versions=(), selected=None, drafts=(), diff=(), loaded=False, error=problem
+    )
+    item = ActivityItem(
+        "up", "upload", "lease.pdf", "failed", 3_000_000, 12_000_000, "bytes", time.time() - 75,
+        time.time() - 70, error=problem, retryable=True,
+    )  # fmt: skip
+    store.activity.slice.set(items=(item,))
+
+
+@pytest.mark.parametrize("put", [waiting, failed])
+@pytest.mark.parametrize("place", ["agents", "chat", "activity"])
+def test_a_place_without_its_content(place: str, put: Any, snap_compare: Any) -> None:
+    app = CarrelApp(Profile("local"))
+    run = prepared(app, f"alt+{PLACES[place]}", put=put)
     assert snap_compare(app, run_before=run, terminal_size=WIDE)
 
 

@@ -21,7 +21,7 @@ class ServiceForm(Dialog[Profile]):
 
     DEFAULT_CSS = """
     ServiceForm Label { color: $muted; padding: 0 1; }
-    ServiceForm Choices { height: auto; padding: 0 2; margin: 1 0; }
+    ServiceForm Choices { height: auto; margin: 1 0; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("f2,ctrl+s", "connect", "Save", id="service.connect"),

@@ -125,6 +125,8 @@ class AgentsPlace(Place):
             self.agents.say(*self.explain(state.error))
         elif state.loaded:
             self.agents.say(*NO_AGENTS)
+        else:
+            self.agents.say(Content.styled("Loading …", "$muted"))
         unsaved = new_agent_rows(state, time.time())
         self.agents.border_subtitle = (
             labels.line(f"✎ {len(unsaved)} unsaved · n") if unsaved else Content("")

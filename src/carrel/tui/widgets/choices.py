@@ -1,20 +1,24 @@
-"""Things of which any number may be chosen."""
+"""Things to choose, any number of them or one: a mark tells which, not only a colour."""
 
 from rich.segment import Segment
+from textual.content import Content
 from textual.strip import Strip
-from textual.widgets import SelectionList
+from textual.widgets import RadioButton, SelectionList
 
 
 class Choices(SelectionList[str]):
     """A list whose chosen rows have a mark of their own, not only another colour."""
 
     DEFAULT_CSS = """
-    Choices > .selection-list--button, Choices > .selection-list--button-highlighted {
-        color: $muted; background: transparent;
+    Choices > .selection-list--button, Choices:focus > .selection-list--button,
+    Choices > .selection-list--button-highlighted,
+    Choices:focus > .selection-list--button-highlighted {
+        color: $muted; background: $background; text-style: none;
     }
-    Choices > .selection-list--button-selected,
-    Choices > .selection-list--button-selected-highlighted {
-        color: $accent; background: transparent; text-style: bold;
+    Choices > .selection-list--button-selected, Choices:focus > .selection-list--button-selected,
+    Choices > .selection-list--button-selected-highlighted,
+    Choices:focus > .selection-list--button-selected-highlighted {
+        color: $accent; background: $background; text-style: bold;
     }
     """
 
@@ -24,8 +28,16 @@ class Choices(SelectionList[str]):
         if not 0 <= index < self.option_count:
             return line
         chosen = self.get_option_at_index(index).value in self.selected
-        # Textual draws the same sides and the same X for every row.
+        # Textual draws the same X for every row, and sides in the colour of what is behind them.
         segments = list(line)
-        marks = zip(segments, ("[", "✓" if chosen else " ", "]"), strict=False)
-        drawn = [Segment(mark, segment.style) for segment, mark in marks]
-        return Strip([*drawn, *segments[3:]], line.cell_length)
+        mark = Segment("[✓]" if chosen else "[ ]", segments[1].style)
+        return Strip([mark, *segments[3:]], line.cell_length)
+
+
+class Choice(RadioButton):
+    """One of several."""
+
+    @property
+    def _button(self) -> Content:
+        # Textual draws the same for one that is not chosen.
+        return Content.styled("●" if self.value else "○", self.get_visual_style("toggle--button"))
