@@ -40,6 +40,9 @@ async def test_a_new_session_knows_its_agent(store: Store) -> None:
     state = store.chat.slice.value
     assert (state.agent_name, state.version, state.model) == ("support", 4, "large")
     assert (state.context_length, state.turns, state.phase) == (8192, (), "idle")
+    handle = store.chat.retry()
+    await handle
+    assert handle.error is not None and handle.error.title == "Nothing was asked yet"
 
 
 async def test_an_answer_grows_and_ends_with_its_figures(

@@ -36,6 +36,7 @@ ROUNDS = 8
 """How often in a row functions of this program are called before a person has to go on."""
 
 NO_AGENT = Problem("No agent chosen", "", "Choose the agent to chat with first.")
+NO_QUESTION = Problem("Nothing was asked yet", "", "Ask something first.")
 UPLOADING = Problem("Not sent yet", "A file is still being uploaded.", "Send again in a moment.")
 WAITS = Problem("The agent waits for a result", "", "Answer its call first, or try again.")
 
@@ -170,7 +171,7 @@ class ChatService(Area[ChatState]):
         turns = conversation.turns
         self._check_open()
         if not turns:
-            raise ProblemError(NO_AGENT)
+            raise ProblemError(NO_QUESTION)
         if turns[-1].role == "assistant" or conversation.open_calls():
             answers = [place for place, turn in enumerate(turns) if turn.role == "assistant"]
             conversation = conversation.before(answers[-1])
