@@ -47,25 +47,6 @@ def test_fields_without_a_value_are_left_out(capsys: pytest.CaptureFixture[str])
     assert capsys.readouterr().out == 'id         x\nlong name  0\narguments  {"é": 1}\n'
 
 
-@pytest.mark.parametrize(
-    ("count", "words"),
-    [
-        (None, "–"),
-        (0, "0 B"),
-        (999, "999 B"),
-        (1000, "1.0 kB"),
-        (9949, "9.9 kB"),
-        (9960, "10 kB"),
-        (999_499, "999 kB"),
-        (999_600, "1.0 MB"),
-        (48_285_000, "48 MB"),
-        (5_000_000_000_000_000, "5000 TB"),
-    ],
-)
-def test_sizes_are_short(count: int | None, words: str) -> None:
-    assert output.size(count) == words
-
-
 def test_times_are_of_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     moment = datetime(2026, 11, 20, 6, 40, tzinfo=UTC)
     assert output.when(int(moment.timestamp())) == output.when(moment)

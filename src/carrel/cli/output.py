@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from carrel.store.selectors.words import size as size
 from carrel.text import clean_text
 
 if TYPE_CHECKING:
@@ -87,20 +88,6 @@ def waiting(text: str) -> Iterator[None]:
     with changing() as show:
         show(text)
         yield
-
-
-def size(count: int | None) -> str:
-    """A number of bytes in words: `1.2 MB`."""
-    if count is None:
-        return "–"
-    if count < 1000:
-        return f"{count} B"
-    value = float(count)
-    for unit in ("kB", "MB", "GB", "TB"):
-        value /= 1000
-        if value < 999.5 or unit == "TB":
-            break
-    return f"{value:.1f} {unit}" if value < 9.95 else f"{value:.0f} {unit}"
 
 
 def when(moment: datetime | int | None) -> str:
