@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from carrel.client import Client
     from carrel.wire.ocr import OCRResult
 
-_HOSTED_MODEL = "mistral-ocr-latest"
-"""What hosted services call their reader; the bundled server has one and needs no name."""
-
 
 def ocr(
     source: Annotated[
@@ -91,7 +88,9 @@ def ocr(
     from carrel.wire.ocr import parse_pages
 
     if model is None and not load_profile(profile).local:
-        model = _HOSTED_MODEL
+        from carrel.store.reader import HOSTED_MODEL
+
+        model = HOSTED_MODEL
     try:
         parse_pages(pages)
     except ValueError as error:
