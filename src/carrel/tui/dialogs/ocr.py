@@ -6,14 +6,14 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
-from textual.widgets import Button, Input, Label, RadioButton, RadioSet, Static
+from textual.widgets import Button, Input, Label, RadioSet, Static
 from textual.widgets.selection_list import Selection
 
 from carrel.store.problem import ProblemError
 from carrel.store.reader import ReadOptions
 from carrel.tui import labels
 from carrel.tui.dialogs.dialog import Dialog, buttons, hint
-from carrel.tui.widgets.choices import Choices
+from carrel.tui.widgets.choices import Choice, Choices
 from carrel.tui.widgets.fields import Area, Field
 
 TABLES = {"text": "in the text", "markdown": "apart, Markdown", "html": "apart, HTML"}
@@ -25,7 +25,7 @@ class OCRForm(Dialog[ReadOptions]):
 
     DEFAULT_CSS = """
     OCRForm .dialog { width: 76; height: auto; max-height: 94%; padding: 0 1; }
-    OCRForm VerticalScroll { height: auto; max-height: 24; }
+    OCRForm VerticalScroll { height: auto; max-height: 70vh; }
     OCRForm Label { color: $muted; padding: 0 1; }
     OCRForm RadioSet {
         layout: horizontal; width: 100%; height: 1; border: none; padding: 0 1;
@@ -35,9 +35,14 @@ class OCRForm(Dialog[ReadOptions]):
     OCRForm RadioButton {
         background: $background; padding: 0; margin-right: 2; width: auto; text-wrap: nowrap;
     }
-    OCRForm RadioButton > .toggle--button { background: $background; color: $line; }
-    OCRForm RadioButton.-on > .toggle--button { background: $background; color: $accent; }
-    OCRForm RadioSet:focus RadioButton.-selected > .toggle--label {
+    OCRForm RadioSet > RadioButton > .toggle--button { background: $background; color: $muted; }
+    OCRForm RadioSet > RadioButton.-on > .toggle--button {
+        background: $background; color: $accent;
+    }
+    OCRForm RadioSet > RadioButton.-selected > .toggle--label {
+        background: $background; color: $foreground;
+    }
+    OCRForm RadioSet:focus > RadioButton.-selected > .toggle--label {
         background: $selection; color: $accent; text-style: bold;
     }
     OCRForm Choices { height: 2; padding: 0 1; }
@@ -105,7 +110,7 @@ class OCRForm(Dialog[ReadOptions]):
 
 
 def _radio(id: str, words: dict[str, str], chosen: str) -> RadioSet:
-    made = [RadioButton(Content(text), key == chosen, name=key) for key, text in words.items()]
+    made = [Choice(Content(text), key == chosen, name=key) for key, text in words.items()]
     return RadioSet(*made, id=id, compact=True)
 
 

@@ -19,9 +19,8 @@ class FileDetails(Vertical):
     """The first page or the beginning of the text, then names and values."""
 
     DEFAULT_CSS = """
-    FileDetails:focus-within { border: round $accent; border-title-color: $accent; }
     FileDetails #text { height: 1fr; padding: 0 1; }
-    FileDetails PagePicture { height: 1fr; scrollbar-gutter: auto; }
+    FileDetails PagePicture { height: 1fr; }
     FileDetails #facts { height: auto; max-height: 60%; padding: 1 1 0 1; }
     """
 
