@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from screenshots.papers import write
 
-FACES = ("terminal",)
+FACES = ("terminal", "notebook")
 OUT = Path(__file__).parents[2] / "screenshots"
 
 
