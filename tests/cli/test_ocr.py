@@ -105,6 +105,15 @@ async def test_a_schema_is_answered_instead_of_the_text(run: Run, tmp_path: Path
     assert "is not JSON" in refused.err
 
 
+async def test_an_annotation_that_is_no_json_is_printed_as_it_came(tmp_path: Path) -> None:
+    (tmp_path / "S.json").write_text("{}")
+    result = {"pages": [], "model": "m", "usage_info": {"pages_processed": 0}}
+    async with service(reply({**result, "document_annotation": "ninety"})) as odd:
+        address = "https://example.com/a.pdf"
+        ended = await carrel("ocr", address, "--schema", tmp_path / "S.json", CARREL_URL=odd.url)
+    assert (ended.code, ended.out) == (0, "ninety\n")
+
+
 async def test_an_address_is_read_by_the_service() -> None:
     page = {"index": 0, "markdown": "Read.", "images": [], "dimensions": None}
     result = {"pages": [page], "model": "m", "usage_info": {"pages_processed": 1}}

@@ -18,6 +18,7 @@ from carrel.cli.ocr_output import Files, Format, rendered, write_text
 from carrel.cli.options import JSONOption, ProfileOption
 from carrel.cli.session import run
 from carrel.config import load_profile
+from carrel.text import clean_text
 
 if TYPE_CHECKING:
     from carrel.client import Client
@@ -227,5 +228,9 @@ def _schema(path: Path | None) -> dict[str, Any] | None:
 
 
 def _indented(annotation: str | None) -> str:
-    """An annotation's JSON as a person reads it."""
-    return json_format.dumps(json_format.loads(annotation or "null"), ensure_ascii=False, indent=2)
+    """An annotation's JSON as a person reads it; one that is none as it came."""
+    annotation = annotation or "null"
+    try:
+        return json_format.dumps(json_format.loads(annotation), ensure_ascii=False, indent=2)
+    except ValueError:
+        return clean_text(annotation)

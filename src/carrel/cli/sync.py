@@ -31,7 +31,11 @@ def sync(
     folder: Annotated[
         Path,
         typer.Argument(
-            metavar="FOLDER", exists=True, file_okay=False, resolve_path=True, help="What leads."
+            metavar="FOLDER",
+            exists=True,
+            file_okay=False,
+            resolve_path=True,
+            help="What the library follows.",
         ),
     ],
     library: Annotated[str, typer.Option(metavar="LIBRARY", help="The library's id or name.")],
