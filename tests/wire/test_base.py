@@ -7,7 +7,8 @@ from pydantic import ValidationError
 
 from carrel.wire.agents import AgentAlias, AgentCreate, AgentUpdate
 from carrel.wire.completions import CompletionChunk, CompletionRequest, Delta, UserMessage
-from carrel.wire.files import FileQuery, FileUpload, SignedURLQuery
+from carrel.wire.files import FileQuery, FileUpload, SignedURL, SignedURLQuery
+from carrel.wire.tools import ConnectorAuthorization
 
 
 def test_a_null_in_a_request_counts_as_absent() -> None:
@@ -99,3 +100,10 @@ def test_keys_that_some_clients_refuse_as_null_are_left_out() -> None:
     assert "usage" not in sent
     assert sent["choices"] == [{"index": 0, "delta": {"content": "a"}, "finish_reason": None}]
     assert Delta().model_dump() == {}
+
+
+def test_what_opens_something_is_not_in_a_repr() -> None:
+    signed = SignedURL(url="https://h/signed/s3cr3t")
+    authorization = ConnectorAuthorization(type="api-key", value="s3cr3t")
+    assert "s3cr3t" not in f"{signed!r}{signed}{authorization!r}{authorization}"
+    assert "s3cr3t" in signed.model_dump_json() and "s3cr3t" in authorization.model_dump_json()

@@ -63,7 +63,7 @@ class DeletedFile(Answer):
 class SignedURL(Answer):
     """An address that works without a key until it expires."""
 
-    url: str
+    url: Annotated[str, Field(repr=False)]
 
 
 class FileUpload(Request):

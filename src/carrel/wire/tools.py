@@ -51,7 +51,7 @@ class ConnectorAuthorization(Request):
     """How a connector signs in."""
 
     type: Literal["oauth2-token", "api-key"]
-    value: Text
+    value: Annotated[Text, Field(repr=False)]
 
 
 class ConnectorTool(Request):
