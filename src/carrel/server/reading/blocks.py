@@ -93,9 +93,10 @@ def _lines(found: Found) -> tuple[list[Line], list[Line]]:
     for line, angle in text_lines(found.items, found.links):
         (turned if abs(angle) > _UPRIGHT else flowing).append(line)
     layer = [line.box for line in flowing]
-    flowing += [
-        line for line in found.lines if not any(box.holds(*line.box.centre) for box in layer)
-    ]
+    for line in found.lines:
+        x, y = line.box.centre
+        if not any(box.holds(x, y) for box in layer):
+            flowing.append(line)
     return flowing, turned
 
 
@@ -122,8 +123,9 @@ def _taken(lines: list[Line], solids: list[Region]) -> tuple[list[Line], list[Re
     held: dict[int, list[Line]] = {}
     loose = []
     for line in lines:
+        x, y = line.box.centre
         for number, solid in enumerate(solids):
-            if solid.kind == "table" and solid.box.holds(*line.box.centre):
+            if solid.kind == "table" and solid.box.holds(x, y):
                 held.setdefault(number, []).append(line)
                 break
         else:

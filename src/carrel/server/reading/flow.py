@@ -201,6 +201,8 @@ def rows(parts: Sequence[T]) -> list[list[T]]:
 
 def _beside(one: Box, other: Box) -> bool:
     """Whether two boxes stand on one line, next to each other."""
+    if one.top >= other.bottom or other.top >= one.bottom:
+        return False
     shift = abs(one.centre[1] - other.centre[1])
     shared = min(one.right, other.right) - max(one.left, other.left)
     return shift < min(one.height, other.height) / 2 and shared < min(one.width, other.width) / 2

@@ -127,6 +127,8 @@ class Frame:
 
     def on_page(self, box: Box) -> Box:
         """The rectangle of the page that a box of the layout covers."""
+        if not self.turn and not self.skew:
+            return box
         corners = [
             self._turned(*self._rotated(x, y, self.skew))
             for x in (box.left, box.right)

@@ -55,7 +55,8 @@ def text_lines(items: Iterable[Any], links: Sequence[Link] = ()) -> list[tuple[L
             continue
         if text.count(".") > _LEAST_DOTS:
             text = _LEADER.sub(" … ", text).strip()
-        box = Box(item.x, item.y, item.x + item.width, item.y + item.height)
+        x, y = item.x, item.y
+        box = Box(x, y, x + item.width, y + item.height)
         marks = _links(item, text, box, links) if links else []
         marks += _notes(item, text)
         bold, mono = font_style(item.font_name or "")

@@ -68,9 +68,8 @@ class Style:
     def level(self, line: Line) -> int:
         """The level of a heading of this size; 0 for text."""
         ratio = line.size / self.size
-        for least, level in _LEVELS:
-            if ratio >= least:
-                return level
+        if ratio >= _LEVELS[-1][0]:
+            return next(level for least, level in _LEVELS if ratio >= least)
         return 4 if line.bold and len(line.text) <= _HEADING_LETTERS / 2 else 0
 
 

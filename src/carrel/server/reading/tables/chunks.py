@@ -60,11 +60,11 @@ def chunks_of_items(
         beside = [rule.at for rule in down if rule.start <= (top + bottom) / 2 <= rule.end]
         if beside:
             cuts = sorted({*cuts, *_crossed(beside, words)})
-        texts = item.text.split()
         here = [link for link in links if link.box.top <= (top + bottom) / 2 <= link.box.bottom]
         if not cuts and not here:
-            found.append(Chunk(" ".join(texts), Box(words[0].x, top, right, bottom), mono))
+            found.append(Chunk(item.text.strip(), Box(words[0].x, top, right, bottom), mono))
             continue
+        texts = item.text.split()
         if len(texts) != len(words):
             texts = [word.text for word in words]
         for first, end in pairwise([0, *cuts, len(words)]):
@@ -163,7 +163,7 @@ def cell_text(chunks: Sequence[Chunk]) -> Passage:
                 whole = whole.without_last_letter().followed_by(chunk.passage, between="")
             else:
                 whole = whole.followed_by(chunk.passage)
-    return whole
+    return whole if whole.marks else Passage(" ".join(whole.text.split()))
 
 
 def usual_height(chunks: Sequence[Chunk]) -> float:

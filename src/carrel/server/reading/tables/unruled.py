@@ -78,7 +78,10 @@ def _run(rows: Sequence[Row], start: int) -> tuple[int, list[Span]]:
 
 
 def _leads(row: Row) -> bool:
-    return any(_LEADERS.search(chunk.text) for chunk in row.chunks)
+    return any(
+        (text.count(".") > 4 or "…" in text or "_" in text) and _LEADERS.search(text)
+        for text, *_ in row.chunks
+    )
 
 
 def _trails(run: Sequence[Row]) -> bool:
@@ -177,10 +180,11 @@ def _spanning_head(rows: Sequence[Row], start: int, columns: Sequence[Span]) -> 
 
 def _table(head: Sequence[Row], groups: Sequence[Sequence[Row]], columns: Sequence[Span]) -> Table:
     cells = [
-        Cell(chunk.text, number, first, columns=last - first + 1, marks=chunk.marks)
+        Cell(text, number, first, columns=last - first + 1, marks=marks)
         for number, row in enumerate(head)
         for chunk in row.chunks
         for first, last in [_reach(chunk, columns)]
+        for text, marks in [cell_text([chunk])]
     ]
     cells += [
         Cell(text, number, place, marks=marks)
