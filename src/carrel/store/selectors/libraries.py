@@ -176,18 +176,18 @@ def hit_rows(state: LibrariesState) -> tuple[HitRow, ...]:
 
 
 def title(state: LibrariesState) -> str:
-    """`contracts · 412 documents · 9 not ready · 2 marked`."""
+    """`contracts · 412 documents · 2 marked · 9 not ready`."""
     name = next((each.name for each in state.items if each.id == state.selected), None)
     if name is None:
         return "Libraries"
     parts = [one_line(name)]
     if state.total is not None:
         parts.append(f"{count(state.total)} document{'' if state.total == 1 else 's'}")
+    if state.marked:
+        parts.append(f"{count(len(state.marked))} marked")
     waiting = sum(document_phase(each) != "ready" for each in state.documents)
     if waiting:
         parts.append(f"{count(waiting)} not ready")
-    if state.marked:
-        parts.append(f"{count(len(state.marked))} marked")
     return " · ".join(parts)
 
 
