@@ -13,7 +13,7 @@ from support.browser import chromium
 from support.lab import lab, run_cell
 from support.process import serve
 
-SIZE = {"width": 1240, "height": 760}
+WIDTH, HEIGHT = 1240, 760
 COLOURS = 128
 """How many a picture keeps: a screen has few, and the file is a third as large."""
 SLOW_MS = 120_000
@@ -21,7 +21,8 @@ SLOW_MS = 120_000
 CELLS = [
     'import carrel\n\nbench = carrel.connect()\nreading = bench.ocr("contracts/lease-2024.pdf")\n'
     "reading.panel(height=500)",
-    'library = bench.create_library("contracts")\nbench.sync(library, "contracts", exclude=["*.jsonl"])',
+    'library = bench.create_library("contracts")\n'
+    'bench.sync(library, "contracts", exclude=["*.jsonl"])',
     'agent = bench.create_agent("support", libraries=[library], temperature=0, max_tokens=60)\n'
     'agent = bench.edit_agent(agent, instructions="Answer in one short sentence.")\n'
     'talk = bench.chat(agent, height=410)\ntalk.ask("How long is the notice period?")\ntalk',
@@ -39,7 +40,7 @@ def shoot(papers: Path, out: Path) -> None:
         running.notebook(browser, CELLS) as page,
     ):
         shutil.copytree(papers, running.root / "contracts")
-        page.set_viewport_size({"width": SIZE["width"], "height": SIZE["height"]})
+        page.set_viewport_size({"width": WIDTH, "height": HEIGHT})
         page.evaluate("window.jupyterapp.commands.execute('application:toggle-left-area')")
         _document(page)
         _take(page, out / "notebook-document.png")
