@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 import json
 import logging
+import math
 import sqlite3
 import time
 import zlib
@@ -102,6 +103,8 @@ class Results:
         self._path = path
         self._limit = limit
         self._connection: sqlite3.Connection | None = None
+        self._size = math.inf
+        """No less than the bytes of all pages, which take a while to be counted."""
         self._thread = ThreadPoolExecutor(1, "results")
 
     def close(self) -> None:
@@ -146,7 +149,9 @@ class Results:
                 content = zlib.compress(page.model_dump_json().encode(), 1)
                 row = (*task, page.index, page_count, ocr_used, now, len(content), content)
                 connection.execute("INSERT OR REPLACE INTO pages VALUES (?,?,?,?,?,?,?,?)", row)
-            self._make_room(connection)
+                self._size += len(content)
+            if self._size > self._limit():
+                self._make_room(connection)
 
         if pages and self._limit():
             await self._run(write, None)
@@ -169,9 +174,11 @@ class Results:
 
     def _make_room(self, connection: sqlite3.Connection) -> None:
         limit = self._limit()
-        (total,) = connection.execute("SELECT TOTAL(size) FROM pages").fetchone()
-        if total > limit:
-            connection.execute(_TOO_MUCH, (limit,))
+        self._size = _size(connection)
+        if self._size > limit:
+            # Some more than must be, so that the next page needs no room made again.
+            connection.execute(_TOO_MUCH, (limit * 9 // 10,))
+            self._size = _size(connection)
         connection.execute("PRAGMA incremental_vacuum").fetchall()
 
     async def _run(self, work: Callable[[sqlite3.Connection], T], otherwise: T) -> T:
@@ -188,6 +195,11 @@ class Results:
         except (sqlite3.Error, OSError, zlib.error, ValueError) as error:
             log.warning("pages that were read are not remembered: %s", error)
             return otherwise
+
+
+def _size(connection: sqlite3.Connection) -> float:
+    (size,) = connection.execute("SELECT TOTAL(size) FROM pages").fetchone()
+    return float(size)
 
 
 def _open(path: Path) -> sqlite3.Connection:
