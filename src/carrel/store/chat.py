@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Literal
 from carrel.store import attachments
 from carrel.store.action import Policy, action
 from carrel.store.answer import GrowingAnswer
-from carrel.store.area import Area
 from carrel.store.asking import Asked
 from carrel.store.chat_state import ChatState, Phase
-from carrel.store.chats import SavedSessions, Session
+from carrel.store.chats import Session
 from carrel.store.conversation import Attachment, Conversation, Turn
 from carrel.store.files import FilesService, UploadSource
+from carrel.store.kept_chats import HISTORY, KeptChats
 from carrel.store.loop import OwnerLoop
 from carrel.store.messages import messages
 from carrel.store.parameters import Parameters
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from carrel.wire.agents import AgentCreate
     from carrel.wire.completions import CompletionRequest
 
-HISTORY = 200
-"""Questions that are remembered to be asked again."""
 ROUNDS = 8
 """How often in a row functions of this program are called before a person has to go on."""
 
@@ -41,7 +39,7 @@ UPLOADING = Problem("Not sent yet", "A file is still being uploaded.", "Send aga
 WAITS = Problem("The agent waits for a result", "", "Answer its call first, or try again.")
 
 
-class ChatService(Area[ChatState]):
+class ChatService(KeptChats):
     """One open session and the list of the saved ones; `tools` are called as agents ask for it.
 
     With `saved` false its sessions are not kept: it stands beside another chat to compare.
@@ -56,24 +54,12 @@ class ChatService(Area[ChatState]):
         *,
         saved: bool = True,
     ) -> None:
-        super().__init__(loop, ChatState(), session)
+        super().__init__(loop, session, keeps=saved)
         self._files = files
         self._asked: Asked | None = None
-        self._keeps = saved
         self.tools = tools
 
     # Sessions
-
-    @action(Policy.LATEST)
-    async def load_sessions(self) -> None:
-        """Loads the list of saved sessions."""
-        await self._list()
-
-    @action(Policy.LATEST, lane="load_sessions")
-    async def search_sessions(self, text: str) -> None:
-        """Lists only sessions in which something holds `text`; all for an empty text."""
-        self.slice.set(search=text.strip())
-        await self._list()
 
     @action(Policy.LATEST, lane="open")
     async def new(self, agent_id: str, version: int | None = None) -> None:
@@ -418,44 +404,3 @@ class ChatService(Area[ChatState]):
     async def _end_answer(self) -> None:
         """Stops the answer and waits until its last word is in the slice."""
         await asyncio.gather(*self._lane("send").cancel(), return_exceptions=True)
-
-    # What is saved
-
-    async def _list(self) -> None:
-        found = await asyncio.to_thread(self._saved().all)
-        asked = [
-            turn.text
-            for session in reversed(found)
-            for turn in session.conversation.said
-            if turn.role == "user"
-        ]
-        search = self.slice.value.search
-        listed = (one.summary() for one in found if not search or one.matches(search))
-        history = tuple(reversed(dict.fromkeys(reversed(asked))))[-HISTORY:]
-        self.slice.set(sessions=tuple(listed), history=history)
-
-    async def _save(self) -> None:
-        state = self.slice.value
-        if not self._keeps or state.session_id is None or state.agent_id is None:
-            return
-        session = self._session_now()
-        await asyncio.to_thread(self._saved().save, session)
-        others = (other for other in self.slice.value.sessions if other.id != session.id)
-        self.slice.set(sessions=(session.summary(), *others))
-
-    def _session_now(self) -> Session:
-        state = self.slice.value
-        return Session(
-            state.session_id or "",
-            state.agent_id or "",
-            state.agent_name,
-            time.time(),
-            state.conversation,
-            state.pinned,
-            state.parameters,
-        )
-
-    def _saved(self) -> SavedSessions:
-        from carrel.config import folders
-
-        return SavedSessions(folders().state, self._session.slice.value.profile)

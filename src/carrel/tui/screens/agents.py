@@ -1,7 +1,6 @@
 """4 Agents: their versions, what changed between them, and which one answers."""
 
 import time
-from collections.abc import Mapping
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -12,13 +11,9 @@ from textual.widget import Widget
 from carrel.store.agents import AgentsState
 from carrel.store.drafts import Draft
 from carrel.store.selectors.agents import (
-    AgentRow,
-    DraftRow,
-    VersionRow,
     agent_rows,
     change_rows,
     changed_rows,
-    detail_rows,
     diff_title,
     draft_changes,
     draft_row,
@@ -35,14 +30,13 @@ from carrel.tui.dialogs.ask import Choose, Thing
 from carrel.tui.dialogs.changes import Changes
 from carrel.tui.naming import name_version
 from carrel.tui.screens.place import Place, Way, empty
+from carrel.tui.widgets.agent_rows import DRAFT, agent_row, details, unsaved_row, version_row
 from carrel.tui.widgets.diff import DiffView
 from carrel.tui.widgets.find import FindPane, FindText
-from carrel.tui.widgets.table import Column, Row, VirtualTable
+from carrel.tui.widgets.table import Column, VirtualTable
 from carrel.wire.agents import Agent
 
 NO_AGENTS = empty("No agents yet.", Way("n", "New agent"))
-DRAFT = "draft"
-"""The key of the draft's row among the versions."""
 
 _BLANK, _COPY = "blank", "copy"
 
@@ -120,7 +114,7 @@ class AgentsPlace(Place):
     # Showing
 
     def _show(self, state: AgentsState) -> None:
-        self.agents.show([_agent_row(row) for row in agent_rows(state)])
+        self.agents.show([agent_row(row) for row in agent_rows(state)])
         if state.error is not None:
             self.agents.say(*self.explain(state.error))
         elif state.loaded:
@@ -144,8 +138,8 @@ class AgentsPlace(Place):
         active = None if agent is None else (agent.id, agent.version)
         self.versions.show(
             [
-                *([_draft_row(draft)] if draft else []),
-                *(_version_row(row) for row in version_rows(state, time.time())),
+                *([unsaved_row(draft)] if draft else []),
+                *(version_row(row) for row in version_rows(state, time.time())),
             ]
         )
         here = {version.version for version in state.versions}
@@ -179,7 +173,7 @@ class AgentsPlace(Place):
             shown.update(Content(""))
         else:
             pane.border_title = labels.title(version_name(version.version), version.model)
-            shown.update(_details(version, drafting.library_names(self)))
+            shown.update(details(version, drafting.library_names(self)))
         self._unfold(pane)
 
     def _unfold(self, shown: Widget) -> None:
@@ -379,39 +373,3 @@ class AgentsPlace(Place):
             self.action_split()
         else:
             self.focus_pane(0)
-
-
-def _details(agent: Agent, libraries: Mapping[str, str]) -> Content:
-    rows = ((name, labels.line(value)) for name, value in detail_rows(agent, libraries))
-    return Content("\n").join(
-        [
-            labels.line(agent.name, "bold"),
-            labels.short_id(agent.id),
-            Content(""),
-            labels.fields(*rows),
-            Content(""),
-            Content.styled("Instructions", "$muted"),
-            labels.block(agent.instructions or "none"),
-        ]
-    )
-
-
-def _agent_row(row: AgentRow) -> Row:
-    return Row(row.id, (labels.line(row.name), Content.styled(row.version, "$muted")))
-
-
-def _draft_row(row: DraftRow) -> Row:
-    cells = (Content(DRAFT), labels.line(row.about, "$busy"), Content.styled(row.age, "$muted"))
-    return Row(DRAFT, cells, Content.styled("✎", "$busy"))
-
-
-def _version_row(row: VersionRow) -> Row:
-    what = labels.line(row.note or ("first version" if row.number == 0 else ""))
-    if row.active:
-        what = Content.assemble(("active", "$ready"), "  " if what else "", what)
-    if row.aliases:
-        what = Content.assemble(labels.line(row.aliases, "$speaker"), "  " if what else "", what)
-    mark = Content.styled("✓", "$accent") if row.marked else None
-    if mark is None and row.active:
-        mark = Content.styled("●", "$ready")
-    return Row(str(row.number), (Content(row.name), what, Content.styled(row.age, "$muted")), mark)

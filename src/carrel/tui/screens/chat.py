@@ -1,7 +1,7 @@
 """5 Chat: questions to an agent, its answers, and what they were drawn from."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar
 
@@ -11,7 +11,6 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.timer import Timer
 
-from carrel.store.agents import AgentsState
 from carrel.store.chat import ChatService
 from carrel.store.chat_state import ChatState
 from carrel.store.conversation import Attachment
@@ -29,11 +28,11 @@ from carrel.store.selectors.chat import (
 )
 from carrel.store.sources import source_of
 from carrel.tui import labels
-from carrel.tui.clipboard import copy
-from carrel.tui.dialogs.ask import Choose, Thing
-from carrel.tui.dialogs.chat import ParametersForm, SaveDialog, copies
+from carrel.tui.answering import choose_agent
+from carrel.tui.dialogs.chat import ParametersForm
 from carrel.tui.dialogs.confirm import Confirm
 from carrel.tui.dialogs.path import PathDialog
+from carrel.tui.screens import chat_out
 from carrel.tui.screens.place import Place, Way, empty
 from carrel.tui.widgets.filter import Filter
 from carrel.tui.widgets.prompt import Prompt, PromptBox
@@ -52,8 +51,6 @@ ASK = "@ adds a file or document by its name"
 """What the empty field says."""
 UNSAVED = "4 saves or drops it"
 """What stands beside the name of an agent that is a draft."""
-ACTIVE = "active"
-"""What stands for whichever version is active, where one is chosen."""
 
 
 class ChatPlace(Place):
@@ -292,7 +289,7 @@ class ChatPlace(Place):
         def chosen(agent_id: str, version: int | None) -> None:
             self.do(self.store.chat.new(agent_id, version), lambda _: self._begin(), opens=True)
 
-        self._choose_agent("Chat with", chosen)
+        choose_agent(self, "Chat with", chosen)
 
     def action_who(self) -> None:
         def chosen(agent_id: str, version: int | None) -> None:
@@ -302,7 +299,7 @@ class ChatPlace(Place):
         if self.store.chat.slice.value.session_id is None:
             self.action_new()
         else:
-            self._choose_agent("Who answers from here on", chosen, versions=True)
+            choose_agent(self, "Who answers from here on", chosen, versions=True)
 
     def action_compare(self) -> None:
         if len(self.chats) > 1:
@@ -316,41 +313,7 @@ class ChatPlace(Place):
         if self.store.chat.slice.value.session_id is None:
             self.notice("Begin a chat first: n New.")
         else:
-            self._choose_agent("Compare with", chosen, versions=True)
-
-    def _choose_agent(
-        self, title: str, then: Callable[[str, int | None], None], *, versions: bool = False
-    ) -> None:
-        def choose_version(agent_id: str | None) -> None:
-            agent = next((a for a in agents.slice.value.items if a.id == agent_id), None)
-            if agent is None:
-                return
-            if not versions or len(agent.versions) < 2:
-                then(agent.id, None)
-                return
-            things = [Thing(ACTIVE, "Whichever is active", f"v{agent.version} now")]
-            things += (Thing(str(n), f"v{n}") for n in sorted(agent.versions, reverse=True))
-
-            def chosen(version: str | None) -> None:
-                if version is not None:
-                    then(agent.id, None if version == ACTIVE else int(version))
-
-            self.app.push_screen(Choose(f"{title} · {agent.name}", things), chosen)
-
-        def choose(state: AgentsState) -> None:
-            things = [Thing(a.id, a.name, f"v{a.version} · {a.model}") for a in state.items]
-            if len(things) == 1:
-                choose_version(things[0].id)
-            elif things:
-                self.app.push_screen(Choose(title, things), choose_version)
-            else:
-                self.notice("There is no agent yet: 4 Agents, then n New.", failed=True)
-
-        agents = self.store.agents
-        if agents.slice.value.loaded:
-            choose(agents.slice.value)
-        else:
-            self.do(agents.load(), lambda _: choose(agents.slice.value), opens=True)
+            choose_agent(self, "Compare with", chosen, versions=True)
 
     def _begin(self) -> None:
         self.prompt.disabled = False
@@ -432,27 +395,10 @@ class ChatPlace(Place):
             self.app.switch_mode("document")
 
     def action_copy(self) -> None:
-        texts = copies(self.store.chat.slice.value, self.query_one(SourcePane).passage)
-
-        def chosen(what: str | None) -> None:
-            if what:
-                ok = copy(self.app, texts[what])
-                self.notice("Copied." if ok else "Too long for the clipboard.", failed=not ok)
-
-        if texts:
-            things = [Thing(what, f"Copy {what}") for what in texts]
-            self.app.push_screen(Choose("Copy", things), chosen)
+        chat_out.copy_of(self, self.query_one(SourcePane).passage)
 
     def action_save(self) -> None:
-        if not self.store.chat.slice.value.turns:
-            self.notice("There is nothing to save yet.")
-            return
-
-        def written(path: Path | None) -> None:
-            if path is not None:
-                self.notice(f"Saved {path}.")
-
-        self.app.push_screen(SaveDialog(self.store.chat), written)
+        chat_out.save(self)
 
     def back(self) -> None:
         source = self.query_one(SourcePane)
