@@ -94,6 +94,13 @@ def test_the_walk(tmp_path: Path, home: Path) -> None:
         app.press("2")
         app.wait_for(r"● Ready", timeout=120)
 
+        # What ran is listed until it is dismissed.
+        app.press("6")
+        app.wait_for(r"Processing +lease scan\.pdf +● Done")
+        app.wait_for(r"OCR +rules\.pdf +● Done")
+        app.press("d")
+        app.wait_for(r"Processing", gone=True)
+
         # What a search finds opens at its place, and a block of the page fills the window.
         app.press("/")
         app.type("notice")
