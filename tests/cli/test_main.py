@@ -40,6 +40,7 @@ async def test_help_names_the_exit_codes() -> None:
         ["libraries", "search", "a", "rent", "--attribute", "year"],
         ["chat", "a", " "],
         ["serve", "--model", "/no/such.gguf"],
+        ["serve", "--model-url", "localhost:11434"],
         ["serve", "--model", "/dev/null", "--model-url", "http://h/v1"],
         ["--profile", "nobody", "files", "list"],
     ],

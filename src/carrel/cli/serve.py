@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 import typer
 
 from carrel.cli.errors import Code, CommandError
-from carrel.config import folders
+from carrel.config import ConfigError, check_url, folders
 
 
 def serve(
@@ -119,6 +119,11 @@ def serve(
     """
     if model is not None and model_url is not None:
         raise CommandError("Give --model or --model-url, not both.", Code.USAGE)
+    if model_url is not None:
+        try:
+            check_url(model_url)
+        except ConfigError as error:
+            raise CommandError(f"--model-url: {error}", Code.USAGE) from None
     if model is not None and not model.is_file():
         raise CommandError(f"There is no model file at {model}.", Code.USAGE)
     from carrel.server.serve import run
