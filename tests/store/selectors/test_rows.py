@@ -300,6 +300,7 @@ def test_the_transcript() -> None:
 @pytest.mark.parametrize(
     ("text", "cited", "title"),
     [
+        (f"[{'1' * 5000}]", set(), "Passages given"),
         ("Three months [1].", {1}, "Sources"),
         ("Three months [1, 2] and [3].", {1, 2}, "Sources"),
         ("Three months [7].", set(), "Passages given"),

@@ -20,7 +20,7 @@ NO_SEARCH = "No library search was reported."
 NOTHING_FOUND = "Nothing about it was found in the libraries."
 CUT = "Cut off: the answer was longer than it may be."
 
-_CITED = re.compile(r"\[(\d+(?:\s*,\s*\d+)*)\]")
+_CITED = re.compile(r"\[(\d{1,4}(?:\s*,\s*\d{1,4})*)\]")  # no answer is given as many passages
 _NUMBER = re.compile(r"\d+")
 _CODE = re.compile(r"^(```+|~~~+)[^\n]*\n(.*?)^\1", re.MULTILINE | re.DOTALL)
 _MOST_ARGUMENT = 60
