@@ -100,6 +100,8 @@ def test_the_walk(tmp_path: Path, home: Path) -> None:
         app.wait_for(r"OCR +rules\.pdf +● Done")
         app.press("d")
         app.wait_for(r"Processing", gone=True)
+        app.press("2")
+        app.wait_for(r"\[2 Libraries\]")
 
         # What a search finds opens at its place, and a block of the page fills the window.
         app.press("/")
