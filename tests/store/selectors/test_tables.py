@@ -36,7 +36,8 @@ def test_html_cells_over_several_columns_and_rows_leave_the_others_in_place() ->
 
 
 def test_a_hostile_span_is_bounded() -> None:
-    (row,) = rows_of("<table><tr><td colspan=999999999 rowspan=999999999>x</td></tr></table>")
+    many = "9" * 5000
+    (row,) = rows_of(f"<table><tr><td colspan={many} rowspan=999999999>x</td></tr></table>")
     assert row[0] == "x" and len(row) == 100
 
 

@@ -145,4 +145,5 @@ class _HTMLTable(HTMLParser):
 
 
 def _span(value: str | None) -> int:
-    return min(max(int(value), 1), MAX_SPAN) if value and value.isdecimal() else 1
+    # No more digits than count: a number without an end is no number to Python.
+    return min(max(int(value[:4]), 1), MAX_SPAN) if value and value.isdecimal() else 1
