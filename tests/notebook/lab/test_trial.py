@@ -27,7 +27,9 @@ def test_a_draft_is_tried_beside_the_active_version(notebook: Notebook) -> None:
     assert room is not None
     left, right = chats
     assert left and right and left["y"] == right["y"] and left["x"] < right["x"]
-    field = panel.get_by_label("Message to all").bounding_box()
+    message = panel.get_by_label("Message to all")
+    expect(message).to_be_focused()
+    field = message.bounding_box()
     assert field and field["y"] + field["height"] <= room["y"] + room["height"]
     panel.get_by_role("button", name="Close").click()
     expect(panel.get_by_role("row", name="draft")).to_be_visible()

@@ -149,7 +149,10 @@ class AgentView extends View {
     this.untried = new AbortController();
     const signal = AbortSignal.any([this.signal, this.untried.signal]);
     const widget = await this.host.getWidget(trial.panel);
-    if (!signal.aborted) await widget.render({ el: this.trial, signal });
+    if (signal.aborted) return;
+    await widget.render({ el: this.trial, signal });
+    if (this.toAsk) this.trial.querySelector("[aria-label='Message to all']")?.focus();
+    this.toAsk = false;
   }
 
   /** What depends on the version under the cursor: its changes and its aliases. */
@@ -178,6 +181,7 @@ class AgentView extends View {
     this.form.hidden = what !== "form";
     this.reviewed.hidden = what !== "review";
     this.versions.hidden = this.empty.hidden = true;
+    if (what === "review" && this.state.trial) say(this.title, this.state.title);
     this.draw(this.state);
     if (what === "versions") this.root.focus();
   }
@@ -295,6 +299,7 @@ class AgentView extends View {
     if (!open && !this.state.draft.title) return;
     const draft = open ? this.editing : this.state.selected;
     clearTimeout(this.keeping);
+    this.toAsk = true;
     if (await this.ask("try", { draft, fields: open ? this.fields() : null }) !== undefined) this.show("versions");
   }
 
