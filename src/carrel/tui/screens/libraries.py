@@ -17,6 +17,7 @@ from carrel.store.selectors.libraries import (
     DocumentRow,
     HitRow,
     LibraryRow,
+    document_phase,
     document_row,
     hit_rows,
     library_rows,
@@ -353,8 +354,10 @@ class LibrariesPlace(Place):
 
     def action_text(self) -> None:
         document = self._document()
-        if document is not None:
+        if document is not None and document_phase(document) == "ready":
             self.do(self.store.libraries.show_text(document.id))
+        elif document is not None:
+            self.notice(document.error or "Its text is here once it is ready.", failed=True)
 
     def action_mark(self) -> None:
         if self.documents.has_focus and self.documents.key is not None:
