@@ -75,7 +75,7 @@ WORD = (
 
 def word_file(path: Path, body: str, *, picture: bytes | None = None) -> Path:
     """A Word document with this body; `rId1` is the picture, `rId2` a link, lists are numbered 1
-    (bullets) and 2 (numbers), note 2 is a footnote.
+    (bullets), 2 (numbers) and 3 (the same, counted anew), note 2 is a footnote.
     """
     levels = "".join(
         f'<w:abstractNum w:abstractNumId="{number}">'
@@ -87,6 +87,10 @@ def word_file(path: Path, body: str, *, picture: bytes | None = None) -> Path:
     ) + "".join(
         f'<w:num w:numId="{number}"><w:abstractNumId w:val="{number}"/></w:num>'
         for number in (1, 2)
+    )
+    levels += (
+        '<w:num w:numId="3"><w:abstractNumId w:val="2"/><w:lvlOverride w:ilvl="0">'
+        '<w:startOverride w:val="1"/></w:lvlOverride></w:num>'
     )
     styles = "".join(
         f'<w:style w:type="paragraph" w:styleId="{name.replace(" ", "")}"><w:name w:val="{name}"/>'

@@ -89,6 +89,25 @@ async def test_word_keeps_its_structure(tmp_path: Path, read: Read) -> None:
     assert second.markdown == "The next page\n\n[^1]: The note."
 
 
+async def test_word_counts_its_items_as_the_author_sees_them(tmp_path: Path, read: Read) -> None:
+    body = [
+        paragraph("one", bullet=2),
+        paragraph("inner", bullet=2, level=1),
+        paragraph("Text between the items."),
+        paragraph("more", bullet=2, level=1),
+        paragraph("two", bullet=2),
+        paragraph("within", bullet=2, level=1),
+        paragraph("three", bullet=2),
+        paragraph("anew", bullet=3),
+        paragraph("and on", bullet=2),
+    ]
+    (page,) = (await read(word_file(tmp_path / "a.docx", "".join(body)))).pages
+    assert page.markdown == (
+        "1. one\n   1. inner\n\nText between the items.\n\n"
+        "2. more\n\n2. two\n   1. within\n3. three\n1. anew\n2. and on"
+    )
+
+
 def _slides(path: Path) -> Path:
     rows = [
         [('gridSpan="2"', "Both"), ('hMerge="1"', ""), ('rowSpan="2"', "Third")],

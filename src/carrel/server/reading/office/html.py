@@ -89,6 +89,7 @@ _BLOCKS = frozenset(
 )
 _HEADING = re.compile(r"h([1-6])")
 _NOTE = re.compile(r"#?(?:foot|end)note-(\w{1,20})")
+_ITEM = re.compile(r"[0-9]{1,6}")
 _DIGITS = re.compile(r"\d{1,4}")
 _DATA = re.compile(r"data:image/[\w.+-]+;base64,", re.IGNORECASE)
 _MAX_SPAN = 100
@@ -100,6 +101,12 @@ _MAX_DEPTH = 200
 
 def parts_of_html(source: bytes | str, find: FindPicture = lambda _: None) -> list[Part]:
     """The parts of a page of HTML. Scripts, forms and what is hidden are left out."""
+    root = parsed_html(source)
+    return [] if root is None else parts_of_tree(root, find)
+
+
+def parsed_html(source: bytes | str) -> Any | None:
+    """The root of a page of HTML; None of an empty one."""
     parser = lxml_html.HTMLParser(
         encoding="utf-8" if isinstance(source, bytes) and _is_utf8(source) else None,
         no_network=True,
@@ -107,10 +114,9 @@ def parts_of_html(source: bytes | str, find: FindPicture = lambda _: None) -> li
         remove_pis=True,
     )
     try:
-        root = lxml_html.document_fromstring(source, parser=parser)
+        return lxml_html.document_fromstring(source, parser=parser)
     except (etree.ParserError, ValueError):
-        return []
-    return parts_of_tree(root, find)
+        return None
 
 
 def parts_of_tree(root: Any, find: FindPicture) -> list[Part]:
@@ -324,12 +330,12 @@ class _Reader:
         """One part with all items, and after it what does not fit into a list."""
         notes = [_NOTE.fullmatch(item.get("id") or "") for item in element if _name(item) == "li"]
         text, after, links = ScoredText(), list[Part](), list[str]()
-        number = int(element.get("start") or 1) if ordered and _is_number(element) else 1
+        number = _number(element, "start", 1) - 1
         for place, item in enumerate(item for item in element if _name(item) == "li"):
-            note = notes[place]
-            marker = f"{number + place}. " if ordered else "- "
-            if note:
-                marker = f"[^{number + place}]: "
+            number = _number(item, "value", number + 1)
+            marker = f"{number}. " if ordered else "- "
+            if notes[place]:
+                marker = f"[^{number}]: "
             parts = list(self.blocks(item, depth + 1))
             after += [part for part in parts if part.table or part.picture]
             written = _item(marker, [part for part in parts if not part.table and not part.picture])
@@ -381,8 +387,10 @@ def _holds_blocks(element: Any) -> bool:
     return any(_name(inner) in _BLOCKS for inner in element.iterdescendants())
 
 
-def _is_number(element: Any) -> bool:
-    return bool(re.fullmatch(r"\d{1,6}", element.get("start") or ""))
+def _number(element: Any, name: str, otherwise: int) -> int:
+    """An attribute that is a number of a list's item."""
+    value = element.get(name) or ""
+    return int(value) if _ITEM.fullmatch(value) else otherwise
 
 
 def _has_head(rows: list[Any]) -> bool:

@@ -2,10 +2,12 @@
 
 import io
 import re
+from typing import Any
 
 import mammoth
 
-from carrel.server.reading.office.html import parts_of_html
+from carrel.server.reading.office.html import parsed_html, parts_of_tree
+from carrel.server.reading.office.numbering import item_numbers
 from carrel.server.reading.office.parts import Part
 
 _STYLES = """\
@@ -40,4 +42,20 @@ def word_pages(data: bytes) -> list[list[Part]]:
     result = mammoth.convert_to_html(
         io.BytesIO(data), style_map=_STYLES, convert_image=mammoth.images.img_element(keep)
     )
-    return [parts_of_html(page, pictures.get) for page in _PAGE.split(result.value)]
+    pages = [parsed_html(page) for page in _PAGE.split(result.value)]
+    _number_items([page for page in pages if page is not None], item_numbers(data))
+    return [[] if page is None else parts_of_tree(page, pictures.get) for page in pages]
+
+
+def _number_items(pages: list[Any], numbers: list[int]) -> None:
+    """Gives the items of numbered lists their numbers, if each has one."""
+    items = [item for page in pages for item in page.iter("li") if _is_numbered(item)]
+    if len(items) == len(numbers):
+        for item, number in zip(items, numbers, strict=True):
+            item.set("value", str(number))
+
+
+def _is_numbered(item: Any) -> bool:
+    """Not a note, and not what only holds the items of a deeper list."""
+    holder = not item.text and len(item) > 0 and item[0].tag in ("ol", "ul")
+    return item.getparent().tag == "ol" and not item.get("id") and not holder

@@ -1,0 +1,105 @@
+"""The numbers of a Word document's list items, which it does not write down but counts."""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from lxml import etree
+
+from carrel.server.reading.office.archive import member
+
+
+class _Level(NamedTuple):
+    """One depth of a kind of list: whether its items are numbered, and from which number."""
+
+    numbered: bool
+    start: int
+    style: str
+
+
+class _Lists:
+    """The kinds of lists a document defines, and the lists that are of each kind."""
+
+    def __init__(self, root: Any) -> None:
+        self.kinds = {
+            _attribute(kind, "abstractNumId"): {
+                _attribute(level, "ilvl") or "0": _Level(
+                    _value(level, "numFmt") != "bullet",
+                    _number(_value(level, "start"), 1),
+                    _value(level, "pStyle"),
+                )
+                for level in kind.iterfind("{*}lvl")
+            }
+            for kind in root.iterfind("{*}abstractNum")
+        }
+        self.by_style = {
+            level.style: (kind, depth)
+            for kind, levels in self.kinds.items()
+            for depth, level in levels.items()
+            if level.style
+        }
+        self.kind_of, self.restarts = dict[str, str](), dict[str, dict[str, int]]()
+        for one in root.iterfind("{*}num"):
+            name = _attribute(one, "numId")
+            self.kind_of[name] = _value(one, "abstractNumId")
+            self.restarts[name] = {
+                _attribute(override, "ilvl"): _number(_value(override, "startOverride"), 1)
+                for override in one.iterfind("{*}lvlOverride")
+                if override.find("{*}startOverride") is not None
+            }
+
+    def place(self, paragraph: Any) -> tuple[str, str, str] | None:
+        """The list, its kind and the depth of a paragraph that is an item; the list may be ""."""
+        properties = paragraph.find("{*}pPr")
+        if properties is None:
+            return None
+        name = _value(properties, "numPr/{*}numId")
+        style = _value(properties, "pStyle")
+        if style in self.by_style and not (name and _value(properties, "numPr/{*}ilvl")):
+            return (name, *self.by_style[style])
+        depth = _value(properties, "numPr/{*}ilvl") or "0"
+        kind = self.kind_of.get(name, "")
+        return (name, kind, depth) if depth in self.kinds.get(kind, {}) else None
+
+
+def item_numbers(data: bytes) -> list[int]:
+    """The number of every item of the numbered lists, from the first to the last."""
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=False)
+    files = [member(data, f"word/{name}.xml") for name in ("document", "numbering")]
+    if None in files:
+        return []
+    document, numbering = (etree.fromstring(file or b"", parser) for file in files)
+    return list(_counted(document, _Lists(numbering)))
+
+
+def _counted(document: Any, lists: _Lists) -> Iterator[int]:
+    counts: dict[str, dict[str, int]] = {}
+    begun: set[str] = set()
+    for paragraph in document.iter("{*}p"):
+        place = lists.place(paragraph)
+        if place is None:
+            continue
+        name, kind, depth = place
+        count = counts.setdefault(kind, {})
+        if name not in begun:
+            begun.add(name)
+            count |= {at: start - 1 for at, start in lists.restarts.get(name, {}).items()}
+        level = lists.kinds[kind][depth]
+        count[depth] = count.get(depth, level.start - 1) + 1
+        for deeper in [at for at in count if at > depth]:
+            del count[deeper]
+        if level.numbered:
+            yield count[depth]
+
+
+def _attribute(element: Any, name: str) -> str:
+    return next((v for k, v in element.attrib.items() if k.rpartition("}")[2] == name), "")
+
+
+def _value(element: Any, path: str) -> str:
+    """The value of an element inside; empty if it is not there."""
+    inner = element.find(f"{{*}}{path}")
+    return "" if inner is None else _attribute(inner, "val")
+
+
+def _number(text: str, otherwise: int) -> int:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else otherwise
