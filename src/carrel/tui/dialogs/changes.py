@@ -17,9 +17,9 @@ class Changes(Dialog[str]):
     """Shows changes; gives the id of the answer, the last of which is meant at first."""
 
     DEFAULT_CSS = """
-    Changes .dialog { width: 110; height: 86%; padding: 0 1; }
+    Changes .dialog { width: 110; height: auto; max-height: 86%; padding: 0 1; }
     Changes Static { height: auto; padding: 0 1; }
-    Changes DiffView { height: 1fr; margin: 1 0; }
+    Changes DiffView { height: auto; min-height: 6; max-height: 60vh; margin: 1 0; }
     Changes .buttons { margin-top: 0; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [

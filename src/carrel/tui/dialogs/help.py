@@ -32,8 +32,8 @@ class Help(Dialog[None]):
             for name, keys in self._groups:
                 rows = [Content(""), Content.styled(name, "bold $accent")]
                 for key, words, binding_id in keys:
-                    left = Content.assemble((f"{key:>22}", "bold"), "  ", words)
-                    gap = " " * max(50 - left.cell_length, 2)
+                    left = Content.assemble((f"{key:>16}", "bold"), "  ", words)
+                    gap = " " * max(44 - left.cell_length, 2)
                     rows.append(left + Content.styled(gap + binding_id, "$muted"))
                 yield Static(Content("\n").join(rows))
         yield hint("esc closes · the names on the right go into “keymap” in the settings")
