@@ -1,6 +1,5 @@
 """The bench: what `carrel.connect()` gives, panels and plain calls over one shared state."""
 
-import asyncio
 import atexit
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
@@ -24,11 +23,12 @@ from carrel.notebook.document import DocumentPanel
 from carrel.notebook.errors import BenchError
 from carrel.notebook.files import FilesPanel
 from carrel.notebook.library import LibraryPanel
-from carrel.notebook.panel import Json, Panel, finish, no_option
+from carrel.notebook.names import agents, libraries, named
+from carrel.notebook.panel import Json, Panel, no_option
 from carrel.notebook.results import Answer, Reading, Synced
 from carrel.notebook.together import Together
+from carrel.notebook.waits import all_processed, processed, read
 from carrel.notebook.workbench import Workbench
-from carrel.store.activity import ActivityItem, ActivityService, ActivityState
 from carrel.store.agents import AgentsService
 from carrel.store.chat import ChatService
 from carrel.store.documents import DocumentsService, Source
@@ -40,21 +40,15 @@ from carrel.store.samples import AGENT
 from carrel.store.selectors.libraries import document_phase
 from carrel.store.selectors.session import header
 from carrel.store.store import Store
-from carrel.store.watch import until
 from carrel.wire.agents import Agent
 from carrel.wire.documents import Document
 from carrel.wire.files import File
 from carrel.wire.libraries import Library
-from carrel.wire.ocr import Page
 
 T = TypeVar("T")
 
 F = TypeVar("F", bound=Callable[..., Any])
 P = TypeVar("P", bound=Panel)
-N = TypeVar("N", Library, Agent)
-
-POLL = 0.3
-"""Seconds between two looks at a document that is being processed."""
 
 
 class AgentOptions(TypedDict, total=False):
@@ -227,7 +221,7 @@ class Bench:
             self._store.loop, self._store.session, self._store.activity, self._store.renderer
         )
         source = Source("file", file.id, file.filename)
-        pages = done(self._store.loop.run(_read(service, self._store.activity, source)), timeout)
+        pages = done(self._store.loop.run(read(service, self._store.activity, source)), timeout)
         return Reading(
             file.filename,
             pages,
@@ -280,7 +274,7 @@ class Bench:
         sync = self._store.sync
         done(sync.sync(library_id, path, delete, include, exclude), timeout)
         if wait:
-            self._run(_all_processed(self._store, library_id), timeout)
+            self._run(all_processed(self._store, library_id), timeout)
         (state,) = (each for each in sync.slice.value.of(library_id) if each.path == path)
         assert state.summary is not None, "it has ended"
         return Synced(path, state.summary)
@@ -288,7 +282,7 @@ class Bench:
     @checked
     def wait_ready(self, document: Document, *, timeout: float | None = None) -> Document:
         """Waits until a library's document is processed, and gives it as it is then."""
-        ready = self._run(_processed(self._store, document), timeout)
+        ready = self._run(processed(self._store, document), timeout)
         if document_phase(ready) == "failed":
             reason = ready.error or "The service gives no reason."
             raise BenchError(Problem(f"{ready.name} was not processed", reason))
@@ -372,12 +366,12 @@ class Bench:
     def _library(self, library: str | Library) -> Library:
         if isinstance(library, Library):
             return library
-        return _named("library", library, self._run(_libraries(self._store)))
+        return named("library", library, self._run(libraries(self._store)))
 
     def _agent(self, agent: str | Agent) -> Agent:
         if isinstance(agent, Agent):
             return agent
-        return _named("agent", agent, self._run(_agents(self._store)))
+        return named("agent", agent, self._run(agents(self._store)))
 
     def _changed(self, draft: Draft, **options: Unpack[AgentOptions]) -> Draft:
         changes: dict[str, Any] = {**options}
@@ -400,71 +394,3 @@ def _in_words() -> Iterator[None]:
         yield
     except ProblemError as error:
         raise BenchError(error.problem) from None
-
-
-async def _libraries(store: Store) -> list[Library]:
-    client = await store.session.client()
-    return (await client.libraries.list(page_size=100)).data
-
-
-async def _agents(store: Store) -> list[Agent]:
-    client = await store.session.client()
-    agents: list[Agent] = []
-    while page := await client.agents.list(page=len(agents) // 100, page_size=100):
-        agents += page
-        if len(page) < 100:
-            break
-    return agents
-
-
-async def _all_processed(store: Store, library_id: str) -> None:
-    client = await store.session.client()
-    documents: list[Document] = []
-    while page := (await client.documents.list(library_id, page=len(documents) // 100)).data:
-        documents += page
-        if len(page) < 100:
-            break
-    for document in documents:
-        await _processed(store, document)
-
-
-async def _processed(store: Store, document: Document) -> Document:
-    while document_phase(document) in ("queued", "processing"):
-        await asyncio.sleep(POLL)
-        client = await store.session.client()
-        document = await client.documents.get(document.library_id, document.id)
-    return document
-
-
-async def _read(
-    service: DocumentsService, activity: ActivityService, source: Source
-) -> tuple[Page, ...]:
-    """Opens a document and waits until all its pages are read."""
-    await finish(service.open(source))
-    if service.slice.value.complete:  # nothing of it had to be read again
-        return tuple(page for page in service.slice.value.pages if page is not None)
-
-    def reading(state: ActivityState) -> ActivityItem | None:
-        items = (item for item in state.items if item.kind == "ocr" and item.subject == source.id)
-        return next(items, None)
-
-    ended = await until(activity.slice, lambda state: (one := reading(state)) is None or one.ended)
-    item = reading(ended)
-    if item is not None and item.error is not None:
-        raise ProblemError(item.error)
-    if item is not None and item.status == "cancelled":
-        raise asyncio.CancelledError
-    return tuple(page for page in service.slice.value.pages if page is not None)
-
-
-def _named(kind: str, name: str, found: Sequence[N]) -> N:
-    """The one of that name or id."""
-    matching = [one for one in found if name in (one.name, one.id)]
-    if len(matching) == 1:
-        return matching[0]
-    if matching:
-        ids = ", ".join(one.id for one in matching)
-        raise BenchError(Problem(f"More than one {kind} is named “{name}”", ids, "Give the id."))
-    names = ", ".join(f"“{one.name}”" for one in found[:10])
-    there = f"There are: {names}." if names else "There are none yet."
-    raise BenchError(Problem(f"There is no {kind} “{name}”", there))

@@ -1,0 +1,46 @@
+"""Libraries and agents by their names."""
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+from carrel.notebook.errors import BenchError
+from carrel.store.problem import Problem
+from carrel.store.store import Store
+from carrel.wire.agents import Agent
+from carrel.wire.libraries import Library
+
+N = TypeVar("N", Library, Agent)
+
+
+async def libraries(store: Store) -> list[Library]:
+    """The service's libraries."""
+    client = await store.session.client()
+    return (await client.libraries.list(page_size=100)).data
+
+
+async def agents(store: Store) -> list[Agent]:
+    """The service's agents."""
+    client = await store.session.client()
+    found: list[Agent] = []
+    while page := await client.agents.list(page=len(found) // 100, page_size=100):
+        found += page
+        if len(page) < 100:
+            break
+    return found
+
+
+def named(kind: str, name: str, found: Sequence[N]) -> N:
+    """The one of that name or id.
+
+    Raises:
+        BenchError: there is none, or more than one.
+    """
+    matching = [one for one in found if name in (one.name, one.id)]
+    if len(matching) == 1:
+        return matching[0]
+    if matching:
+        ids = ", ".join(one.id for one in matching)
+        raise BenchError(Problem(f"More than one {kind} is named “{name}”", ids, "Give the id."))
+    names = ", ".join(f"“{one.name}”" for one in found[:10])
+    there = f"There are: {names}." if names else "There are none yet."
+    raise BenchError(Problem(f"There is no {kind} “{name}”", there))

@@ -1,0 +1,58 @@
+"""Waiting, on the store's loop, until documents are read or processed."""
+
+import asyncio
+
+from carrel.notebook.panel import finish
+from carrel.store.activity import ActivityItem, ActivityService, ActivityState
+from carrel.store.documents import DocumentsService, Source
+from carrel.store.problem import ProblemError
+from carrel.store.selectors.libraries import document_phase
+from carrel.store.store import Store
+from carrel.store.watch import until
+from carrel.wire.documents import Document
+from carrel.wire.ocr import Page
+
+POLL = 0.3
+"""Seconds between two looks at a document that is being processed."""
+
+
+async def processed(store: Store, document: Document) -> Document:
+    """Waits until a library's document is processed; gives it as it is then."""
+    while document_phase(document) in ("queued", "processing"):
+        await asyncio.sleep(POLL)
+        client = await store.session.client()
+        document = await client.documents.get(document.library_id, document.id)
+    return document
+
+
+async def all_processed(store: Store, library_id: str) -> None:
+    """Waits until every document of a library is."""
+    client = await store.session.client()
+    documents: list[Document] = []
+    while page := (await client.documents.list(library_id, page=len(documents) // 100)).data:
+        documents += page
+        if len(page) < 100:
+            break
+    for document in documents:
+        await processed(store, document)
+
+
+async def read(
+    service: DocumentsService, activity: ActivityService, source: Source
+) -> tuple[Page, ...]:
+    """Opens a document and waits until all its pages are read."""
+    await finish(service.open(source))
+    if service.slice.value.complete:  # nothing of it had to be read again
+        return tuple(page for page in service.slice.value.pages if page is not None)
+
+    def reading(state: ActivityState) -> ActivityItem | None:
+        items = (item for item in state.items if item.kind == "ocr" and item.subject == source.id)
+        return next(items, None)
+
+    ended = await until(activity.slice, lambda state: (one := reading(state)) is None or one.ended)
+    item = reading(ended)
+    if item is not None and item.error is not None:
+        raise ProblemError(item.error)
+    if item is not None and item.status == "cancelled":
+        raise asyncio.CancelledError
+    return tuple(page for page in service.slice.value.pages if page is not None)
