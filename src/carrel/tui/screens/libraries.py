@@ -14,9 +14,6 @@ from textual.widgets import Input
 from carrel.store.documents import Source
 from carrel.store.libraries import LibrariesState
 from carrel.store.selectors.libraries import (
-    DocumentRow,
-    HitRow,
-    LibraryRow,
     document_phase,
     document_row,
     hit_rows,
@@ -42,6 +39,7 @@ from carrel.tui.syncing import offer_folder, sync_library
 from carrel.tui.widgets.filter import Filter
 from carrel.tui.widgets.folders import SyncedFolders
 from carrel.tui.widgets.library_details import LibraryDetails
+from carrel.tui.widgets.library_rows import draw_document, draw_hit, draw_library
 from carrel.tui.widgets.paging import PagedRows
 from carrel.tui.widgets.table import Column, Row, VirtualTable
 from carrel.wire.documents import Document
@@ -134,7 +132,7 @@ class LibrariesPlace(Place):
     def _show(self, state: LibrariesState) -> None:
         synced = self.store.sync.slice.value
         self.libraries.show(
-            [_library_row(row, bool(synced.of(row.id))) for row in library_rows(state)]
+            [draw_library(row, bool(synced.of(row.id))) for row in library_rows(state)]
         )
         if state.error is not None:
             self.libraries.say(*self.explain(state.error))
@@ -157,7 +155,7 @@ class LibrariesPlace(Place):
 
         def make(index: int) -> Row | None:
             document = state.at(index)
-            return None if document is None else _document_row(document_row(document, state, now))
+            return None if document is None else draw_document(document_row(document, state, now))
 
         total = len(state.documents) if state.total is None else state.total
         library = self._library(state)
@@ -188,7 +186,7 @@ class LibrariesPlace(Place):
         self.hits.border_title = labels.title(
             library.name if library else "", f"search: {state.query}", "esc clears"
         )
-        self.hits.show([_hit_row(row) for row in hit_rows(state)])
+        self.hits.show([draw_hit(row) for row in hit_rows(state)])
         if state.error is not None:
             self.hits.say(*self.explain(state.error))
         else:
@@ -377,41 +375,3 @@ class LibrariesPlace(Place):
 
     def reload(self) -> None:
         self.store.libraries.load()
-
-
-def _library_row(row: LibraryRow, synced: bool) -> Row:
-    mark = Content.styled("◐", "$busy") if row.busy and not row.selected else None
-    count = f"{row.documents} {'⟳' if synced else ' '}"
-    return Row(row.id, (labels.line(row.name), Content.styled(count, "$muted")), mark)
-
-
-def _document_row(row: DocumentRow) -> Row:
-    return Row(
-        row.id,
-        (
-            labels.line(row.name, "bold $accent" if row.marked else ""),
-            labels.badge(row.status),
-            Content(row.pages),
-            Content.styled(row.added, "$muted"),
-            labels.line(row.summary, "$muted"),
-        ),
-        Content.styled("✓", "$accent") if row.marked else None,
-    )
-
-
-def _hit_row(row: HitRow) -> Row:
-    return Row(
-        f"{row.number}-{row.document_id}",
-        (
-            Content(str(row.number)),
-            labels.line(row.name),
-            Content(row.page),
-            labels.highlighted(_from_match(row.passage)),
-        ),
-    )
-
-
-def _from_match(passage: str) -> str:
-    """A passage from its first match on: a row has no room for what comes before."""
-    before, mark, rest = passage.partition("«")
-    return f"… {mark}{rest}" if mark and before else passage
