@@ -433,3 +433,22 @@ async def test_a_figure_beside_a_paragraph_keeps_its_caption_and_parts_no_senten
     tale = " ".join(f"line {number} of the tale and" for number in range(14))
     assert page.markdown == f"{tale}\n\n![img-0.jpeg](img-0.jpeg)\n\nTHE READER AT HOME"
     assert [block.type for block in page.blocks or []] == ["text", "image", "caption"]
+
+
+async def test_a_line_between_columns_makes_no_table_of_them(tmp_path: Path, read: Read) -> None:
+    canvas = Canvas(str(tmp_path / "a.pdf"), pagesize=(595, 842))
+    canvas.setFont("Helvetica", 10)
+
+    def column(name: str, left: float, top: float) -> str:
+        lines = [f"{name} {number} of narrow text fills it here" for number in range(8)]
+        for number, line in enumerate(lines):
+            canvas.drawString(left, top - 14 * number, line)
+        return " ".join(lines)
+
+    texts = [column("left a", 60, 760), column("right a", 310, 760)]
+    canvas.drawCentredString(297, 640, "A short line between the columns here")
+    texts += ["A short line between the columns here"]
+    texts += [column("left b", 60, 620), column("right b", 310, 620)]
+    canvas.save()
+    (page,) = (await read(tmp_path / "a.pdf")).pages
+    assert page.markdown == "\n\n".join(texts)

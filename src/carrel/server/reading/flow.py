@@ -24,6 +24,8 @@ _GUTTER = 0.5
 """The least white space between columns, as a part of a line's height."""
 _OVERLAP = 0.4
 """How much of their height lines that are set tightly may share."""
+_HANGING = 2
+"""By how many of its heights a line may begin left of its column: with a list's marker."""
 _COLUMN_LINES = 3
 """Fewer parts than this side by side are a row, not a column."""
 _BESIDE = 5
@@ -90,7 +92,9 @@ def _shared_gutter(strips: list[list[T]], start: int, gutter: float) -> int:
     """Where the columns that begin at a strip end; the strip itself if none begin there."""
     end, best = start, start
     sides: list[_Side[T]] = []
-    while end < len(strips):
+    if start + 1 < len(strips) and _across(strips[start], _sides(strips[start + 1], gutter)):
+        return start
+    while end < len(strips) and not _across(strips[end], sides):
         sides = _sides(strips[end], gutter, sides)
         if len(sides) < 2 and not _one_sided(sides[0], strips, end + 1, gutter):
             break
@@ -98,6 +102,14 @@ def _shared_gutter(strips: list[list[T]], start: int, gutter: float) -> int:
         if _are_columns(sides):
             best = end
     return _without_tail(strips, start, best, gutter)
+
+
+def _across(strip: list[T], sides: Sequence["_Side[T]"]) -> bool:
+    """Whether a part alone begins in the gutter before one of the columns and reaches into it."""
+    box = strip[0].box
+    return len(strip) == 1 and any(
+        box.left < side.left - _HANGING * box.height and box.right > side.left for side in sides[1:]
+    )
 
 
 def _one_sided(side: "_Side[T]", strips: list[list[T]], following: int, gutter: float) -> bool:

@@ -119,9 +119,13 @@ def _of_column(run: Sequence[Row], column: Span) -> list[Chunk]:
     return [chunk for row in run for chunk in row.chunks if left <= chunk.box.centre[0] <= right]
 
 
-def _is_prose(chunks: Sequence[Chunk], column: Span) -> bool:
+def _is_prose(chunks: Sequence[Chunk]) -> bool:
     """Whether the lines of a column reach its edge: half of them if they are long, or most."""
-    full = [c for c in chunks if c.box.width >= 0.7 * (column[1] - column[0])]
+    if not chunks:
+        return False
+    # A line that stands across the gutter makes the column wider than its text.
+    width = sorted(chunk.box.width for chunk in chunks)[int(0.9 * len(chunks))]
+    full = [chunk for chunk in chunks if chunk.box.width >= 0.7 * width]
     long = sum(len(chunk.text) >= _PROSE for chunk in full)
     wordy = sum(len(chunk.text) >= _PROSE / 2 and chunk.text.count(" ") > 1 for chunk in full)
     return len(chunks) > 1 and (long >= 0.5 * len(chunks) or wordy >= 0.7 * len(chunks))
@@ -129,7 +133,7 @@ def _is_prose(chunks: Sequence[Chunk], column: Span) -> bool:
 
 def _side_by_side(run: Sequence[Row], columns: Sequence[Span]) -> bool:
     """Whether the lines are columns of running text."""
-    prose = [column for column in columns if _is_prose(_of_column(run, column), column)]
+    prose = [column for column in columns if _is_prose(_of_column(run, column))]
     return len(columns) > 1 and len(prose) > 1
 
 
@@ -165,7 +169,7 @@ def _is_table(groups: Sequence[Sequence[Row]], columns: Sequence[Span]) -> bool:
     if len(columns) > 2:
         return True
     first, second = ([c for group in groups for c in _of_column(group, s)] for s in columns)
-    return not all(_MARKER.fullmatch(c.text) for c in first) and not _is_prose(second, columns[1])
+    return not all(_MARKER.fullmatch(c.text) for c in first) and not _is_prose(second)
 
 
 def _spanning_head(rows: Sequence[Row], start: int, columns: Sequence[Span]) -> list[Row]:
