@@ -4,9 +4,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from support.home import new_server, own_home
 from support.process import RunningServer
+
+# How long an example takes says how busy the machine is.
+settings.register_profile("carrel", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("carrel")
 
 
 @pytest.fixture(autouse=True)
