@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from carrel.wire.documents import Document
     from carrel.wire.libraries import Library
 
-_HEADING = re.compile(r"(?<!\S)#{1,6} ")
-
 DocumentPhase = Literal["queued", "processing", "ready", "failed"]
 
 _PHASES: dict[str, DocumentPhase] = {
@@ -169,7 +167,7 @@ def hit_rows(state: LibrariesState) -> tuple[HitRow, ...]:
             hit.document_id,
             one_line(hit.document_name),
             "" if hit.page is None else str(hit.page + 1),
-            one_line(_HEADING.sub("", marked(hit.snippet, hit.matches))),
+            one_line(marked(hit.snippet, hit.matches)),
         )
         for number, hit in enumerate(state.hits, 1)
     )
