@@ -177,6 +177,16 @@ def test_a_port_that_is_taken_is_said_so(tmp_path: Path) -> None:
         refused = try_to_serve(tmp_path / "data", "--port", port)
     assert refused.returncode == EXIT_FAILED
     assert port in refused.stderr
+    assert "another --port" in refused.stderr
+    assert "Traceback" not in refused.stderr
+
+
+def test_a_host_that_is_not_this_machine_is_said_so(tmp_path: Path) -> None:
+    # An address for documents about networks, which no machine has.
+    KeyChain(tmp_path / "data").add("anna", "local", "anna")
+    refused = try_to_serve(tmp_path / "data", "--host", "192.0.2.1")
+    assert refused.returncode == EXIT_FAILED
+    assert "another --host" in refused.stderr
     assert "Traceback" not in refused.stderr
 
 

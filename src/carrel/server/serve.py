@@ -1,6 +1,7 @@
 """Runs a server until it is told to stop."""
 
 import asyncio
+import errno
 import gc
 import ipaddress
 import json
@@ -61,8 +62,13 @@ def _listen(host: str, port: int) -> socket.socket:
         listener = socket.create_server((host, port), family=family, backlog=512)
     except (OSError, OverflowError) as error:
         reason = getattr(error, "strerror", None) or str(error)
+        wrong_host = (
+            isinstance(error, socket.gaierror)
+            or getattr(error, "errno", None) == errno.EADDRNOTAVAIL
+        )
+        other = "--host of this machine" if wrong_host else "--port, or 0 for a free one"
         raise ListenError(
-            f"cannot listen on {host}:{port}: {reason}. Choose another --port, or 0 for a free one."
+            f"cannot listen on {host}:{port}: {reason}. Choose another {other}."
         ) from None
     listener.set_inheritable(False)
     # Connections inherit it. asyncio sets it on its own listeners only; without it the end of
