@@ -106,6 +106,8 @@ def document_state(blocks: int, **fields: Any) -> dict[str, Any]:
             "schema": "",
         },
         "option_words": "",
+        "large": False,
+        "unread": 0,
         "billed": "",
         "waiting": "",
         "confidence": "98 % sure",

@@ -92,6 +92,8 @@ class DocumentPanel(Panel):
             "annotation": annotation(state),
             "options": dataclasses.asdict(state.options),
             "option_words": option_words(state.options),
+            "large": self._documents.large,
+            "unread": state.unread,
             "billed": service_words(self._store.session.slice.value),
             "waiting": "Reading this page …" if state.reading else "This page is not read yet.",
             "confidence": confidence(page),

@@ -175,6 +175,16 @@ def test_markdown_can_be_shown_raw_and_is_still_one_selection(page: Page) -> Non
     expect(page.locator(".carrel-block p")).to_have_count(2)
 
 
+def test_much_that_is_billed_is_asked_about_before_it_is_read(page: Page) -> None:
+    billed = "“work” bills what it reads."
+    mount(page, "document", document_state(1, read=False, large=True, unread=1200, billed=billed))
+    page.get_by_role("button", name="Run OCR").first.click()
+    expect(page.get_by_text(f"Run OCR of 1,200 pages? {billed}")).to_be_visible()
+    assert sent(page, "read") == []
+    page.locator(".carrel-question").get_by_role("button", name="Run OCR").click()
+    assert len(sent(page, "read")) == 1
+
+
 def test_reading_can_be_stopped_and_taken_up_again(page: Page) -> None:
     mount(page, "document", document_state(1, reading=True, read=False, progress="Reading page 2"))
     expect(page.get_by_role("button", name="Run OCR").first).to_be_hidden()

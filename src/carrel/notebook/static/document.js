@@ -50,7 +50,7 @@ class DocumentView extends View {
     this.title = h("h3", {});
     this.reading = h("span", { class: "carrel-range" });
     this.stopButton = this.button("■ Stop", () => this.ask("stop"));
-    this.readButton = this.button("Run OCR", () => this.ask("read"));
+    this.readButton = this.button("Run OCR", () => this.readPages());
     this.readingForm = new ReadingForm(this, (options) => this.ask("read_again", { options }));
     this.again = this.button("Options…", () => this.readingForm.toggle(this.readingForm.element.hidden, this.state.options, this.state.billed));
     this.formButton = this.button("Markdown", () => this.nextForm());
@@ -93,10 +93,17 @@ class DocumentView extends View {
       "]": () => this.ask("mark", { by: 1 }), "[": () => this.ask("mark", { by: -1 }),
       "+": () => this.setZoom(this.zoom + 1), "=": () => this.setZoom(this.zoom + 1), "-": () => this.setZoom(this.zoom - 1),
       z: () => this.toggleFill(), v: () => this.nextForm(), o: () => this.again.click(),
-      r: () => { if (!this.readButton.hidden) this.ask("read"); },
+      r: () => { if (!this.readButton.hidden) this.readPages(); },
       Escape: () => this.back(),
     };
     for (const [key, action] of Object.entries(keys)) this.key(key, () => { if (this.state.source !== null) action(); });
+  }
+
+  readPages() {
+    const { large, unread, billed } = this.state;
+    const read = () => this.ask("read");
+    if (large) this.confirm(`Run OCR of ${unread.toLocaleString("en")} pages? ${billed}`, "Run OCR", read);
+    else read();
   }
 
   draw(state) {
