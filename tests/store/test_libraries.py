@@ -175,3 +175,10 @@ async def test_deleting_documents_and_libraries(libraries: Store, tmp_path: Path
     assert await libraries.libraries.delete([library_id]) == 1
     state = libraries.libraries.slice.value
     assert (state.items, state.selected, state.documents) == ((), None, ())
+
+
+async def test_two_libraries_can_be_made_at_once(libraries: Store) -> None:
+    first, second = libraries.libraries.create("one"), libraries.libraries.create("two")
+    assert await first and await second
+    assert (first.error, second.error) == (None, None)
+    assert {each.name for each in libraries.libraries.slice.value.items} == {"one", "two"}

@@ -38,6 +38,7 @@ async def upload(bench: Workbench, path: Path) -> File:
 
 async def only(bench: Workbench, name: str) -> None:
     """Shows only the files with this in their name."""
+    await bench.until(lambda: bench.store.files.slice.value.total)
     await bench.press("slash")
     await bench.type(name)
     await bench.press("enter")

@@ -33,6 +33,7 @@ def test_what_is_typed_behind_a_dialog_goes_back_to_the_place(app: Terminal) -> 
     app.rush("2", "n", *"papers", "enter", "n", *"letters", "enter", "1", "u", *"/no/such", "enter")
     app.wait_for("There is no file at this path")
     app.wait_for("/no/such")
+    app.wait_for("Upload ─")
     app.press("esc")  # with a digit right behind it, it would be alt with that digit
     app.wait_for("Upload ─", gone=True)
     app.press("2")
@@ -51,6 +52,11 @@ def test_a_path_pasted_behind_the_key_is_in_the_field(app: Terminal) -> None:
     app.rush("u", "\x1b[200~/no/such place\x1b[201~", "enter")
     app.wait_for("There is no file at this path")
     app.wait_for("/no/such place")
+
+
+def test_alt_with_a_digit_types_no_digit(app: Terminal) -> None:
+    app.press("u", *"/no", "alt+2", *"thing")
+    app.wait_for("/nothing")
 
 
 @pytest.mark.usefixtures("offline")

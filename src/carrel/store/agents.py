@@ -75,7 +75,7 @@ class AgentsService(Area[AgentsState]):
         with self._loading():
             await self._load_versions()
 
-    @action(Policy.SINGLE, changes=True)
+    @action(Policy.QUEUE, changes=True)
     async def create(self, agent: AgentCreate) -> Agent:
         """Makes an agent, version 0, and selects it."""
         client = await self._session.client()
@@ -169,7 +169,7 @@ class AgentsService(Area[AgentsState]):
             )
         return await self._switch(agent_id, before.pop() if before else max(below))
 
-    @action(Policy.SINGLE, lane="alias", changes=True)
+    @action(Policy.QUEUE, lane="alias", changes=True)
     async def set_alias(self, agent_id: str, alias: str, version: int) -> None:
         """Points an alias at a version, away from the one it pointed at."""
         client = await self._session.client()
@@ -185,7 +185,7 @@ class AgentsService(Area[AgentsState]):
         await self._load_versions()
         self._notifications.notify(f"{made.alias} is v{made.version} now.")
 
-    @action(Policy.SINGLE, lane="alias", changes=True)
+    @action(Policy.QUEUE, lane="alias", changes=True)
     async def remove_alias(self, agent_id: str, alias: str) -> None:
         """Takes an alias away; its version stays."""
         client = await self._session.client()
@@ -193,7 +193,7 @@ class AgentsService(Area[AgentsState]):
         await self._load_versions()
         self._notifications.notify(f"{alias} names no version now.")
 
-    @action(Policy.SINGLE, changes=True)
+    @action(Policy.QUEUE, changes=True)
     async def delete(self, agent_id: str) -> None:
         """Deletes an agent with all its versions."""
         client = await self._session.client()

@@ -176,7 +176,7 @@ class FilesService(Area[FilesState]):
         """Takes every mark away."""
         self.slice.set(marked=frozenset())
 
-    @action(Policy.SINGLE, changes=True)
+    @action(Policy.QUEUE, changes=True)
     async def delete(self, file_ids: Iterable[str]) -> int:
         """Deletes files and gives their number. Those already gone count as deleted."""
         from carrel.client.errors import NotFound

@@ -102,7 +102,7 @@ class LibrariesService(Area[LibrariesState]):
             self._choose(library_id)
             await self._show_documents(0)
 
-    @action(Policy.SINGLE, changes=True)
+    @action(Policy.QUEUE, changes=True)
     async def create(self, name: str, description: str | None = None) -> Library:
         """Makes a library and selects it."""
         from carrel.wire.libraries import LibraryCreate
@@ -117,7 +117,7 @@ class LibrariesService(Area[LibrariesState]):
         self.load_documents()
         return library
 
-    @action(Policy.SINGLE, changes=True)
+    @action(Policy.QUEUE, changes=True)
     async def rename(self, library_id: str, name: str) -> None:
         """Gives a library another name."""
         from carrel.wire.libraries import LibraryUpdate
@@ -126,7 +126,7 @@ class LibrariesService(Area[LibrariesState]):
         await client.libraries.update(library_id, LibraryUpdate(name=name))
         await self._load_libraries()
 
-    @action(Policy.SINGLE, changes=True)
+    @action(Policy.QUEUE, changes=True)
     async def delete(self, library_ids: Iterable[str]) -> int:
         """Deletes libraries with their documents, and gives their number."""
         client = await self._session.client()
@@ -178,7 +178,7 @@ class LibrariesService(Area[LibrariesState]):
         self.slice.set(text=text)
         return text
 
-    @action(Policy.SINGLE, changes=True)
+    @action(Policy.QUEUE, changes=True)
     async def delete_documents(self, document_ids: Iterable[str]) -> int:
         """Deletes documents of the selected library, and gives their number."""
         client = await self._session.client()
@@ -190,7 +190,7 @@ class LibrariesService(Area[LibrariesState]):
         self.load_documents()
         return len(ids)
 
-    @action(Policy.SINGLE, changes=True)
+    @action(Policy.QUEUE, changes=True)
     async def update_document(
         self,
         document_id: str,

@@ -56,6 +56,9 @@ class TypeAhead(App[T]):
         self._await_screen()
 
     async def on_event(self, event: events.Event) -> None:
+        if isinstance(event, events.Key) and event.key.startswith("alt+"):
+            # A field would type it: to Textual alt with a digit is that digit, too.
+            event.character = None
         if isinstance(event, events.Key | events.Paste) and not event.is_forwarded:
             if self._opening and isinstance(event, events.Key) and event.key in URGENT:
                 self._typed.clear()
