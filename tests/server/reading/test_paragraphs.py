@@ -174,3 +174,11 @@ def test_what_ocr_finds_apart_stays_apart() -> None:
         for text, left in [("Chapter", 50), ("III", 126)]
     )
     assert one_line([one, other]).text == "Chapter III"
+
+
+def test_very_short_lines_are_entries_whatever_they_begin_with() -> None:
+    texts = ["3 onions", "flour, butter", "2 cups of milk", "bay leaf, cloves, curry powder, salt"]
+    entries = [_line(text, 100 + 12 * number) for number, text in enumerate(texts)]
+    assert _texts(*entries, *BODY[:1])[0] == ("paragraph", "\n".join(texts))
+    ragged = [_line("A sentence that ends a little early", 100), _full("and then goes on.", 112)]
+    assert _texts(*ragged)[0][1] == "A sentence that ends a little early and then goes on."

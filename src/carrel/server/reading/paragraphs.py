@@ -177,6 +177,10 @@ class _Column:
         letter = line.box.width / max(1, len(line.text))
         return self._right - above.box.right > letter * (len(word) + 2)
 
+    def _short(self, line: Line) -> bool:
+        """Whether a line is so short that the next is another entry, not the rest of a sentence."""
+        return 3 * line.box.width < self._right - self._left
+
     def _region(self, block: list[int]) -> Region:
         lines = [self._lines[number] for number in block]
         box, kept = Box.around(line.box for line in lines), tuple(lines)
@@ -199,7 +203,8 @@ class _Column:
         """A paragraph; lines that were broken on purpose stay apart."""
         parts = [[lines[0]]]
         for above, line in pairwise(lines):
-            if self._ended(above, line) and not line.text[:1].islower():
+            apart = not line.text[:1].islower() or self._short(above)
+            if apart and self._ended(above, line):
                 parts.append([])
             parts[-1].append(line)
         text = "\n".join(map(self._joined, parts))

@@ -91,11 +91,12 @@ class TextLayer:
             if len(row.folded) > _ALONE and row.folded in whole:
                 # liteparse has it in several pieces.
                 continue
-            for box in self._pieces(row):
+            pieces = list(self._pieces(row))
+            for box in pieces:
                 x, y = box.centre
                 if any(i.holds(x, y) or box.holds(*i.centre) for i in boxes):
                     continue
-                text = " ".join(self._inside(box).split())
+                text = " ".join((row.text if len(pieces) == 1 else self._inside(box)).split())
                 if text:
                     missing.append(Line(text, box, box.height))
         return missing
