@@ -92,7 +92,8 @@ def _shared_gutter(strips: list[list[T]], start: int, gutter: float) -> int:
     """Where the columns that begin at a strip end; the strip itself if none begin there."""
     end, best = start, start
     sides: list[_Side[T]] = []
-    if start + 1 < len(strips) and _across(strips[start], _sides(strips[start + 1], gutter)):
+    below = strips[start + 1] if start + 1 < len(strips) else ()
+    if len(below) > 1 and _across(strips[start], _sides(below, gutter)):
         return start
     while end < len(strips) and not _across(strips[end], sides):
         sides = _sides(strips[end], gutter, sides)
@@ -159,12 +160,14 @@ class _Side(NamedTuple, Generic[T]):
     parts: list[T]
 
 
-def _sides(parts: list[T], gutter: float, before: Sequence[_Side[T]] = ()) -> list[_Side[T]]:
+def _sides(parts: Sequence[T], gutter: float, before: Sequence[_Side[T]] = ()) -> list[_Side[T]]:
     """The parts left and right of every gutter that runs all the way down.
 
     `before` are the sides of the parts above, which are not changed.
     """
     narrow = [*before, *(_Side(part.box.left, part.box.right, [part]) for part in parts)]
+    if len(narrow) == 1:
+        return narrow
     narrow.sort(key=lambda side: side.left)
     sides: list[_Side[T]] = []
     for side in narrow:
