@@ -218,12 +218,12 @@ def _head(row: TurnRow, place: Place) -> Text:
 def _foot(row: TurnRow, place: Place) -> RenderableType:
     parts: list[RenderableType] = []
     if row.attached:
-        parts.append(Text("  ▣ " + clean_text("  ▣ ".join(row.attached)), style="carrel.muted"))
-    parts += (Text(f"  ▸ calls {clean_text(call)}", style="carrel.source") for call in row.calls)
+        parts.append(Text("▣ " + clean_text("  ▣ ".join(row.attached)), style="carrel.muted"))
+    parts += (Text(f"▸ calls {clean_text(call)}", style="carrel.source") for call in row.calls)
     if row.note:
-        parts.append(Text(f"  {row.note}", style="carrel.failed"))
+        parts.append(Text(row.note, style="carrel.failed"))
     if row.sources:
-        sources = Text(f"\n  {row.sources_title}", style="carrel.muted")
+        sources = Text(f"\n{row.sources_title}", style="carrel.muted")
         for number, source in enumerate(row.sources):
             style = Style(underline=source.cited) + _click("show_source", *place, number)
             sources.append("  ")
@@ -231,7 +231,7 @@ def _foot(row: TurnRow, place: Place) -> RenderableType:
             sources.stylize(style, len(sources) - len(clean_text(source.words)))
         parts.append(sources)
     parts.append(Text(""))
-    return Group(*parts)
+    return Padding(Group(*parts), (0, 0, 0, 2))
 
 
 def _click(action: str, *arguments: int) -> Style:
