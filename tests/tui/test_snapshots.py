@@ -97,14 +97,14 @@ def test_a_place_without_an_answer(
     assert snap_compare(app, run_before=run, terminal_size=WIDE)
 
 
-@pytest.mark.parametrize("place", ["files", "libraries", "document", "chat"])
+@pytest.mark.parametrize("place", PLACES)
 def test_a_narrow_window(place: str, snap_compare: Any) -> None:
     app = CarrelApp(Profile("local"))
     run = prepared(app, f"alt+{PLACES[place]}")
     assert snap_compare(app, run_before=run, terminal_size=NARROW)
 
 
-@pytest.mark.parametrize("place", ["files", "libraries", "agents", "chat"])
+@pytest.mark.parametrize("place", PLACES)
 def test_the_light_theme(place: str, snap_compare: Any) -> None:
     app = CarrelApp(Profile("local"))
     app.theme = "carrel-light"
