@@ -35,6 +35,8 @@ class ScriptedService:
         self.uploads = 0
         self.closed = asyncio.Event()  # the other side has closed an open answer
         self._events: asyncio.Queue[str | None] = asyncio.Queue()
+        self._turn = asyncio.Lock()
+        """Of several answers under way, one after the other takes what is said."""
 
     def say(self, text: str) -> None:
         """The next fragment."""
@@ -114,6 +116,10 @@ class ScriptedService:
         writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n")
         writer.write(b"connection: close\r\n\r\n")
         gone = asyncio.create_task(reader.read())
+        async with self._turn:
+            await self._speak(writer, gone)
+
+    async def _speak(self, writer: asyncio.StreamWriter, gone: "asyncio.Task[bytes]") -> None:
         while True:
             event = asyncio.create_task(self._events.get())
             done, _ = await asyncio.wait({event, gone}, return_when=asyncio.FIRST_COMPLETED)
