@@ -56,6 +56,16 @@ async def chunks_of(engine: Engine) -> list[dict[str, Any]]:
         return [chunk async for chunk in session.stream(BODY, 100)]
 
 
+async def three_completions(url: str) -> None:
+    """Has the scripted model say two words, three times."""
+    engine = Engine(model_url=f"{url}/v1")
+    try:
+        for _ in range(3):
+            assert len(await chunks_of(engine)) == 4
+    finally:
+        await engine.stop()
+
+
 async def refusal(answer: Answer) -> ApiError:
     async with engine_at(answer) as (engine, _):
         with pytest.raises(ApiError) as caught:
@@ -155,12 +165,7 @@ async def test_the_next_completion_uses_the_same_connection() -> None:
         await converse(reader, writer, words=2)
 
     async with listen(connected) as url:
-        engine = Engine(model_url=f"{url}/v1")
-        try:
-            for _ in range(3):
-                assert len(await chunks_of(engine)) == 4
-        finally:
-            await engine.stop()
+        await three_completions(url)
     assert connections == 1
 
 
@@ -183,10 +188,5 @@ async def test_a_kept_connection_that_turns_out_closed_is_made_anew() -> None:
             served += 1
 
     async with listen(connected) as url:
-        engine = Engine(model_url=f"{url}/v1")
-        try:
-            for _ in range(3):
-                assert len(await chunks_of(engine)) == 4
-        finally:
-            await engine.stop()
+        await three_completions(url)
     assert (streams, asked) == (3, 4)
