@@ -151,8 +151,12 @@ class AgentView extends View {
     const widget = await this.host.getWidget(trial.panel);
     if (signal.aborted) return;
     await widget.render({ el: this.trial, signal });
-    if (this.toAsk) this.trial.querySelector("[aria-label='Message to all']")?.focus();
+    if (this.toAsk) this.focusTrial();
     this.toAsk = false;
+  }
+
+  focusTrial() {
+    this.trial.querySelector("[aria-label='Message to all']")?.focus();
   }
 
   /** What depends on the version under the cursor: its changes and its aliases. */
@@ -300,7 +304,10 @@ class AgentView extends View {
     const draft = open ? this.editing : this.state.selected;
     clearTimeout(this.keeping);
     this.toAsk = true;
-    if (await this.ask("try", { draft, fields: open ? this.fields() : null }) !== undefined) this.show("versions");
+    if (await this.ask("try", { draft, fields: open ? this.fields() : null }) === undefined) return;
+    this.show("versions");
+    // The chats may be there already, and have lost the focus to the versions.
+    this.focusTrial();
   }
 
   async editTried() {
