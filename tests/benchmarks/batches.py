@@ -2,11 +2,9 @@
 
 A PDF of 100 digital pages is read by a real server, over its socket, with connections that stay
 open: in one request, and in turn by requests for 4 pages each, one after the other, as a workbench
-does that shows its progress. Nothing is remembered meanwhile. Compared is the processor time of
-the server with its parsers: by the clock one request gains from a second core, where the next
-pages are parsed while those before are put together. For information: the clock, one request a
-page, batches of a scan (every page of which needs OCR), and what is asked for a second time where
-pages are remembered. Needs Linux's /proc.
+does that shows its progress. Nothing is remembered meanwhile. For information: the processor time
+of the server with its parsers, one request a page, batches of a scan (every page of which needs
+OCR), and what is asked for a second time where pages are remembered. Needs Linux's /proc.
 """
 
 import statistics
@@ -27,6 +25,8 @@ BATCH = 4
 ROUNDS = 7
 SCANNED = 8
 BOUND = 1.5
+"""Times as long. One request reads ahead: its next pages are parsed while those before are put
+together, on another core where one is free. A batch has its first pages to wait for."""
 
 
 class _Document:
@@ -88,7 +88,7 @@ def _figures(
 ) -> Iterator[Figure]:
     for kind, one, other in (("CPU time", cost.cpu, whole.cpu), ("time", cost.clock, whole.clock)):
         detail = f"{1000 * one / pages:.1f} ms / {1000 * other / pages:.1f} ms a page"
-        kept = bound if kind == "CPU time" else None
+        kept = bound if kind == "time" else None
         yield Figure(f"{name}: {kind} / one request", one / other, kept, "lower", detail)
 
 
