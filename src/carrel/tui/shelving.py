@@ -70,7 +70,7 @@ def add_files(place: Place, library_id: str) -> None:
     if files.slice.value.loaded:
         choose(files.slice.value)
     else:
-        place.do(files.load(), lambda _: choose(files.slice.value))
+        place.do(files.load(), lambda _: choose(files.slice.value), opens=True)
 
 
 def reprocess(place: Place, documents: Sequence[Document]) -> None:
