@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from carrel.server.reading.flow import columns, rows
 from carrel.server.reading.hyphens import join_lines
@@ -14,9 +13,10 @@ from carrel.server.reading.layout import (
     PageLayout,
     Region,
 )
-from carrel.server.reading.lines import Link, one_line, runs_from_right, text_lines
+from carrel.server.reading.lines import one_line, runs_from_right, text_lines
 from carrel.server.reading.notes import with_notes
 from carrel.server.reading.paragraphs import Style, regions
+from carrel.server.reading.parsed import Link, TextItem
 from carrel.server.reading.tables.chunks import chunks_of_items, chunks_of_lines
 from carrel.server.reading.tables.find import find_tables
 from carrel.server.reading.tables.rules import Rule
@@ -60,7 +60,7 @@ class Found:
     `rules` may frame tables.
     """
 
-    items: Sequence[Any] = ()
+    items: Sequence[TextItem] = ()
     lines: Sequence[Line] = ()
     slanted: Sequence[Line] = ()
     links: Sequence[Link] = ()

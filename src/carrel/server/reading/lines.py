@@ -5,10 +5,10 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any, NamedTuple
 
 from carrel.server.reading.layout import Box, Line
 from carrel.server.reading.marks import Mark
+from carrel.server.reading.parsed import Link, TextItem
 
 _LEADING = 1.17
 """The height of most fonts' lines, as a multiple of their size."""
@@ -28,25 +28,7 @@ _MONO = re.compile(
 )
 
 
-class Link(NamedTuple):
-    """Where a link can be clicked, and where it leads."""
-
-    box: Box
-    url: str
-
-
-def page_links(annotations: Iterable[Any]) -> list[Link]:
-    """The links among liteparse's annotations; one that runs over several lines has a box each."""
-    return [
-        Link(Box(rect.x, rect.y, rect.x + rect.width, rect.y + rect.height), note.uri)
-        for note in annotations
-        if note.uri
-        for rect in note.quadpoint_rects or [note.rect]
-        if rect is not None
-    ]
-
-
-def text_lines(items: Iterable[Any], links: Sequence[Link] = ()) -> list[tuple[Line, float]]:
+def text_lines(items: Iterable[TextItem], links: Sequence[Link] = ()) -> list[tuple[Line, float]]:
     """The lines of a text layer, each with its angle in degrees, -180 to 180."""
     lines = []
     for item in items:
@@ -55,34 +37,33 @@ def text_lines(items: Iterable[Any], links: Sequence[Link] = ()) -> list[tuple[L
             continue
         if text.count(".") > _LEAST_DOTS:
             text = _LEADER.sub(" … ", text).strip()
-        x, y = item.x, item.y
-        box = Box(x, y, x + item.width, y + item.height)
+        box = item.box
         marks = _links(item, text, box, links) if links else []
         marks += _notes(item, text)
-        bold, mono = font_style(item.font_name or "")
+        bold, mono = font_style(item.font)
         mono = mono and _even(item)
         line = Line(text, box, _size(item), (), bold, mono, tuple(marks))
-        lines.append((line, (item.rotation + 180) % 360 - 180))
+        lines.append((line, item.angle))
     return lines
 
 
-def _size(item: Any) -> float:
+def _size(item: TextItem) -> float:
     """The size of an item's letters. Its box is as high as they happen to be."""
-    size: float = item.font_size or 0.0
+    size = item.size
     # Some files scale every font from one point.
     return size if 0.6 * size <= item.height <= 1.6 * size else item.height / _LEADING
 
 
-def _even(item: Any) -> bool:
+def _even(item: TextItem) -> bool:
     """Whether all letters of an item are as wide as its first word's; its font is theirs alone."""
     if not item.words:
         return True
     first = item.words[0]
     wide, usual = first.width / max(1, len(first.text)), item.width / max(1, len(item.text))
-    return bool(abs(wide - usual) < _PITCH * wide)
+    return abs(wide - usual) < _PITCH * wide
 
 
-def _notes(item: Any, text: str) -> Iterator[Mark]:
+def _notes(item: TextItem, text: str) -> Iterator[Mark]:
     """The digits and signs at the end of words that are raised above the others."""
     if not _NOTE.search(text) or len(item.words) != len(text.split()):
         return
@@ -93,7 +74,7 @@ def _notes(item: Any, text: str) -> Iterator[Mark]:
             yield Mark(note.start(), note.end()).shifted(match.start())
 
 
-def text_turn(items: Iterable[Any]) -> int:
+def text_turn(items: Iterable[TextItem]) -> int:
     """How far most letters of a page are turned clockwise: 0, 90, 180 or 270 degrees."""
     letters = {0: 0, 90: 0, 180: 0, 270: 0}
     for item in items:
@@ -101,7 +82,7 @@ def text_turn(items: Iterable[Any]) -> int:
     return max(letters, key=lambda turn: letters[turn])
 
 
-def _links(item: Any, text: str, box: Box, links: Sequence[Link]) -> list[Mark]:
+def _links(item: TextItem, text: str, box: Box, links: Sequence[Link]) -> list[Mark]:
     """The words of a line that stand in the boxes of links."""
     marks: list[Mark] = []
     words = list(re.finditer(r"\S+", text))

@@ -6,22 +6,20 @@ from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import pypdfium2
-from liteparse import LiteParse, ParseError
 from PIL import Image
 
 from carrel.server.reading.blocks import Found, page_layout
 from carrel.server.reading.children import allow_cpu
 from carrel.server.reading.embedded import embedded_pictures, finest_picture
 from carrel.server.reading.layout import Frame, PageLayout
-from carrel.server.reading.lines import page_links, text_turn
+from carrel.server.reading.lines import text_turn
 from carrel.server.reading.markdown import Raster, compose
 from carrel.server.reading.options import ReadOptions, UnreadableDocument, select_pages
 from carrel.server.reading.page_space import PageSpace
+from carrel.server.reading.parsed import ParsedPage, TextItem, parse_pages
 from carrel.server.reading.recognition import Recognise, Scan, recognise_page
-from carrel.server.reading.tables.rules import drawn_rules
 from carrel.server.reading.text_layer import TextLayer
 from carrel.wire.ocr import Page
 
@@ -36,10 +34,6 @@ MAX_PIXELS = 20_000_000
 
 _BATCH = 16
 _SECONDS_PER_PAGE = 20
-_UNTRUSTED = frozenset({"garbled", "invisible-text-layer"})
-"""Text layers that do not say what stands on the page, or only what some other OCR made of it."""
-_MIXED = 0.1
-"""A page with text needs OCR too if one picture covers more of it than this."""
 
 
 class PDF:
@@ -69,51 +63,44 @@ class PDF:
             for index, page in parsed:
                 yield self._page(index, page, options, ask)
 
-    def _batches(self, selected: list[int]) -> Iterator[list[tuple[int, Any | None]]]:
+    def _batches(self, selected: list[int]) -> Iterator[list[tuple[int, ParsedPage | None]]]:
         """What liteparse finds, some pages at a time; it reads ahead, without Python's lock."""
         batches = [selected[at : at + _BATCH] for at in range(0, len(selected), _BATCH)]
         with ThreadPoolExecutor(1) as ahead:
-            following: Future[list[Any]] | None = None
+            following: Future[list[ParsedPage]] | None = None
             for batch, coming in pairwise([*batches, []]):
                 allow_cpu(2 * _SECONDS_PER_PAGE * _BATCH)
-                parsed = (following or ahead.submit(self._parse, batch)).result()
-                following = ahead.submit(self._parse, coming) if coming else None
-                found = {page.page_num - 1: page for page in parsed}
+                parsed = (following or ahead.submit(parse_pages, self._data, batch)).result()
+                following = ahead.submit(parse_pages, self._data, coming) if coming else None
+                found = {page.index: page for page in parsed}
                 yield [(index, found.get(index)) for index in batch]
 
-    def _parse(self, indexes: list[int]) -> list[Any]:
-        return _parse(self._data, indexes)
-
-    def _page(self, index: int, parsed: Any | None, options: ReadOptions, ask: Recognise) -> Page:
+    def _page(
+        self, index: int, parsed: ParsedPage | None, options: ReadOptions, ask: Recognise
+    ) -> Page:
         size: tuple[float, float] = (
             (parsed.width, parsed.height) if parsed else self._document.get_page_size(index)
         )
         raster = self._raster(index, size)
         if parsed is None:
             return compose(index, PageLayout(Frame(*size), []), raster, options)
-        if _needs_ocr(parsed.complexity):
+        if parsed.needs_ocr:
             scan = recognise_page(self._render(index, self._ocr_dpi(index)), size, ask)
         else:
-            scan = Scan(Frame(*size, text_turn(parsed.text_items)))
+            scan = Scan(Frame(*size, text_turn(parsed.items)))
         if scan.frame.turn:
-            parsed = self._upright(index, scan.frame.turn) or parsed
+            [parsed] = parse_pages(self._data, [index], scan.frame.turn) or [parsed]
         found = self._found(index, parsed, scan)
         return compose(index, page_layout(found, scan.frame), raster, options)
 
-    def _upright(self, index: int, turn: int) -> Any | None:
-        """What liteparse finds on a page that is turned so far; None if it fails."""
-        pages = _parse(self._data, [index], page_orientation_corrections=[(index + 1, turn)])
-        return pages[0] if pages else None
-
-    def _found(self, index: int, parsed: Any, scan: Scan) -> Found:
+    def _found(self, index: int, parsed: ParsedPage, scan: Scan) -> Found:
         """Everything on a page: what liteparse found, what it left out, and what OCR read."""
         with contextlib.closing(self._document[index]) as page:
             space = PageSpace(page, scan.frame.turn, scan.frame.width / page.get_width())
             pictures = embedded_pictures(page, space)
-            items, lines = parsed.text_items, scan.lines
-            if _UNTRUSTED.intersection(parsed.complexity.reasons):
-                items = []
-            else:
+            items, lines = list[TextItem](), scan.lines
+            if parsed.trusted:
+                items = parsed.items
                 with contextlib.closing(page.get_textpage()) as text_page:
                     layer = TextLayer(text_page, space)
                     layer.restore_characters(items)
@@ -121,9 +108,8 @@ class PDF:
         pictures += [
             box for box in scan.figures if not any(known.holds(*box.centre) for known in pictures)
         ]
-        rules = [*drawn_rules(parsed.vector_graphics), *scan.rules]
-        links = page_links(parsed.annotations)
-        return Found(items, lines, scan.slanted, links, rules, pictures)
+        rules = [*parsed.rules, *scan.rules]
+        return Found(items, lines, scan.slanted, parsed.links, rules, pictures)
 
     def _ocr_dpi(self, index: int) -> float:
         """As fine as OCR profits from; small pages no finer than the pictures on them."""
@@ -154,37 +140,6 @@ class PDF:
             return picture.crop((round(left), round(top), round(right), round(bottom)))
 
         return Raster(DPI, width, height, POINTS / DPI, crop)
-
-
-def _parse(data: bytes, indexes: list[int], **settings: Any) -> list[Any]:
-    """What liteparse finds on some pages (from 0)."""
-    parser = LiteParse(
-        target_pages=",".join(str(index + 1) for index in indexes),
-        max_pages=max(indexes) + 1,
-        quiet=True,
-        num_workers=1,
-        ocr_enabled=False,
-        extract_vector_graphics=True,
-        emit_word_boxes=True,
-        extract_annotations=True,
-        include_complexity=True,
-        # liteparse drops lines that repeat from page to page, wherever they stand.
-        keep_headers_footers=True,
-        continue_on_page_error=True,
-        **settings,
-    )
-    try:
-        return list(parser.parse(data).pages)
-    except ParseError as error:
-        raise UnreadableDocument(f"This PDF cannot be read: {error}.") from error
-
-
-def _needs_ocr(complexity: Any) -> bool:
-    """Whether what stands on a page is not (all) in its text layer."""
-    reasons = set(complexity.reasons)
-    if reasons & {"scanned", "no-text", "vector-text", *_UNTRUSTED}:
-        return True
-    return "embedded-images" in reasons and complexity.largest_image_coverage > _MIXED
 
 
 def _bounded_dpi(size: tuple[float, float], dpi: float, pixels: int) -> float:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from carrel.server.reading.layout import Box, Line
 from carrel.server.reading.page_space import PageSpace
+from carrel.server.reading.parsed import TextItem
 
 _PLAIN = str.maketrans({
     **dict.fromkeys("‘’‚‛", "'"),
@@ -52,7 +53,7 @@ class TextLayer:
         starts = accumulate((len(text) + 2 for text in texts), initial=0)
         self._rows = list(map(_Row, starts, texts, _all_folded(texts)))
 
-    def restore_characters(self, items: Iterable[Any]) -> None:
+    def restore_characters(self, items: Iterable[TextItem]) -> None:
         """Gives liteparse's items their own characters back, where only ASCII was the difference.
 
         And text that runs from right to left its order.
@@ -64,8 +65,7 @@ class TextLayer:
             folded = _folded(item.text)
             text = exact.get(folded)
             if text is None:
-                box = Box(item.x, item.y, item.x + item.width, item.y + item.height)
-                text = self._inside(box, _MARGIN)
+                text = self._inside(item.box, _MARGIN)
             if _folded(text) == folded or _reordered(text, item.text):
                 item.text = " ".join(text.split())
 
@@ -77,13 +77,13 @@ class TextLayer:
         )
         return text
 
-    def missing_lines(self, items: Iterable[Any]) -> list[Line]:
+    def missing_lines(self, items: Iterable[TextItem]) -> list[Line]:
         """The lines of the page that are not among liteparse's items."""
         items = list(items)
         known = _all_folded([item.text for item in items])
         counts, whole = Counter(known), "".join(known)
         found = Counter(row.folded for row in self._rows)
-        boxes = [Box(i.x, i.y, i.x + i.width, i.y + i.height) for i in items]
+        boxes = [item.box for item in items]
         missing = []
         for row in self._rows:
             if found[row.folded] <= counts[row.folded]:

@@ -4,11 +4,12 @@ import statistics
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from carrel.server.reading.layout import Box, Line
-from carrel.server.reading.lines import Link, font_style
+from carrel.server.reading.lines import font_style
 from carrel.server.reading.marks import Mark, Passage
+from carrel.server.reading.parsed import Link, PlacedWord, TextItem
 from carrel.server.reading.tables.rules import Rule
 
 SPACE = 0.8
@@ -39,16 +40,16 @@ class Row:
 
 
 def chunks_of_items(
-    items: Iterable[Any], rules: Sequence[Rule], links: Sequence[Link] = ()
+    items: Iterable[TextItem], rules: Sequence[Rule], links: Sequence[Link] = ()
 ) -> list[Chunk]:
     """What liteparse found, with word boxes, cut where a wide space or a rule is."""
     found: list[Chunk] = []
     down = [rule for rule in rules if not rule.across and not rule.faint]
     for item in items:
         words = item.words
-        if not words or abs((item.rotation + 180) % 360 - 180) > 1:
+        if not words or abs(item.angle) > 1:
             continue
-        _, mono = font_style(item.font_name or "")
+        _, mono = font_style(item.font)
         top, bottom, space = item.y, item.y + item.height, SPACE * item.height
         cuts: list[int] = []
         right = words[0].x
@@ -76,13 +77,13 @@ def chunks_of_items(
     return found
 
 
-def _url(word: Any, links: Sequence[Link]) -> str:
+def _url(word: PlacedWord, links: Sequence[Link]) -> str:
     """The address that a word on the line of some links leads to; empty where to none."""
     middle = word.x + word.width / 2
     return next((url for box, url in links if box.left <= middle <= box.right), "")
 
 
-def _crossed(places: Sequence[float], words: Sequence[Any]) -> Iterator[int]:
+def _crossed(places: Sequence[float], words: Sequence[PlacedWord]) -> Iterator[int]:
     """The words with a rule before them; their letters may reach over it."""
     middles = [word.x + word.width / 2 for word in words]
     for number, (before, after) in enumerate(pairwise(middles), 1):

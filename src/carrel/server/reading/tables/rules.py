@@ -40,7 +40,8 @@ def drawn_rules(graphics: Any) -> list[Rule]:
         rules += _between(line.x1, line.y1, line.x2, line.y2)
     for shape in graphics.shapes:
         if not shape.has_curve:
-            rules += _of_rectangle(*shape.bbox, faint=not shape.stroke)
+            box = shape.bbox
+            rules += _of_rectangle(box.x, box.y, box.width, box.height, faint=not shape.stroke)
     return joined(rules)
 
 
