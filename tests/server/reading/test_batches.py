@@ -176,6 +176,17 @@ async def test_any_batches_in_any_order_join(
     assert joined.pages == whole.pages
 
 
+@pytest.mark.parametrize("pages", [[], [0, 0], [6, 6], [6, 0], [3, 1, 2], [0, 1, 2, 3, 4, 5, 6]])
+async def test_pages_parsed_ahead_are_the_right_ones(
+    reader: Reader, book: Path, pages: list[int]
+) -> None:
+    whole = await reader.read(book, mimetype=None, options=ReadOptions())
+    for batch in ([1], [2, 3], pages, [0, 1], [2], [3, 4, 5, 6]):
+        options = ReadOptions([range(index, index + 1) for index in batch])
+        read = await reader.read(book, mimetype=None, options=options, hash="read in batches")
+        assert read.pages == [whole.pages[index] for index in dict.fromkeys(batch)]
+
+
 async def test_pages_that_were_read_are_not_read_again(remembering: Reader, tmp_path: Path) -> None:
     path = scanned_pdf(tmp_path / "a.pdf", pages=2, dpi=100)
 

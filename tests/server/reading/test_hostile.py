@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import httpx
+import pypdfium2
 import pytest
 
 from carrel.server.reading.options import ReadOptions, UnreadableDocument
@@ -93,6 +94,25 @@ async def test_a_flate_bomb_ends_one_parser(tmp_path: Path, read: Read, doubled:
     else:
         assert reading.pages[0].markdown == ""
     await _still_reads(tmp_path, read)
+
+
+async def test_a_bomb_does_not_take_the_pages_beside_it_along(
+    tmp_path: Path, reader: Reader
+) -> None:
+    document = pypdfium2.PdfDocument.new()
+    good = digital_pdf(tmp_path / "good.pdf", pages=1)
+    for part in (good, _flate_bomb(tmp_path / "bomb.pdf", doubled=True), good):
+        with pypdfium2.PdfDocument(part) as opened:
+            document.import_pages(opened)
+    document.save(tmp_path / "a.pdf")
+    document.close()
+    for index in (0, 2, 0):
+        options = ReadOptions([range(index, index + 1)])
+        # While page 0 is put together, page 1 is parsed already, and then page 2 is asked for.
+        reading = await reader.read(
+            tmp_path / "a.pdf", mimetype=None, options=options, hash="bomb in the middle"
+        )
+        assert TEXT in reading.pages[0].markdown
 
 
 BOMBS: dict[str, Callable[[Path], object]] = {

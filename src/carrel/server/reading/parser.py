@@ -1,10 +1,11 @@
 """The parser process: reads documents, each in a process of its own within tight limits.
 
 Run as `python -m carrel.server.reading.parser`. It says `{"ready": true}`, is sent a request,
-`{"path", "mimetype", "options"}`, and answers `{"page_count"}`, then `{"page", "ocr"}` for every
-page, then `{"done"}`; or `{"error", "code"}`. Between, it may ask for text with
+`{"path", "mimetype", "options", "ahead"}`, and answers `{"page_count"}`, then `{"page", "ocr"}`
+for every page, then `{"done"}`; or `{"error", "code"}`. Between, it may ask for text with
 `{"recognise", "width", "height"}` and RGB pixels, and is answered `{"turn", "lines"}`. After
-`{"done"}` the document stays open: `{"options"}` asks for more of it, `{"close"}` closes it.
+`{"done"}` the document stays open: `{"options", "ahead"}` asks for more of it, `{"close"}` closes
+it.
 
 To start Python and load the libraries takes ten times longer than to read a small document.
 Where the system can copy a process, a copy reads the document and ends, and the next request is
@@ -49,14 +50,12 @@ class Parser:
         """Reads what is asked for and says how it went."""
         self._say({"ready": True})
         while (request := read_frame(self._requests)) is not None:
-            if not _CAN_COPY:
-                self._answer(request)
-                return
-            copy = os.fork()
+            copy = os.fork() if _CAN_COPY else 0
             if copy == 0:
                 end_with_parent()
                 self._answer(request)
                 self._answers.flush()
+                # Threads may still be at work on what nobody asks for any more.
                 os._exit(0)
             _, status = os.waitpid(copy, 0)
             if status:
@@ -81,17 +80,22 @@ class Parser:
         """Reads pages of a document, as often as is asked for some."""
         with _open(Path(request["path"]), request["mimetype"]) as document:
             while "options" in request:
-                self._read_pages(document, ReadOptions.from_json(request["options"]))
+                options = ReadOptions.from_json(request["options"])
+                self._read_pages(document, options, ahead=request["ahead"])
                 following = read_frame(self._requests)
                 request = following.header if following else {}
 
-    def _read_pages(self, document: PDF | Picture | Office, options: ReadOptions) -> None:
+    def _read_pages(
+        self, document: PDF | Picture | Office, options: ReadOptions, *, ahead: bool
+    ) -> None:
         self._say({"page_count": document.page_count})
-        pages = (
-            document.pages(options)
-            if isinstance(document, Office)
-            else document.pages(options, self._recognise)
-        )
+        match document:
+            case PDF():
+                pages = document.pages(options, self._recognise, ahead=ahead)
+            case Picture():
+                pages = document.pages(options, self._recognise)
+            case Office():
+                pages = document.pages(options)
         self._ocr_used = False
         for page in pages:
             self._say({"page": page.model_dump(mode="json"), "ocr": self._ocr_used})

@@ -3,7 +3,6 @@
 import contextlib
 import math
 from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
 
@@ -18,7 +17,8 @@ from carrel.server.reading.lines import text_turn
 from carrel.server.reading.markdown import Raster, compose
 from carrel.server.reading.options import ReadOptions, UnreadableDocument, select_pages
 from carrel.server.reading.page_space import PageSpace
-from carrel.server.reading.parsed import ParsedPage, TextItem, parse_pages
+from carrel.server.reading.parsed import ParsedPage, TextItem
+from carrel.server.reading.read_ahead import ReadAhead
 from carrel.server.reading.recognition import Recognise, Scan, recognise_page
 from carrel.server.reading.text_layer import TextLayer
 from carrel.wire.ocr import Page
@@ -45,7 +45,7 @@ class PDF:
         except pypdfium2.PdfiumError as error:
             raise UnreadableDocument(_reason(error)) from error
         # liteparse goes by a file's extension, and stored files have none.
-        self._data = path.read_bytes()
+        self._ahead = ReadAhead(path.read_bytes())
         self.page_count = len(self._document)
         if self.page_count == 0:
             raise UnreadableDocument("This PDF has no pages.")
@@ -54,26 +54,34 @@ class PDF:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._ahead.close()
         self._document.close()
 
-    def pages(self, options: ReadOptions, ask: Recognise) -> Iterator[Page]:
-        """The selected pages, each as soon as it is read."""
-        selected = select_pages(options, self.page_count)
-        for parsed in self._batches(selected):
-            for index, page in parsed:
-                yield self._page(index, page, options, ask)
+    def pages(self, options: ReadOptions, ask: Recognise, *, ahead: bool = False) -> Iterator[Page]:
+        """The selected pages, each as soon as it is read.
 
-    def _batches(self, selected: list[int]) -> Iterator[list[tuple[int, ParsedPage | None]]]:
-        """What liteparse finds, some pages at a time; it reads ahead, without Python's lock."""
-        batches = [selected[at : at + _BATCH] for at in range(0, len(selected), _BATCH)]
-        with ThreadPoolExecutor(1) as ahead:
-            following: Future[list[ParsedPage]] | None = None
-            for batch, coming in pairwise([*batches, []]):
-                allow_cpu(2 * _SECONDS_PER_PAGE * _BATCH)
-                parsed = (following or ahead.submit(parse_pages, self._data, batch)).result()
-                following = ahead.submit(parse_pages, self._data, coming) if coming else None
-                found = {page.index: page for page in parsed}
-                yield [(index, found.get(index)) for index in batch]
+        With `ahead`, those that are likely to be asked for next are parsed meanwhile.
+        """
+        selected = select_pages(options, self.page_count)
+        following = self._following(selected) if ahead else []
+        for batch, coming in pairwise([*self._batches(selected), following]):
+            allow_cpu(2 * _SECONDS_PER_PAGE * _BATCH)
+            found = {page.index: page for page in self._ahead.take(batch)}
+            self._ahead.begin(coming)
+            for index in batch:
+                yield self._page(index, found.get(index), options, ask)
+
+    def _batches(self, selected: list[int]) -> list[list[int]]:
+        """Pages as they are parsed together, first those that were begun already."""
+        begun = self._ahead.begun
+        known = len(begun) if begun == selected[: len(begun)] else 0
+        rest = (selected[at : at + _BATCH] for at in range(known, len(selected), _BATCH))
+        return [begun, *rest] if known else [*rest]
+
+    def _following(self, selected: list[int]) -> list[int]:
+        """What is likely to be asked for next: as many pages as now."""
+        start = max(selected, default=-1) + 1
+        return [*range(start, min(start + min(len(selected), _BATCH), self.page_count))]
 
     def _page(
         self, index: int, parsed: ParsedPage | None, options: ReadOptions, ask: Recognise
@@ -89,7 +97,7 @@ class PDF:
         else:
             scan = Scan(Frame(*size, text_turn(parsed.items)))
         if scan.frame.turn:
-            [parsed] = parse_pages(self._data, [index], scan.frame.turn) or [parsed]
+            parsed = self._ahead.take_upright(index, scan.frame.turn) or parsed
         found = self._found(index, parsed, scan)
         return compose(index, page_layout(found, scan.frame), raster, options)
 

@@ -101,9 +101,21 @@ class Reader:
         self, document: Document, options: ReadOptions, task: Task | None = None
     ) -> tuple[int, list[ReadPage]]:
         """The document's number of pages and the selected ones, remembered under `task`."""
+        ahead = options.pages is not None and document.hash is not None
+        try:
+            return await self._attempt(document, options, task, ahead=ahead)
+        except BrokenOff:
+            if not ahead:
+                raise
+            # A page that nobody asked for may have ended it.
+            return await self._attempt(document, options, task, ahead=False)
+
+    async def _attempt(
+        self, document: Document, options: ReadOptions, task: Task | None, *, ahead: bool
+    ) -> tuple[int, list[ReadPage]]:
         page_count, pages = 0, list[ReadPage]()
         saved, saved_at = 0, time.monotonic()
-        async with aclosing(self._answers(document, options)) as answers:
+        async with aclosing(self._answers(document, options, ahead)) as answers:
             async for answer in answers:
                 if isinstance(answer, int):
                     page_count = answer
@@ -121,12 +133,14 @@ class Reader:
             await self._results.put(task, page_count, pages)
 
     async def _answers(
-        self, document: Document, options: ReadOptions
+        self, document: Document, options: ReadOptions, ahead: bool
     ) -> AsyncGenerator[int | ReadPage]:
-        """The number of pages of a document, then the selected ones."""
-        keep_open = options.pages is not None
-        async with self._parsers.parser(document, keep_open=keep_open) as (child, opened):
-            request: dict[str, Any] = {"options": options.as_json()}
+        """The number of pages of a document, then the selected ones.
+
+        With `ahead` it stays open, and the next pages are parsed before they are asked for.
+        """
+        async with self._parsers.parser(document, keep_open=ahead) as (child, opened):
+            request: dict[str, Any] = {"options": options.as_json(), "ahead": ahead}
             if not opened:
                 request |= {"path": str(document.path), "mimetype": document.mimetype}
             try:
