@@ -48,7 +48,4 @@ def choose_agent(
             place.notice("There is no agent yet: 4 Agents, then n New.", failed=True)
 
     agents = place.store.agents
-    if agents.slice.value.loaded:
-        choose(agents.slice.value)
-    else:
-        place.do(agents.load(), lambda _: choose(agents.slice.value), opens=True)
+    place.once_loaded(agents, choose)

@@ -11,6 +11,7 @@ from textual.content import Content
 from carrel.editor import EditorError, edit
 from carrel.store.agent_yaml import YAMLError, from_yaml
 from carrel.store.drafts import Draft
+from carrel.store.libraries import LibrariesState
 from carrel.store.problem import Problem, ProblemError
 from carrel.store.selectors.agents import changed_rows, next_version, version_name
 from carrel.store.selectors.diff import compare_agents
@@ -42,20 +43,17 @@ def fill_in(place: Place, draft: Draft) -> None:
         else:
             _keep(place, filled.draft)
 
-    def show(_: object = None) -> None:
+    def show(libraries: LibrariesState) -> None:
         form = AgentForm(
             draft,
             f"Edit {draft.name}" if draft.agent_id else "New agent",
             store.session.slice.value.models,
-            store.libraries.slice.value.items,
+            libraries.items,
             store.agents.keep,
         )
         place.app.push_screen(form, filled)
 
-    if store.libraries.slice.value.loaded:
-        show()
-    else:
-        place.do(store.libraries.load(), show, opens=True)
+    place.once_loaded(store.libraries, show)
 
 
 async def write(place: Place, draft: Draft) -> None:

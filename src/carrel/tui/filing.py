@@ -1,6 +1,6 @@
 """What is done with files that takes more than one answer: links, saving, libraries, narrowing."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from carrel.store.libraries import LibrariesState
@@ -107,15 +107,7 @@ def add_to_library(place: Place, files: Sequence[File]) -> None:
         new = Thing(_NEW, "New library…")
         place.app.push_screen(Choose("Add to library", [*things, new]), chosen)
 
-    _with_libraries(place, choose)
-
-
-def _with_libraries(place: Place, then: Callable[[LibrariesState], object]) -> None:
-    libraries = place.store.libraries
-    if libraries.slice.value.loaded:
-        then(libraries.slice.value)
-    else:
-        place.do(libraries.load(), lambda _: then(libraries.slice.value), opens=True)
+    place.once_loaded(libraries, choose)
 
 
 def narrow(place: Place) -> None:

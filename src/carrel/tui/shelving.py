@@ -66,11 +66,7 @@ def add_files(place: Place, library_id: str) -> None:
         else:
             place.notice("There are no files yet: u Upload.", failed=True)
 
-    files = place.store.files
-    if files.slice.value.loaded:
-        choose(files.slice.value)
-    else:
-        place.do(files.load(), lambda _: choose(files.slice.value), opens=True)
+    place.once_loaded(place.store.files, choose)
 
 
 def reprocess(place: Place, documents: Sequence[Document]) -> None:

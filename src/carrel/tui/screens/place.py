@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar, cast
 
 from textual import events
 from textual.binding import Binding, BindingType
@@ -42,6 +42,15 @@ REFRESH = 5.0
 """Seconds after which the place that is shown looks again."""
 NOTICE = 6.0
 """Seconds a short line stays."""
+
+
+class Listing(Protocol[S]):
+    """A part of the store that has a list, and can load it."""
+
+    @property
+    def slice(self) -> Slice[S]: ...
+
+    def load(self) -> Handle[Any]: ...
 
 
 class Place(Frame):
@@ -141,6 +150,13 @@ class Place(Frame):
         if opens:
             self.workbench.hold_keys(handle)
         handle.add_done_callback(ended)
+
+    def once_loaded(self, listing: Listing[S], then: Callable[[S], object]) -> None:
+        """Opens what is chosen from a list, which is loaded first if nobody has looked at it."""
+        if listing.slice.value.loaded:
+            then(listing.slice.value)
+        else:
+            self.do(listing.load(), lambda _: then(listing.slice.value), opens=True)
 
     def confirm(
         self, title: str, about: Sequence[Content], verb: str, then: Callable[[], object]

@@ -7,7 +7,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from carrel.server.reading.marks import Passage
-from carrel.server.reading.office.html import FindPicture
+from carrel.server.reading.office.html_inline import FindPicture
 from carrel.server.reading.office.parts import Part
 from carrel.server.reading.scored_text import ScoredText
 from carrel.server.reading.tables.table import Cell, Table
