@@ -71,15 +71,18 @@ def test_cancelling_ends_it_as_cancelled_after_its_cleaning_up(portal: OwnerLoop
 
 
 def test_cancelled_before_it_began_it_never_begins(portal: OwnerLoop) -> None:
-    release, begun = threading.Event(), threading.Event()
+    blocked, release, begun = threading.Event(), threading.Event(), threading.Event()
 
     async def block_the_loop() -> None:
+        blocked.set()
         release.wait(5)
 
     async def begin() -> None:
         begun.set()
 
     portal.run(block_the_loop())
+    # Both must not begin in the same turn of the loop.
+    assert blocked.wait(5)
     handle = portal.run(begin())
     handle.cancel()
     release.set()

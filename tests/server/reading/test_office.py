@@ -104,7 +104,7 @@ async def test_word_counts_its_items_as_the_author_sees_them(tmp_path: Path, rea
     (page,) = (await read(word_file(tmp_path / "a.docx", "".join(body)))).pages
     assert page.markdown == (
         "1. one\n   1. inner\n\nText between the items.\n\n"
-        "2. more\n\n2. two\n   1. within\n3. three\n1. anew\n2. and on"
+        "2. more\n\n2. two\n   1. within\n3. three\n1) anew\n2) and on"
     )
 
 

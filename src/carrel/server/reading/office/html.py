@@ -121,10 +121,13 @@ class _Reader:
         """One part with all items, and after it what does not fit into a list."""
         notes = [NOTE.fullmatch(item.get("id") or "") for item in element if name_of(item) == "li"]
         text, after, links = ScoredText(), list[Part](), list[str]()
-        number = _number(element, "start", 1) - 1
+        number, dot = _number(element, "start", 1) - 1, "."
         for place, item in enumerate(item for item in element if name_of(item) == "li"):
-            number = _number(item, "value", number + 1)
-            marker = f"{number}. " if ordered else "- "
+            following, number = number + 1, _number(item, "value", number + 1)
+            if place and number != following:
+                # In Markdown another sign begins another list; else it would be counted on.
+                dot = ")" if dot == "." else "."
+            marker = f"{number}{dot} " if ordered else "- "
             if notes[place]:
                 marker = f"[^{number}]: "
             parts = list(self.blocks(item, depth + 1))
