@@ -28,6 +28,20 @@ def test_boxes_lie_over_the_picture(page: Page) -> None:
     assert box["width"] == pytest.approx(0.8 * sheet["width"], abs=1)
 
 
+def test_a_picture_that_did_not_come_is_asked_for_again(page: Page) -> None:
+    mount(page, "document", document_state(4))
+    problem = {"title": "Still busy", "detail": "", "advice": None}
+    kernel(page, "answer", "picture", {"kind": "error", "problem": problem})
+    expect(page.locator(".carrel-problem")).to_contain_text("Still busy")
+    assert len(sent(page, "picture")) == 1
+    kernel(page, "state", {"block": 2})
+    assert len(sent(page, "picture")) == 2
+    page.evaluate(PNG)
+    page.wait_for_function("document.querySelector('.carrel-sheet img').naturalWidth === 400")
+    kernel(page, "state", {"block": 3})
+    assert len(sent(page, "picture")) == 2
+
+
 def test_a_box_and_its_text_are_one_selection(page: Page) -> None:
     mount(page, "document", document_state(4))
     page.locator(".carrel-document").focus()

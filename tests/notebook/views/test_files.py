@@ -103,6 +103,18 @@ def test_a_file_is_looked_into(page: Page) -> None:
     expect(text).to_be_hidden()
 
 
+def test_a_look_that_did_not_come_is_asked_for_again(page: Page) -> None:
+    look = preview(of="f1", name="two.pdf", kind="picture", pages=2)
+    mount(page, "files", files_state(file_row(1), preview=look))
+    problem = {"title": "Still busy", "detail": "", "advice": None}
+    kernel(page, "answer", "picture", {"kind": "error", "problem": problem})
+    expect(page.locator(".carrel-problem")).to_contain_text("Still busy")
+    assert len(sent(page, "picture")) == 1
+    kernel(page, "state", {"title": "Files · 1"})
+    kernel(page, "state", {"title": "Files · 2"})
+    assert len(sent(page, "picture")) == 2
+
+
 def test_an_empty_list_offers_the_sample(page: Page) -> None:
     mount(page, "files", files_state())
     page.get_by_role("button", name="Open the sample").click()

@@ -282,7 +282,12 @@ class DocumentView extends View {
     this.picture.alt = state.title;
     this.sheet.classList.toggle("turning", turned);
     const png = await this.ask("picture", { page: state.page, width });
-    if (!png || this.wanted !== wanted || this.signal.aborted) return;
+    if (this.wanted !== wanted || this.signal.aborted) return;
+    if (!png) {
+      // With the next state it is asked for again.
+      this.wanted = null;
+      return;
+    }
     this.release();
     this.shown = URL.createObjectURL(new Blob([png], { type: "image/png" }));
     this.picture.src = this.shown;

@@ -115,7 +115,12 @@ class FilesView extends View {
   async fetchPicture(id) {
     const width = Math.round((this.details.clientWidth || 280) * devicePixelRatio);
     const bytes = await this.ask("picture", { width });
-    if (!bytes || this.pictured !== id || this.signal.aborted) return;
+    if (this.pictured !== id || this.signal.aborted) return;
+    if (!bytes) {
+      // With the next state it is asked for again.
+      this.pictured = null;
+      return;
+    }
     this.url = URL.createObjectURL(new Blob([bytes], { type: "image/png" }));
     this.picture.src = this.url;
     this.picture.hidden = false;
