@@ -25,8 +25,8 @@ BATCH = 4
 ROUNDS = 7
 SCANNED = 8
 BOUND = 1.5
-"""Times as long. One request reads ahead: its next pages are parsed while those before are put
-together, on another core where one is free. A batch has its first pages to wait for."""
+"""Times as long. In both ways the next pages are parsed while those before are put together, on
+another core where one is free; a batch has its own way through the server besides."""
 
 
 class _Document:

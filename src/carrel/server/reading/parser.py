@@ -2,10 +2,10 @@
 
 Run as `python -m carrel.server.reading.parser`. It says `{"ready": true}`, is sent a request,
 `{"path", "mimetype", "options", "ahead"}`, and answers `{"page_count"}`, then `{"page", "ocr"}`
-for every page, then `{"done"}`; or `{"error", "code"}`. Between, it may ask for text with
-`{"recognise", "width", "height"}` and RGB pixels, and is answered `{"turn", "lines"}`. After
-`{"done"}` the document stays open: `{"options", "ahead"}` asks for more of it, `{"close"}` closes
-it.
+for every page, then `{"done"}`; or `{"error", "code"}`. With `ahead` it begins with the pages that
+will be asked for next. Between, it may ask for text with `{"recognise", "width", "height"}` and
+RGB pixels, and is answered `{"turn", "lines"}`. After `{"done"}` the document stays open:
+`{"options", "ahead"}` asks for more of it, `{"close"}` closes it.
 
 To start Python and load the libraries takes ten times longer than to read a small document.
 Where the system can copy a process, a copy reads the document and ends, and the next request is

@@ -17,7 +17,7 @@ from carrel.server.reading.lines import text_turn
 from carrel.server.reading.markdown import Raster, compose
 from carrel.server.reading.options import ReadOptions, UnreadableDocument, select_pages
 from carrel.server.reading.page_space import PageSpace
-from carrel.server.reading.parsed import ParsedPage, TextItem
+from carrel.server.reading.parsed import ParsedPage
 from carrel.server.reading.read_ahead import ReadAhead
 from carrel.server.reading.recognition import Recognise, Scan, recognise_page
 from carrel.server.reading.text_layer import TextLayer
@@ -106,9 +106,8 @@ class PDF:
         with contextlib.closing(self._document[index]) as page:
             space = PageSpace(page, scan.frame.turn, scan.frame.width / page.get_width())
             pictures = embedded_pictures(page, space)
-            items, lines = list[TextItem](), scan.lines
+            items, lines = parsed.items if parsed.trusted else [], scan.lines
             if parsed.trusted:
-                items = parsed.items
                 with contextlib.closing(page.get_textpage()) as text_page:
                     layer = TextLayer(text_page, space)
                     layer.restore_characters(items)

@@ -124,7 +124,7 @@ class _Reader:
         number, dot = _number(element, "start", 1) - 1, "."
         for place, item in enumerate(item for item in element if name_of(item) == "li"):
             following, number = number + 1, _number(item, "value", number + 1)
-            if place and number != following:
+            if ordered and place and number != following:
                 # In Markdown another sign begins another list; else it would be counted on.
                 dot = ")" if dot == "." else "."
             marker = f"{number}{dot} " if ordered else "- "
