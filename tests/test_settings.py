@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from carrel.settings import (
     Settings,
     SettingsError,
-    descriptions,
+    field_docs,
     load_settings,
     save_setting,
     settings_file,
@@ -74,7 +74,7 @@ def test_every_mistake_is_named() -> None:
 
 
 def test_every_setting_says_what_it_does() -> None:
-    about = descriptions()
+    about = field_docs(Settings)
     assert set(about) == {item.name for item in fields(Settings)}
     assert all(text.endswith((".", '".')) for text in about.values())
 

@@ -17,6 +17,13 @@ def test_control_characters_go_and_the_rest_stays() -> None:
     assert clean_text("Zürich, 東京 🙂") == "Zürich, 東京 🙂"
 
 
+def test_what_turns_the_direction_of_the_rest_goes_and_right_to_left_text_stays() -> None:
+    turns = "".join(map(chr, [*range(0x202A, 0x202F), *range(0x2066, 0x206A)]))
+    assert clean_text(f"invoice{turns}fdp.exe") == "invoicefdp.exe"
+    marked = "שלום\u200f, سلام\u061c 12\u200e.pdf"
+    assert clean_text(marked) == marked
+
+
 def test_a_lone_surrogate_becomes_printable() -> None:
     assert clean_text("a\ud800b").encode() == "a\N{REPLACEMENT CHARACTER}b".encode()
 

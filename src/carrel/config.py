@@ -1,4 +1,4 @@
-"""Profiles and folders: which service is talked to, and where this machine keeps what.
+"""Profiles and folders: the services to use, and Carrel's folders on this machine.
 
 `config.toml` names the profiles, `credentials.toml` (readable by its owner only) holds their keys:
 
@@ -26,11 +26,11 @@ LOCAL = "local"
 """The profile that always exists: the bundled server, found or started."""
 
 ENVIRONMENT = "environment"
-"""The name of the profile that CARREL_URL and CARREL_API_KEY make."""
+"""The name of the profile made from CARREL_URL and CARREL_API_KEY."""
 
 
 class ConfigError(Exception):
-    """A wrong setting: the message says where it stands and what to do."""
+    """A wrong setting; the message names its place and the next step."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Profile:
 
     @property
     def service(self) -> str:
-        """What tells its service from others: the bundled server's address changes."""
+        """The identity of its service: the bundled server's address may change."""
         return self.url or LOCAL
 
 
@@ -78,7 +78,7 @@ class Folders:
 
     @property
     def sync(self) -> Path:
-        """What is known of synced folders."""
+        """Records of synced folders."""
         return self.data / "sync"
 
 
@@ -143,7 +143,7 @@ def add_profile(profile: Profile) -> None:
     """Writes a profile, over one of the same name. Its key goes into the credentials file."""
     if profile.name in (LOCAL, ENVIRONMENT):
         raise ConfigError(f"The name “{profile.name}” is taken. Choose another name.")
-    # Folders are called like it, which no dots alone can be.
+    # Also a folder name, so dots alone are invalid.
     if not profile.name.strip(" .") or not profile.name.isprintable():
         raise ConfigError("A profile needs a name of printable characters.")
     if profile.url is None:
@@ -158,7 +158,7 @@ def add_profile(profile: Profile) -> None:
     keys.pop(profile.name, None)
     if profile.api_key:
         keys[profile.name] = {"api_key": profile.api_key}
-    # The key first: a profile that is there has its key.
+    # The key first: an existing profile always has its key.
     _write(folders().credentials_file, keys)
     _write(folders().config_file, config)
 
@@ -188,6 +188,11 @@ def use_profile(name: str) -> None:
     _write(folders().config_file, config)
 
 
+def on_this_machine(url: str | None) -> bool:
+    """Whether an address is local; None is the bundled server."""
+    return url is None or urlsplit(url).hostname in ("localhost", "127.0.0.1", "::1")
+
+
 def check_url(url: str) -> str:
     """The address of a service as it is kept: without a trailing slash or `/v1`.
 
@@ -202,7 +207,7 @@ def check_url(url: str) -> str:
     if not usable:
         raise ConfigError(f"“{url}” is not an address like https://api.example.com")
     if parts.username or parts.password or parts.query or parts.fragment:
-        # The address itself is not repeated: what it carries may be secret.
+        # The address is not repeated: it may contain a secret.
         raise ConfigError("An address carries no user name, password or query: leave them out.")
     path = parts.path.rstrip("/").removesuffix("/v1").rstrip("/")
     return f"{parts.scheme}://{parts.netloc}{path}"
@@ -246,7 +251,7 @@ def _read(path: Path) -> dict[str, Any]:
     except FileNotFoundError:
         return {}
     except tomllib.TOMLDecodeError as error:
-        # The parser quotes no values, so this is safe for the credentials too.
+        # The parser quotes no values, so its message is safe for credentials too.
         raise ConfigError(f"{path} is not valid TOML: {error}. Mend that line.") from None
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"

@@ -1,4 +1,4 @@
-"""The person's own editor: `VISUAL`, else `EDITOR`, else one that most systems have."""
+"""The user's editor: `VISUAL`, else `EDITOR`, else one that most systems have."""
 
 import os
 import shlex
@@ -15,10 +15,10 @@ class EditorError(Exception):
 
 
 def named_editor(environ: Mapping[str, str] = os.environ) -> list[str]:
-    """The words of the command that the person named; none where nothing is named.
+    """The words of the configured command; empty if none is configured.
 
     Raises:
-        EditorError: they are no command.
+        EditorError: it is not a command.
     """
     named = environ.get("VISUAL") or environ.get("EDITOR") or ""
     try:
@@ -31,7 +31,7 @@ def editor_command(environ: Mapping[str, str] = os.environ) -> list[str]:
     """The words of the command, to which the file's path is added.
 
     Raises:
-        EditorError: there is none, or what is named is no command.
+        EditorError: none exists, or the configured one is not a command.
     """
     if words := named_editor(environ):
         return words
@@ -42,7 +42,7 @@ def editor_command(environ: Mapping[str, str] = os.environ) -> list[str]:
 
 
 def edit(path: Path) -> str:
-    """Has a file edited, waits for the editor's end, and gives the file's text.
+    """Opens a file in the editor, waits for its end, and returns the file's text.
 
     Raises:
         EditorError: there is no editor, or it failed.

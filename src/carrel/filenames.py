@@ -1,4 +1,4 @@
-"""Names that others gave, as names of files on this machine."""
+"""Remote names as safe file names."""
 
 import re
 from pathlib import Path, PurePath
@@ -6,15 +6,15 @@ from pathlib import Path, PurePath
 from carrel.text import clean_text
 
 LONGEST = 200
-"""Bytes of a name: systems take 255, and a few are needed beside it."""
+"""Maximum bytes of a name: systems allow 255, and suffixes need a few."""
 
 _UNSAFE = re.compile(r'[<>:"|?*]')
 
 
 def file_name(name: str, otherwise: str, longest: int = LONGEST) -> str:
-    """The last part of a name, fit for a file on any system; `otherwise` where nothing is left.
+    """The last part of a name, safe as a file name on any system; `otherwise` if nothing is left.
 
-    It leads out of no folder, does not hide in it, and has at most `longest` bytes.
+    It cannot escape its folder, is not hidden, and has at most `longest` bytes.
     """
     last = clean_text(name).replace("\\", "/").rpartition("/")[2]
     path = PurePath(" ".join(_UNSAFE.sub(" ", last).split()).strip(" ."))
@@ -24,7 +24,7 @@ def file_name(name: str, otherwise: str, longest: int = LONGEST) -> str:
 
 
 def free(path: Path) -> Path:
-    """The path, or one like it that is not there yet."""
+    """The path, or a similar one that does not exist yet."""
     candidate, number = path, 1
     while candidate.exists():
         number += 1

@@ -1,4 +1,4 @@
-"""A lock on a file that the system releases when its holder ends, however it ends."""
+"""A file lock that the system releases when its holder ends."""
 
 import sys
 from io import BufferedWriter

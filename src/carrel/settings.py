@@ -1,7 +1,7 @@
-"""What a person sets: `settings.toml` in the folder of the configuration.
+"""The user's settings: `settings.toml` in the configuration folder.
 
-The fields of `Settings` are its keys; what stands under each says what it does. A file that
-says anything else is refused, with the line and the nearest key that there is.
+The fields of `Settings` are its keys, and their docstrings the documentation. A file that
+says anything else is refused with the line and the nearest key.
 """
 
 import tomllib
@@ -40,7 +40,7 @@ class Settings:
     model_servers: Mapping[str, str] = field(default_factory=lambda: MODEL_SERVERS)
     """Where model servers of this machine are looked for, by their names."""
     keymap: Mapping[str, str] = field(default_factory=dict)
-    """Other keys for actions, by the ids that help shows: "files.upload" = "ctrl+u"."""
+    """Other keys for actions, by the ids that help shows: "files.upload" = "ctrl+t"."""
 
 
 @dataclass(frozen=True)
@@ -128,19 +128,16 @@ def save_setting(key: str, value: str | None, path: Path | None = None) -> None:
     write_text(path, changed)
 
 
-def descriptions() -> dict[str, str]:
-    """What each setting does: the text under it above."""
+def field_docs(kind: type) -> dict[str, str]:
+    """The text under each field of a class, by the field's name, as its source has it."""
     import ast
+    import inspect
 
-    module = ast.parse(Path(__file__).read_text(encoding="utf-8"))
-    body = next(
-        node.body
-        for node in module.body
-        if isinstance(node, ast.ClassDef) and node.name == Settings.__name__
-    )
+    (definition,) = ast.parse(inspect.getsource(kind)).body
+    assert isinstance(definition, ast.ClassDef)
     return {
         item.target.id: text.value.value
-        for item, text in pairwise(body)
+        for item, text in pairwise(definition.body)
         if isinstance(item, ast.AnnAssign)
         and isinstance(item.target, ast.Name)
         and isinstance(text, ast.Expr)
@@ -150,7 +147,7 @@ def descriptions() -> dict[str, str]:
 
 
 def nearest(word: str, known: "set[str] | list[str]") -> str:
-    """A sentence that names the known word most like this one; empty without one."""
+    """A sentence with the most similar known word; empty without one."""
     import difflib
 
     found = difflib.get_close_matches(word, sorted(known), 1, 0.5)
@@ -198,10 +195,10 @@ def _keymap(value: Any) -> dict[str, str]:
             elif isinstance(item, str) and item.strip():
                 keys[before + name] = item
             else:
-                raise ValueError(f'must name keys in quotes, such as {before}{name} = "ctrl+u"')
+                raise ValueError(f'must name keys in quotes, such as {before}{name} = "ctrl+t"')
 
     if not isinstance(value, dict):
-        raise ValueError('must be a table: "files.upload" = "ctrl+u"')
+        raise ValueError('must be a table: "files.upload" = "ctrl+t"')
     flatten(value, "")
     return keys
 

@@ -1,17 +1,19 @@
-"""Cleaning of text: remote text steers no terminal, and what is logged holds no secrets."""
+"""Cleaning of text: remote text must not control the terminal, nor logs contain secrets."""
 
 import re
 from typing import Any
 
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def clean_text(text: str) -> str:
-    """The text without C0 and C1 control characters, except line feed and tab.
+    """The text without C0 and C1 control characters, except line feed and tab, and without the
+    controls that turn the direction of what follows them.
 
-    A lone surrogate, which no output can encode, becomes U+FFFD. Works character by
-    character, so the pieces of a stream may be cleaned one by one.
+    The marks U+200E, U+200F and U+061C stay: right-to-left text needs them, and they turn no more
+    than a letter of it does. A lone surrogate, which no output can encode, becomes U+FFFD. Works
+    character by character, so the pieces of a stream may be cleaned one by one.
     """
     return _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", _CONTROL.sub("", text))
 
@@ -36,7 +38,7 @@ _SECRETS = (
 
 
 def redact(text: str) -> str:
-    """The text without keys, signed addresses and the queries of addresses."""
+    """The text with keys, signed addresses and URL queries removed."""
     for pattern, replacement in _SECRETS:
         text = pattern.sub(replacement, text)
     return text

@@ -1,4 +1,4 @@
-"""TOML that a person writes: where a key stands, and setting one while the rest stays."""
+"""Edits of hand-written TOML: the line of a key, and changing one in place."""
 
 import re
 import tomllib
@@ -30,12 +30,12 @@ def line_of(text: str, *path: str) -> int | None:
 
 
 def with_value(text: str, key: str, value: str | None) -> str:
-    """The text with a key outside every table set to a text, or without the key.
+    """The text with a top-level key set to a string, or removed.
 
     Everything else stays as it is written, comments too.
 
     Raises:
-        ValueError: the text is no TOML, or writes this key in a way that is not understood.
+        ValueError: the text is not TOML, or writes this key in an unsupported way.
     """
     content = tomllib.loads(text)
     content.pop(key, None)

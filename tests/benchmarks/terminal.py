@@ -1,4 +1,4 @@
-"""The terminal app's own costs: first paint, headless commands, long tables, and doing nothing.
+"""The terminal app's own costs: first paint, headless commands, long tables, steps, doing nothing.
 
 First paint is held against a bare Textual app in the same kind of terminal, a headless command
 (up to its first request) against importing what any client needs; each pair is measured in turn.
@@ -20,14 +20,21 @@ from textual.app import App, ComposeResult
 from textual.content import Content
 
 from benchmarks.report import Figure
+from carrel.client import Client
 from carrel.tui.widgets.table import Column, Row, VirtualTable
+from support.documents import digital_pdf
 from support.peers import in_turn
+from support.process import RunningServer, family_seconds, serve
 from support.terminal import terminal
 
 _ROUNDS = 7
 _ROWS = 100_000
 _STEPS = 200
 _IDLE_SECONDS = 30
+_FILES = 120
+_REPEAT = 1 / 30
+"""Seconds between two keys of one that is held."""
+_SIZES = ((80, 24), (120, 36), (200, 60))
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 _BARE = """
@@ -49,6 +56,7 @@ def measure() -> Iterable[Figure]:
         yield from _first_paint()
         yield from _commands()
         yield from asyncio.run(_long_table())
+        yield from _held_key(Path(folder))
         yield from _idle(Path(folder))
 
 
@@ -138,6 +146,36 @@ async def _long_table() -> list[Figure]:
         Figure(f"{_ROWS:,} rows open, ms", opened, 150, "lower"),
         Figure("a step of scrolling, ms (95 %)", p95, 16, "lower", detail),
     ]
+
+
+def _held_key(folder: Path) -> Iterable[Figure]:
+    """What a step of the cursor costs over files that each have a preview."""
+    with serve(folder / "held") as server:
+        paths = [
+            digital_pdf(folder / f"document {number:03}.pdf", 1, f"Document {number}.")
+            for number in range(_FILES)
+        ]
+        asyncio.run(_upload(server, paths))
+        there = {"CARREL_URL": server.url, "CARREL_API_KEY": server.api_key}
+        for columns, rows in _SIZES:
+            with terminal(_CARREL, columns=columns, rows=rows, **there) as screen:
+                screen.wait_for(f"of {_FILES}", 60)
+                _drain(screen.wait_for, 3)
+                pid = screen.process.pid
+                before = family_seconds(pid)
+                screen.hold("j", _FILES - 1, _REPEAT)
+                screen.wait_for(f"▸ document {_FILES - 1:03}")
+                spent = 1000 * (family_seconds(pid) - before) / (_FILES - 1)
+                screen.press("ctrl+q")
+                screen.wait_for_end()
+            name = f"a held j at {columns}×{rows}, ms of processor a step"
+            yield Figure(name, spent, 16, "lower")
+
+
+async def _upload(server: RunningServer, paths: Sequence[Path]) -> None:
+    async with Client(server.url, server.api_key) as client:
+        for path in reversed(paths):  # the newest is listed first
+            await client.files.upload(path)
 
 
 def _idle(folder: Path) -> Iterable[Figure]:

@@ -92,9 +92,71 @@ async def test_what_failed_is_listed_and_the_exit_code_says_so(
 async def test_wrong_usage(library: StrictLibrary, folder: Path) -> None:
     assert "does not exist" in (await sync(library, folder / "gone", code=2)).err
     assert "do not go together" in (await sync(library, folder, "--watch", "--dry-run", code=2)).err
-    assert "is no pattern" in (await sync(library, folder, "--exclude", "!", code=2)).err
-    missing = await carrel("sync", folder, "--library", "none", CARREL_URL=library.service.url)
+    assert "is not a pattern" in (await sync(library, folder, "--exclude", "!", code=2)).err
+    assert "needs --delete" in (await sync(library, folder, "--max-delete", "3", code=2)).err
+    missing = await carrel(
+        "sync", folder, "--library", "none", "--no-create", CARREL_URL=library.service.url
+    )
     assert (missing.code, "There is no library “none”" in missing.err) == (1, True)
+
+
+async def test_more_deletions_than_half_stop_a_script(library: StrictLibrary, folder: Path) -> None:
+    write(folder / "c.txt", "three")
+    await sync(library, folder)
+    (folder / "a.txt").unlink()
+    (folder / "d" / "b.txt").unlink()
+    refused = await sync(library, folder, "--delete", code=1)
+    assert refused.err == (
+        "carrel: This would delete 2 of the 3 documents that came from the folder; the limit is 1. "
+        "Nothing was changed. To allow them: --max-delete 2. To see them: --dry-run.\n"
+    )
+    preview = await sync(library, folder, "--delete", "--dry-run")
+    assert [line.split()[0] for line in preview.out.splitlines()] == ["DO", "Delete", "Delete"]
+    assert "A sync would ask first: Delete 2 of the 3 documents" in preview.err
+    await sync(library, folder, "--delete", "--max-delete", "1", code=1)
+    assert len(library.held) == 3
+    assert (await sync(library, folder, "--delete", "--max-delete", "2")).err == "2 deleted.\n"
+
+
+async def test_what_is_left_out_and_why(library: StrictLibrary, folder: Path) -> None:
+    await sync(library, folder)
+    write(folder / ".gitignore", "# ours\nd/\n")
+    write(folder / "empty.txt", "")
+    write(folder / "report.tmp", "x")
+    (folder / "link.txt").symlink_to(folder / "a.txt")
+    write(folder / "new.log", "x")
+    options = ("--delete", "--exclude", "*.log", "--dry-run")
+    rows = (await sync(library, folder, *options, "--json")).json
+    assert {(row["action"], row["path"]): row["note"] for row in rows} == {
+        ("Keep", "d/b.txt"): "left out: .gitignore, line 2: d/",
+        ("Ignore", ".gitignore"): "hidden",
+        ("Ignore", "d/"): ".gitignore, line 2: d/",
+        ("Ignore", "empty.txt"): "empty",
+        ("Ignore", "link.txt"): "a link",
+        ("Ignore", "new.log"): "excluded by “*.log”",
+        ("Ignore", "report.tmp"): "temporary",
+    }
+    kept = await sync(library, folder, *options[:3])
+    assert kept.err == "1 file in sync; 1 file left out here stays in the library.\n"
+    await sync(library, folder, "--delete-excluded")
+    assert set(library.held) == {"a.txt", "new.log"}
+
+
+async def test_a_library_that_is_not_there_is_made(library: StrictLibrary, folder: Path) -> None:
+    library.name = None
+    refused = await sync(library, folder, "--no-create", code=1)
+    assert "There is no library “contracts”" in refused.err
+    preview = await sync(library, folder, "--dry-run")
+    assert preview.err == "2 to upload (6 B).\nThe library “contracts” would be made.\n"
+    assert library.made == []
+    done = await sync(library, folder)
+    assert done.err == "Made the library “contracts”.\n2 uploaded.\n"
+    assert (await sync(library, folder)).err == "2 files in sync.\n"
+    assert library.made == ["contracts"]
+    # An id is never a name.
+    unknown = "0a1b2c3d-0000-4000-8000-00000000ffff"
+    ended = await carrel("sync", folder, "--library", unknown, CARREL_URL=library.service.url)
+    assert (ended.code, library.made) == (1, ["contracts"])
 
 
 async def test_a_read_only_profile(library: StrictLibrary, folder: Path, home: Path) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from carrel.client import Client, ClientError, ServiceError, UnexpectedAnswer, Unreachable
-from carrel.wire.completions import CompletionRequest, UserMessage
+from carrel.wire.completions import CompletionRequest, Progress, UserMessage
 from support.service import Request, reply, service
 
 HEAD = b"HTTP/1.1 200 X\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n"
@@ -52,6 +52,23 @@ async def streamed(*parts: bytes) -> str:
 )
 async def test_every_form_of_a_stream_is_read(parts: list[bytes]) -> None:
     assert await streamed(*parts) == "ab"
+
+
+async def test_steps_are_told_to_a_caller_that_asks_for_them() -> None:
+    step = b'event: progress\ndata: {"stage": "queued", "place": 2}\n\n'
+    sent: list[dict[str, str]] = []
+
+    async def answer(request: Request) -> None:
+        sent.append(request.headers)
+        await request.write(HEAD, step, event("a", "stop"), DONE)
+
+    told: list[Progress] = []
+    async with service(answer) as odd, Client(odd.url, "k") as client:
+        for hears in (told.append, None):
+            async with client.completions.stream(REQUEST, hears) as chunks:
+                assert len([chunk async for chunk in chunks]) == 1
+    assert told == [Progress(stage="queued", place=2)]
+    assert [headers.get("prefer") for headers in sent] == ["progress", None]
 
 
 async def test_characters_may_be_cut_anywhere() -> None:
@@ -102,6 +119,12 @@ async def test_usage_and_sources_come_with_the_last_chunk() -> None:
             "Out of mem.",
         ),
         ([event("a"), b'data: {"error": true}\n\n'], ServiceError, "The service failed."),
+        (
+            [event("a"), b'event: error\ndata: {"object": "error", "message": "Too late."}\n\n'],
+            ServiceError,
+            "Too late.",
+        ),
+        ([event("a"), event("", "error"), DONE], ServiceError, "failed while it answered"),
         ([b"data: {\n\n"], UnexpectedAnswer, "is not JSON"),
         ([b"data: []\n\n"], UnexpectedAnswer, "not what the interface says"),
         ([b"data: " + b"[" * 100_000 + b"\n\n"], UnexpectedAnswer, "is not JSON"),

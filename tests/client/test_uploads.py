@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from httpx import Timeout
 
-from carrel.client import Client, ServiceError, UnreadableFile
+from carrel.client import Client, ServiceError, TooLarge, Unreachable, UnreadableFile
 from support.service import Request, listen, reply, service
 
 FILE = {
@@ -83,6 +83,9 @@ async def test_memory_stays_small_and_progress_is_told_in_measure(tmp_path: Path
     async def swallow(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         nonlocal received
         head = await reader.readuntil(b"\r\n\r\n")
+        if b"/healthz" in head:
+            writer.write(reply({"status": "ok"}))
+            return
         found = re.search(rb"content-length: (\d+)", head.lower())
         assert found
         while received < int(found[1]):
@@ -145,6 +148,47 @@ async def test_a_refusal_in_the_middle_of_an_upload_is_heard(tmp_path: Path) -> 
 
     async with listen(refuse) as url, Client(url, None) as client:
         with pytest.raises(ServiceError, match="This file is too large"):
+            await client.files.upload(path)
+
+
+async def test_a_file_above_the_limit_is_refused_before_it_is_sent(tmp_path: Path) -> None:
+    path = tmp_path / "large.bin"
+    with path.open("wb") as file:
+        file.truncate(40_000_000)
+    limits = {"file_bytes": 39_000_000, "document_bytes": 20_000_000}
+    health = reply({"status": "ok", "limits": limits})
+    async with service(health) as odd, Client(odd.url, None) as client:
+        with pytest.raises(TooLarge, match=r"large.bin has 40.0 MB; .* takes 39.0 MB at most"):
+            await client.files.upload(path)
+        with pytest.raises(TooLarge, match=r"takes 20.0 MB at most"):
+            await client.documents.upload("l", path)
+    assert {request.target for request in odd.requests} == {"/healthz"}
+
+
+async def test_a_service_that_tells_no_limit_is_sent_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "large.bin"
+    with path.open("wb") as file:
+        file.truncate(20_000_000)
+    for health in (reply({"status": "ok"}), reply({"detail": "Not Found"}, 404)):
+        async with service(health, reply(FILE)) as odd, Client(odd.url, None) as client:
+            assert (await client.files.upload(path)).id == "f1"
+
+
+async def test_a_large_upload_that_breaks_off_names_the_usual_limit(tmp_path: Path) -> None:
+    path = tmp_path / "huge.bin"
+    with path.open("wb") as file:
+        file.truncate(600_000_000)
+
+    async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = await reader.readuntil(b"\r\n\r\n")
+        if b"/healthz" in head:
+            writer.write(reply({"detail": "Not Found"}, 404))
+            await writer.drain()
+        else:
+            await reader.read(1 << 16)
+
+    async with listen(refuse) as url, Client(url, None) as client:
+        with pytest.raises(Unreachable, match=r"huge.bin has 600.0 MB; services usually take 512"):
             await client.files.upload(path)
 
 

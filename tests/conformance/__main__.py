@@ -1,4 +1,4 @@
-"""`uv run python tests/conformance`: runs every client and writes the table into the README."""
+"""`uv run python tests/conformance`: runs every client and writes docs/conformance.md."""
 
 import sys
 import tempfile

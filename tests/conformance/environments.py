@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from platformdirs import user_cache_path
@@ -25,18 +26,33 @@ def installed(client: Client) -> Path:
         NotInstalled: the installer failed.
     """
     packages = (f"{client.package}{'@' if client.npm else '=='}{client.version}", *client.beside)
+    if not client.npm:
+        return environment(packages)
+    return _made(packages, ("npm", "install", "--silent", "--prefix"))
+
+
+def environment(packages: Sequence[str]) -> Path:
+    """The folder of a Python environment with these packages, made if need be.
+
+    Raises:
+        NotInstalled: the installer failed.
+    """
+    return _made(packages, ())
+
+
+def _made(packages: Sequence[str], installer: Sequence[str]) -> Path:
     folder = _CACHE / " ".join(packages).replace("/", "+").replace(" ", "_")
     done = folder / "installed"
     if done.exists():
         return folder
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    if client.npm:
-        _run(folder, "npm", "install", "--silent", "--prefix", str(folder), *packages)
+    if installer:
+        _run(folder, *installer, str(folder), *packages)
     else:
-        uv, python = os.environ.get("UV", "uv"), str(_python(folder))
+        uv, interpreter = os.environ.get("UV", "uv"), str(python(folder))
         _run(folder, uv, "venv", "--quiet", "--clear", "--python", sys.executable, str(folder))
-        _run(folder, uv, "pip", "install", "--quiet", "--python", python, *packages)
+        _run(folder, uv, "pip", "install", "--quiet", "--python", interpreter, *packages)
     done.touch()
     return folder
 
@@ -45,14 +61,15 @@ def command(client: Client, folder: Path) -> list[str]:
     """How the client's driver is started."""
     drivers = Path(__file__).parent / "drivers"
     if not client.npm:
-        return [str(_python(folder)), "-m", f"conformance.drivers.{client.driver}"]
+        return [str(python(folder)), "-m", f"conformance.drivers.{client.driver}"]
     # Node looks for packages beside the script that imports them.
     for script in drivers.glob("*.mjs"):
         shutil.copy(script, folder)
     return ["node", str(folder / client.driver)]
 
 
-def _python(folder: Path) -> Path:
+def python(folder: Path) -> Path:
+    """The interpreter of a Python environment."""
     return folder / ("Scripts" if sys.platform == "win32" else "bin") / "python"
 
 

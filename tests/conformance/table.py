@@ -1,11 +1,11 @@
-"""The table of clients and operations in the README."""
+"""The table of clients and operations in the docs."""
 
 from collections.abc import Callable
 from pathlib import Path
 
 from conformance.clients import AREAS, CLIENTS, Client
 
-README = Path(__file__).parents[2] / "README.md"
+PAGE = Path(__file__).parents[2] / "docs" / "conformance.md"
 _START, _END = "<!-- conformance: written by tests/conformance -->", "<!-- end of conformance -->"
 
 
@@ -35,18 +35,18 @@ def table(passed: Callable[[Client, str], bool]) -> str:
 
 
 def written() -> str:
-    """The table that the README holds now."""
+    """The table that the page holds now."""
     return _parts()[1].strip()
 
 
 def write(new: str) -> None:
-    """Puts a table into the README, in place of the one there."""
+    """Puts a table into the page, in place of the one there."""
     before, _, after = _parts()
-    README.write_text(f"{before}{_START}\n\n{new}\n\n{_END}{after}")
+    PAGE.write_text(f"{before}{_START}\n\n{new}\n\n{_END}{after}")
 
 
 def _parts() -> tuple[str, str, str]:
-    before, _, rest = README.read_text().partition(_START)
+    before, _, rest = PAGE.read_text().partition(_START)
     block, _, after = rest.partition(_END)
     return before, block, after
 

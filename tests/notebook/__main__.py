@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from carrel.config import folders
 from support.home import own_home
-from support.notebooks import FOLDER, WIDGET, executed, outputs, read
+from support.notebooks import FOLDER, WIDGET, executed, read
 from support.process import serve
 
 
@@ -39,9 +39,11 @@ def main(wanted: list[str]) -> int:
 
 
 def _save(notebook: Any, path: Path) -> None:
-    for output in outputs(notebook):
-        # Of no use without its kernel: it would hide the table that stands in for the panel.
-        output.get("data", {}).pop(WIDGET, None)
+    for cell in notebook.cells:
+        # A live panel is of no use without its kernel; its static page is the output after it.
+        live = [output for output in cell.get("outputs", []) if WIDGET in output.get("data", {})]
+        if live:
+            cell.outputs = [output for output in cell.outputs if output not in live]
     notebook.metadata = read(path).metadata
     nbformat.write(notebook, path)  # type: ignore[no-untyped-call]
 

@@ -24,7 +24,7 @@ def service() -> Iterator[ScriptedService]:
     service = asyncio.run_coroutine_threadsafe(manager.__aenter__(), loop).result(10)
     put = service._events.put_nowait
 
-    def say(item: str | None) -> None:
+    def say(item: tuple[str, str] | None) -> None:
         loop.call_soon_threadsafe(put, item)
 
     service._events.put_nowait = say  # type: ignore[method-assign]
@@ -116,7 +116,9 @@ def test_a_chat_panel_asks_from_code_and_shows_it(bench: Bench, service: Scripte
     service.finish(tokens=(20, 5))
     answer = panel.ask("How long?", timeout=30)
     assert (repr(answer), answer.usage.total_tokens) == ("support v4: Three months.", 25)
-    state = Wire(panel).wait_state(lambda state: not state["busy"])
+    state = Wire(panel).wait_state(
+        lambda state: not state["busy"] and any(turn["blocks"] for turn in state["turns"][1:])
+    )
     assert "Three months." in state["turns"][1]["blocks"][0]
     with pytest.raises(BenchError, match=r"stopped after 0\.05 seconds"):
         panel.ask("And then?", timeout=0.05)

@@ -1,10 +1,12 @@
 """The bench in plain code, against the real server."""
 
+import asyncio
+import gc
 import json
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -12,9 +14,16 @@ from PIL import Image, ImageDraw, ImageFont
 
 import carrel
 from carrel import samples
+from carrel.notebook import calls
 from carrel.notebook.bench import Bench
 from carrel.notebook.errors import BenchError
+from carrel.store import documents, reader
+from carrel.store.agents import AgentsService
+from carrel.store.chat import ChatService
+from carrel.store.libraries import LibrariesService
+from carrel.wire.agents import AgentCreate
 from carrel.wire.files import File
+from carrel.wire.libraries import LibraryCreate
 from support.panels import Wire
 from support.process import RunningServer
 
@@ -50,6 +59,69 @@ def test_importing_carrel_needs_no_widgets() -> None:
 def test_an_unknown_profile_is_an_error_in_words() -> None:
     with pytest.raises(BenchError, match="There is no profile “works”"):
         carrel.connect("works")
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda bench, path: bench.upload(path),
+        lambda bench, path: bench.ocr(path),
+        lambda bench, path: bench.library("contracts"),
+        lambda bench, path: bench.create_library("contracts"),
+        lambda bench, path: bench.agent("support"),
+        lambda bench, path: bench.create_agent("support"),
+        lambda bench, path: bench.ask("support", "How long?"),
+        lambda bench, path: bench.sync("contracts", path.parent),
+    ],
+)
+def test_a_call_to_a_service_that_nobody_reaches_ends_with_an_error(
+    call: Callable[[Bench, Path], object], lease: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CARREL_URL", "http://127.0.0.1:9")
+    monkeypatch.setattr(calls, "UNREACHED", 1.0)
+    with carrel.connect() as bench, pytest.raises(BenchError, match=r"server|does not answer"):
+        call(bench, lease)
+
+
+def test_a_hosted_service_reads_no_more_pages_than_it_may(
+    bench: Bench, lease: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = bench.upload(lease)
+    monkeypatch.setattr(documents, "LARGE", 1)
+
+    async def hosted() -> None:
+        bench._store.session.slice.set(hosted=True)
+
+    bench._store.loop.run(hosted()).result(10)
+    with pytest.raises(BenchError, match=r"has 2 pages that are not read yet.*max_pages=2"):
+        bench.ocr(file, max_pages=1)
+    monkeypatch.setattr(reader, "HOSTED_MODEL", None)
+    assert len(bench.ocr(file, max_pages=2).pages) == 2
+    assert len(bench.ocr(file, max_pages=1).pages) == 2, "they are kept: nothing is billed"
+
+
+def test_a_library_is_found_by_name_however_many_there_are(bench: Bench) -> None:
+    first = bench.create_library("the first of many")
+    for number in range(101):
+        bench.client.libraries.create(LibraryCreate(name=f"library {number}"))
+    added = bench.add("the first of many", bench.upload(__file__), wait=False)
+    assert added.library_id == first.id
+
+
+def test_a_panel_hears_of_others_when_it_is_refreshed(bench: Bench, lease: Path) -> None:
+    files, libraries, agents = Wire(bench.files), Wire(bench.libraries), Wire(bench.agents)
+    for wire in (files, libraries, agents):
+        wire.ask("refresh")
+    bench.client.files.upload(lease)
+    bench.client.libraries.create(LibraryCreate(name="from elsewhere"))
+    bench.client.agents.create(AgentCreate(name="somebody", model="m"))
+    for wire in (files, libraries, agents):
+        assert wire.ask("refresh")["kind"] == "done"
+    files.wait_state(lambda state: any(row["cells"][0] == "lease.pdf" for row in state["rows"]))
+    libraries.wait_state(
+        lambda state: any(one["name"] == "from elsewhere" for one in state["libraries"])
+    )
+    agents.wait_state(lambda state: any(one["name"] == "somebody" for one in state["agents"]))
 
 
 def test_the_key_is_in_no_words_of_the_bench(bench: Bench, server: RunningServer) -> None:
@@ -202,16 +274,16 @@ def test_an_edit_makes_the_next_version_and_keeps_the_rest(bench: Bench) -> None
         wire.ask("mark", version=version)
     state = wire.wait_state(lambda state: state["diff"]["rows"])
     assert state["diff"]["title"] == "v0 → v1 · 1 change"
-    found = wire.ask("preview", version=0)["result"]
+    found = wire.ask("preview", agent=made.id, version=0)["result"]
     assert found["title"] == "Make v0 of support active?"
     assert [row["field"] for row in found["rows"]] == ["instructions"]
-    wire.ask("make_active", version=0)
+    wire.ask("make_active", agent=made.id, version=0)
     assert bench.client.agents.get(made.id).version == 0
-    wire.ask("roll_back")
+    wire.ask("roll_back", agent=made.id)
     assert bench.client.agents.get(made.id).version == 1
-    wire.ask("alias", alias="prod", version=0)
+    wire.ask("alias", agent=made.id, alias="prod", version=0)
     assert wire.wait_state(lambda state: state["aliases"])["aliases"][0]["version"] == "v0"
-    wire.ask("alias", alias="prod", version=None)
+    wire.ask("alias", agent=made.id, alias="prod", version=None)
     assert bench.client.agents.aliases(made.id) == []
 
 
@@ -220,7 +292,7 @@ def test_a_draft_is_typed_looked_at_tried_and_saved(bench: Bench) -> None:
     panel = bench.agent(made.id)
     wire = Wire(panel)
     wire.wait_state(lambda state: state["versions"])
-    begun = wire.ask("begin", start="edit")["result"]
+    begun = wire.ask("begin", start="edit", agent=made.id)["result"]
     fields = {**begun["fields"], "instructions": "Be brief.", "message": "shorter"}
     wire.ask("keep", draft=begun["draft"], fields=fields)
     state = wire.wait_state(lambda state: state["draft"]["rows"])
@@ -232,7 +304,7 @@ def test_a_draft_is_typed_looked_at_tried_and_saved(bench: Bench) -> None:
     other_panel = bench.agent(made.id)
     other = Wire(other_panel)
     other.wait_state(lambda state: state["draft"]["rows"])
-    begun = other.ask("begin", start="edit")["result"]
+    begun = other.ask("begin", start="edit", agent=made.id)["result"]
     assert begun["fields"]["instructions"] == "Be brief."
     found = other.ask("review", draft=made.id)["result"]
     assert (found["title"], found["verb"]) == ("Save this as drafted v1?", "Save as v1")
@@ -271,7 +343,7 @@ def test_an_agent_is_duplicated(bench: Bench) -> None:
     made = bench.create_agent("twin", model="m", instructions="Be kind.")
     wire = Wire(bench.agent(made.id))
     wire.wait_state(lambda state: state["versions"])
-    begun = wire.ask("begin", start="copy", version=0)["result"]
+    begun = wire.ask("begin", start="copy", agent=made.id, version=0)["result"]
     assert begun["fields"]["name"] == "twin copy"
     assert wire.ask("review", draft=begun["draft"], fields=begun["fields"])["result"]["title"] == ""
     wire.ask("save", draft=begun["draft"])
@@ -376,3 +448,20 @@ def test_the_sample_answers_from_its_document(bench: Bench) -> None:
     answer = bench.sample()
     assert answer.sources[0].document_name == samples.NAME
     assert samples.NAME in [file.filename for file in bench.client.files.list().data]
+
+
+def test_a_closed_panel_takes_its_service_along(bench: Bench) -> None:
+    library = bench.create_library("left")
+    agent = bench.create_agent("leaver", model="m")
+
+    def services() -> int:
+        gc.collect()
+        kinds = (LibrariesService, AgentsService, ChatService)
+        return sum(isinstance(one, kinds) for one in gc.get_objects())
+
+    before = services()
+    for panel in (bench.library(library), bench.agent(agent), bench.chat(agent)):
+        panel.close()
+    del panel
+    bench._store.loop.run(asyncio.sleep(0.2)).result(10)
+    assert services() == before

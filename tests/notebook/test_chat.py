@@ -79,7 +79,14 @@ def test_another_answer_begins_from_nothing(store: Store) -> None:
     assert delta["from"] == 0
 
 
-@pytest.mark.parametrize(("status", "note"), [("stopped", "Stopped."), ("failed", "Failed.")])
+@pytest.mark.parametrize(
+    ("status", "note"),
+    [
+        ("stopped", "Stopped."),
+        ("failed", "Cut off: the service failed. Retry asks again."),
+        ("lost", "Cut off: the connection was lost. Retry asks again."),
+    ],
+)
 def test_an_answer_that_ended_early_says_so(store: Store, status: str, note: str) -> None:
     wire = Wire(ChatPanel(store))
     put(store, Turn("assistant", "One", status))  # type: ignore[arg-type]
@@ -121,7 +128,8 @@ def test_side_by_side_every_chat_is_asked(store: Store) -> None:
     ]
     assert not any(chat.state["asks"] for chat in panel.chats)
     wire.send({"kind": "intent", "name": "send", "args": {"text": "Why?"}, "view": "v", "rid": "r"})
-    wire.wait(lambda content: content["kind"] == "done")
+    # What was typed stays in the field.
+    wire.wait(lambda content: content["kind"] == "error")
     for chat in panel.chats:
         # No agent was chosen: each says so, in its own place.
         assert Wire(chat).wait_state(lambda state: state["problem"])["problem"]["title"] == (

@@ -1,6 +1,7 @@
 """What the Library panel asks for a folder, over a service with the documented endpoints alone."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from carrel.store.loop import OwnerLoop
 from carrel.store.store import Store
 from support.folders import write
 from support.panels import Wire
-from support.strict import StrictLibrary, strict_library
+from support.strict import LIBRARY, StrictLibrary, strict_library
 
 
 @pytest.fixture
@@ -42,7 +43,7 @@ async def ask(wire: Wire, name: str, **arguments: object) -> dict[str, Any]:
     return await asyncio.to_thread(wire.ask, name, **arguments)
 
 
-WISH = {"delete": False, "include": "*.txt", "exclude": ""}
+WISH = {"library": LIBRARY, "delete": False, "include": "*.txt", "exclude": ""}
 
 
 async def test_a_typed_path_is_previewed_and_synced(
@@ -52,19 +53,65 @@ async def test_a_typed_path_is_previewed_and_synced(
     write(tmp_path / "folder" / "b.log", "two")
     path = f' "{tmp_path / "folder"}" '
     answer = (await ask(wire, "look", path=path, **WISH))["result"]
-    assert answer["words"].endswith("/folder: 1 to upload (3 B).")
-    assert answer["rows"] == [{"action": "Upload", "path": "d/a.txt", "note": "3 B"}]
-    await ask(wire, "sync", path=path, watch=False, **WISH)
+    assert answer["words"].endswith("/folder: 1 to upload (3 B); 1 left out.")
+    assert answer["rows"] == [
+        {"action": "Upload", "path": "d/a.txt", "note": "3 B"},
+        {"action": "Ignore", "path": "b.log", "note": "no include pattern fits"},
+    ]
+    assert answer["confirm"] is None
+    await ask(wire, "sync", path=path, watch=False, max_delete=None, **WISH)
     state = await asyncio.to_thread(
         wire.wait_state,
         lambda state: [each["status"]["text"] for each in state["folders"]] == ["● In sync"],
     )
     assert library.held == {"d/a.txt": b"one"}
     [folder] = state["folders"]
-    assert (folder["path"], folder["include"]) == (str(tmp_path / "folder"), "*.txt")
+    assert str(tmp_path) not in json.dumps(state)
+    settings = (await ask(wire, "folder", folder=folder["id"]))["result"]
+    assert (settings["path"], settings["include"]) == (str(tmp_path / "folder"), "*.txt")
     write(tmp_path / "folder" / "c.txt", "three")
     await ask(wire, "sync_again", folder=folder["id"])
     await asyncio.to_thread(wire.wait_state, lambda state: len(state["rows"]) == 2)
+
+
+async def test_a_pattern_with_a_blank_is_one_pattern(wire: Wire, tmp_path: Path) -> None:
+    write(tmp_path / "folder" / "old drafts" / "a.txt", "one")
+    write(tmp_path / "folder" / "b.txt", "two")
+    wish = {**WISH, "include": "", "exclude": "'old drafts/' *.log"}
+    answer = await ask(wire, "look", path=str(tmp_path / "folder"), **wish)
+    assert [row["path"] for row in answer["result"]["rows"]] == ["b.txt", "old drafts/"]
+    path = str(tmp_path / "folder")
+    await ask(wire, "sync", path=path, watch=False, max_delete=None, **wish)
+    state = await asyncio.to_thread(wire.wait_state, lambda state: state["folders"])
+    settings = (await ask(wire, "folder", folder=state["folders"][0]["id"]))["result"]
+    assert settings["exclude"] == wish["exclude"]
+
+
+async def test_deletions_of_more_than_half_are_confirmed(
+    wire: Wire, library: StrictLibrary, tmp_path: Path
+) -> None:
+    files = [write(tmp_path / "folder" / f"{number}.txt", f"{number}") for number in range(3)]
+    wish = {**WISH, "path": str(tmp_path / "folder"), "delete": True}
+    accepted = {**wish, "watch": False}
+    await ask(wire, "sync", **accepted, max_delete=None)
+    await asyncio.to_thread(wire.wait_state, lambda state: len(state["rows"]) == 3)
+    for file in files[:2]:
+        file.unlink()
+    preview = (await ask(wire, "look", **wish))["result"]
+    assert (preview["confirm"], preview["deletions"]) == (
+        "Delete 2 of the 3 documents that this folder brought?",
+        2,
+    )
+    await ask(wire, "sync", **accepted, max_delete=None)
+    await asyncio.to_thread(
+        wire.wait_state,
+        lambda state: (
+            [each["status"]["text"] for each in state["folders"]] == ["✕ Too many deletions"]
+        ),
+    )
+    assert len(library.held) == 3
+    await ask(wire, "sync", **accepted, max_delete=preview["deletions"])
+    await asyncio.to_thread(wire.wait_state, lambda state: len(state["rows"]) == 1)
 
 
 async def test_a_path_that_is_none_is_refused(wire: Wire, tmp_path: Path) -> None:
@@ -94,11 +141,13 @@ async def test_empty_files_are_left_out_and_too_many_refused(
     def offer(name: str, size: int = 3) -> dict[str, object]:
         return {"view": "v", "key": name, "name": name, "size": size}
 
-    await ask(wire, "upload", files=[offer("d/a.txt"), offer("empty.txt", 0)])
+    await ask(wire, "upload", library="LIB", files=[offer("d/a.txt"), offer("empty.txt", 0)])
     state = await asyncio.to_thread(wire.wait_state, lambda state: state["progress"])
     assert [row["name"] for row in state["progress"]] == ["d/a.txt"]
     monkeypatch.setattr(folders, "DROPPED", 2)
-    refused = await ask(wire, "upload", files=[offer(f"{number}.txt") for number in range(3)])
+    refused = await ask(
+        wire, "upload", library="LIB", files=[offer(f"{number}.txt") for number in range(3)]
+    )
     assert refused["problem"]["title"] == "Too many files to drop"
     await ask(wire, "cancel", id="more")
     await asyncio.to_thread(

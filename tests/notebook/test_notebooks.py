@@ -12,7 +12,7 @@ SHOWN = {
     "activity": ["✕ Failed", "not a valid PDF", "stopped after 0.001 seconds"],
     "agents": ["did you mean temperature?", "v1 · school", "● active", "<strong>atlas v0</strong>"],
     "an_agent_over_a_folder": ["3 uploaded", "lease.pdf · done", "1 lease.pdf · page 1"],
-    "chat": ["▸ calls depth(", "Result of depth", "geographer v0 · geographer v1"],
+    "chat": ["▸ calls depth(", "Result of depth", "geographer v0", "geographer v1"],
     "documents": ["The water meter stands at 4,217.", "<th>From</th>"],
     "files": ["There is no file at …/gide.pdf.", "Ask the landlord for the second key."],
     "libraries": ["2 uploaded, 1 there already", "1 renamed", "«tomatoes»"],

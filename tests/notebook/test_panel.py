@@ -1,3 +1,4 @@
+import asyncio
 import gc
 import json
 import threading
@@ -17,6 +18,9 @@ from carrel.notebook.files import FilesPanel
 from carrel.notebook.library import LibraryPanel
 from carrel.notebook.panel import Panel
 from carrel.notebook.workbench import Workbench
+from carrel.store.handle import Handle
+from carrel.store.problem import Problem
+from carrel.store.session import Connection
 from carrel.store.store import Store
 from carrel.wire.files import File
 from support.panels import Wire
@@ -54,10 +58,11 @@ def test_hello_is_answered_to_the_view_that_said_it(store: Store) -> None:
 
 
 def test_an_intent_is_acknowledged_before_it_is_done(store: Store) -> None:
+    show(store, file("a.pdf"))
     wire = Wire(FilesPanel(store))
     wire.ask("mark", id="f1")
     assert [content["kind"] for content in wire.contents] == ["ack", "done"]
-    assert store.files.slice.value.marked == {"f1"}
+    assert [*store.files.slice.value.marked] == ["f1"]
 
 
 @pytest.mark.parametrize(
@@ -67,8 +72,8 @@ def test_an_intent_is_acknowledged_before_it_is_done(store: Store) -> None:
         ("mark", {}),
         ("mark", {"id": ["f1"]}),
         ("mark", {"id": "f1", "more": 1}),
-        ("refresh", {}),
         ("close", {}),
+        ("dispatch", {}),
     ],
 )
 def test_what_is_not_an_intent_is_refused_in_words(
@@ -191,7 +196,7 @@ def test_a_closed_workbench_closes_its_panels(store: Store) -> None:
 @pytest.mark.parametrize("kind", [*PANELS, ComparePanel, Workbench])
 def test_a_panel_s_module_is_small_and_asks_no_network(kind: type[Panel]) -> None:
     module = str(kind._esm)
-    assert len(module.encode()) < 40_000
+    assert len(module.encode()) < 48_000
     for text in (module, str(kind._css)):
         assert "//cdn" not in text
         assert "http" not in text
@@ -203,5 +208,108 @@ def test_every_static_text_belongs_to_a_panel() -> None:
     folder = Path(carrel.notebook.__path__[0]) / "static"
     panels = {kind.__name__[: -len("Panel")].lower() for kind in PANELS}
     parts = {"_shared", *(part for parts in assets.PARTS.values() for part in parts)}
-    named = parts | {"compare", "workbench"} | panels
+    named = parts | {"compare", "workbench", "still"} | panels
     assert {path.stem for path in folder.iterdir()} == named
+
+
+def test_a_page_that_comes_and_goes_leaves_one_clock(store: Store) -> None:
+    panel = FilesPanel(store)
+    wire = Wire(panel)
+    before = len(tasks(store))
+    for number in range(9):
+        wire.send({"kind": "hello", "view": f"v{number}", "rid": f"v{number}-1"})
+        if number < 8:
+            wire.send({"kind": "goodbye", "view": f"v{number}"})
+    wire.wait(lambda content: content.get("rid") == "v8-1")
+    assert len([name for name in tasks(store) if "tick" in name]) == 1
+    wire.send({"kind": "goodbye", "view": "v8"})
+    settle(store)
+    assert len(tasks(store)) == before
+
+
+def tasks(store: Store) -> list[str]:
+    """The coroutines that run on the store's loop."""
+
+    async def running() -> list[str]:
+        others = asyncio.all_tasks() - {asyncio.current_task()}
+        return [str(task.get_coro()) for task in others]
+
+    found = store.loop.run(running()).result(10)
+    assert found is not None
+    return found
+
+
+def settle(store: Store) -> None:
+    """Waits until what was sent is taken in."""
+    for _ in range(3):
+        store.loop.run(asyncio.sleep(0)).result(10)
+
+
+def test_a_panel_that_no_page_shows_rests_until_one_does(store: Store) -> None:
+    wire = Wire(ActivityPanel(store))
+    wire.send({"kind": "hello", "view": "v", "rid": "v-1"})
+    wire.send({"kind": "goodbye", "view": "v"})
+    settle(store)
+    sent = len(wire.messages)
+    store.activity.begin("upload", "a.pdf")
+    settle(store)
+    assert len(wire.messages) == sent
+    wire.send({"kind": "hello", "view": "w", "rid": "w-1"})
+    assert wire.wait_state(lambda state: state["rows"])["rows"][0]["cells"][1] == "a.pdf"
+
+
+def test_what_failed_without_the_server_is_loaded_again_once_it_is_back(store: Store) -> None:
+    loads: list[str] = []
+
+    class Counting(FilesPanel):
+        def _loads(self) -> list[Handle[object]]:
+            loads.append("files")
+            return []
+
+    Wire(Counting(store))
+
+    async def pass_through(*connections: Connection) -> None:
+        for connection in connections:
+            store.session.slice.set(connection=connection)
+            await asyncio.sleep(0.1)
+
+    store.loop.run(pass_through("ready", "slow", "ready")).result(10)
+    assert loads == []
+    store.loop.run(pass_through("lost", "starting", "ready")).result(10)
+    assert loads == ["files"]
+
+
+def test_the_static_page_has_neither_paths_nor_addresses_nor_ages(store: Store) -> None:
+    async def begin() -> None:
+        store.activity.begin("sync", "/srv/secret/contracts")
+        entry = store.activity.begin("upload", "a.pdf")
+        problem = Problem("Lost", "The connection to 127.0.0.1:9 was lost.")
+        store.activity.change(entry.id, status="failed", error=problem)
+
+    store.loop.run(begin()).result(10)
+    show(store, file("report.pdf"))
+    workbench = Workbench(store, {"Files": FilesPanel(store), "Activity": ActivityPanel(store)})
+    bundle = workbench._repr_mimebundle_()
+    assert bundle is not None
+    page = bundle[0]["text/html"]
+    for name in ("report.pdf", "contracts", "a.pdf"):
+        assert name in page
+    for private in ("/srv/secret", "127.0.0.1", " ago", "now<"):
+        assert private not in page
+
+
+def test_a_question_goes_to_the_chat_that_the_view_showed(store: Store) -> None:
+    wire = Wire(ChatPanel(store))
+
+    async def open_chat() -> None:
+        store.chat.slice.set(session_id="second", agent_id="a1")
+
+    store.loop.run(open_chat()).result(10)
+    message = {"kind": "intent", "view": "v", "name": "send", "args": {"text": "How long?"}}
+    wire.send({**message, "rid": "r1", "of": "first"})
+    answer = wire.wait(lambda content: content.get("rid") == "r1" and content["kind"] != "ack")
+    assert answer["problem"]["title"] == "The panel shows something else by now"
+    assert store.chat.slice.value.turns == ()
+    wire.send({**message, "rid": "r2", "of": "second"})
+    answer = wire.wait(lambda content: content.get("rid") == "r2" and content["kind"] != "ack")
+    assert answer["kind"] == "done"

@@ -175,3 +175,15 @@ def test_a_name_with_control_characters_is_cleaned() -> None:
     source = View(b"").files.source(offer)
     assert isinstance(source, tuple)
     assert source[0] == "invoice [/final] ]0;x.pdf"
+
+
+async def test_a_view_that_comes_back_uploads_again() -> None:
+    view = View(b"abc")
+    view.files.gone("v")
+    with pytest.raises(ProblemError):
+        await drain(view.source())
+    view.files.back("v")
+    task = asyncio.create_task(drain(view.source()))
+    await asked(view, 0)
+    view.answer(0)
+    assert await task == b"abc"

@@ -119,7 +119,8 @@ def test_lists_hold_nothing_of_another_organisation(
     http.post("/v1/files", files={"file": ("a.txt", b"a")})
     http.post("/v1/agents", json={"model": "smollm2", "name": "a"})
     new_library(http)
-    assert stranger.get("/v1/files").json() == {"data": [], "object": "list", "total": 0}
+    nothing = {"data": [], "object": "list", "total": 0, "has_more": False}
+    assert stranger.get("/v1/files").json() == nothing
     assert stranger.get("/v1/agents").json() == []
     assert stranger.get("/v1/agents/pages").json()["data"] == []
     assert stranger.get("/v1/libraries").json()["data"] == []

@@ -26,6 +26,15 @@ def test_an_unknown_path_is_not_found(http: httpx.Client, path: str) -> None:
     assert (answer.status_code, answer.json()) == (404, {"detail": "Not Found"})
 
 
+@pytest.mark.parametrize("path", ["fim/completions", "moderations", "chat/moderations"])
+def test_what_this_server_does_not_have_is_refused_in_a_sentence(
+    http: httpx.Client, path: str
+) -> None:
+    answer = http.post(f"/v1/{path}", json={})
+    assert (answer.status_code, answer.json()["object"]) == (501, "error")
+    assert answer.json()["message"].startswith("This server ")
+
+
 def test_a_wrong_field_is_named(http: httpx.Client) -> None:
     answer = http.post("/v1/agents", json={"name": "n", "temperature": 1})
     assert answer.status_code == 422
@@ -34,6 +43,52 @@ def test_a_wrong_field_is_named(http: httpx.Client) -> None:
         (("body", "model"), "missing", "Field required"),
         (("body", "temperature"), "extra_forbidden", "Extra inputs are not permitted"),
     }
+
+
+MESSAGES = {"model": "m", "messages": [{"role": "user", "content": "Hello"}]}
+DOCUMENT = {"model": "m", "document": {"file_id": "x"}}
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "loc", "sent"),
+    [
+        ("ocr", {**DOCUMENT, "pages": True}, ["pages"], True),
+        ("ocr", {**DOCUMENT, "pages": [True]}, ["pages", 0], True),
+        ("ocr", {**DOCUMENT, "pages": "3-1"}, ["pages"], "3-1"),
+        ("ocr", {**DOCUMENT, "image_limit": 1.5}, ["image_limit"], 1.5),
+        ("ocr", {"model": "m", "document": {"document_url": 3}}, ["document", "document_url"], 3),
+        (
+            "chat/completions",
+            {"model": "m", "messages": [{"role": "user", "content": [{"type": "frog"}]}]},
+            ["messages", 0, "content", 0, "type"],
+            "frog",
+        ),
+        (
+            "chat/completions",
+            {**MESSAGES, "tool_choice": {"type": "function", "function": {}}},
+            ["tool_choice", "function", "name"],
+            None,
+        ),
+        (
+            "agents",
+            {"model": "m", "name": "n", "completion_args": {"stop": {"a": 1}}},
+            ["completion_args", "stop"],
+            {"a": 1},
+        ),
+    ],
+)
+def test_a_wrong_field_is_named_as_it_was_sent_and_shown(
+    http: httpx.Client, path: str, body: dict[str, Any], loc: list[str | int], sent: Any
+) -> None:
+    answer = http.post(f"/v1/{path}", json=body)
+    assert answer.status_code == 422
+    found = [(item["loc"], item["input"]) for item in answer.json()["detail"]]
+    assert (["body", *loc], sent) in found
+    for way, _ in found:
+        named: Any = body
+        for part in way[1:-1]:
+            named = named[part]
+        assert isinstance(named, dict | list)
 
 
 def test_a_large_wrong_input_is_not_sent_back(http: httpx.Client) -> None:

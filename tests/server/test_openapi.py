@@ -92,6 +92,18 @@ def test_a_completion_is_described_whole_and_as_a_stream(server: RunningServer) 
         assert "extension" in schemas[name]["properties"][field]["description"]
 
 
+def test_what_is_always_answered_is_required(server: RunningServer) -> None:
+    schemas = httpx.get(f"{server.url}/openapi.json").json()["components"]["schemas"]
+    required = {name: set(schema.get("required", ())) for name, schema in schemas.items()}
+    assert {"id", "object", "created", "usage", "choices"} <= required["Completion"]
+    assert {"tools", "handoffs", "deployment_chat", "versions"} <= required["Agent"]
+    assert {"images", "dimensions", "tables", "header"} <= required["Page"]
+    assert {"pagination", "data"} <= required["DocumentList"]
+    # What is left out while it is empty is not.
+    assert "agent_version" not in required["Completion"]
+    assert "blocks" not in required["Page"]
+
+
 @pytest.fixture(scope="module")
 def described(server: RunningServer) -> Any:
     """The description as the server gives it, without a key."""

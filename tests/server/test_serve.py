@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -19,7 +20,7 @@ from carrel.server.keys import KeyChain
 from carrel.server.serve import EXIT_FAILED, EXIT_IN_USE
 from support.libraries import connect
 from support.process import RunningServer, serve
-from support.service import Request, reply, service
+from support.service import Request, Service, reply, service
 
 posix = pytest.mark.skipif(os.name == "nt", reason="file modes are those of POSIX")
 
@@ -53,6 +54,23 @@ def test_a_killed_server_leaves_no_lock_behind(tmp_path: Path) -> None:
     with serve(tmp_path / "data") as second, connect(second) as http:
         assert http.get("/v1/files").status_code == 200
         assert second.api_key == first.api_key
+
+
+def test_a_signed_address_works_after_a_restart(tmp_path: Path) -> None:
+    with serve(tmp_path / "data") as first, connect(first) as http:
+        id = http.post("/v1/files", files={"file": ("a.txt", b"still here")}).json()["id"]
+        address = http.get(f"/v1/files/{id}/url").json()["url"]
+    with serve(tmp_path / "data"):
+        assert httpx.get(address).content == b"still here"
+
+
+def test_a_port_that_is_taken_is_replaced(tmp_path: Path) -> None:
+    with serve(tmp_path / "data") as first:
+        pass
+    with socket.create_server(("127.0.0.1", first.port)), serve(tmp_path / "data") as second:
+        assert second.port != first.port
+    with serve(tmp_path / "data") as third:
+        assert third.port == second.port
 
 
 @posix
@@ -92,32 +110,52 @@ def test_a_stop_does_not_wait_for_ever_for_an_upload_that_hangs(tmp_path: Path) 
             assert server.process.wait(20) == 0
 
 
-async def test_a_stop_ends_streams_that_are_open(tmp_path: Path) -> None:
-    async def model(request: Request) -> None:
-        if request.target == "/v1/chat/completions":
+async def _slow_model(request: Request) -> None:
+    """Begins an answer where it is asked to tell something, and never ends one."""
+    if request.target == "/v1/chat/completions":
+        if b"Tell" in request.body:
             event = b'data: {"choices": [{"index": 0, "delta": {"content": "Once"}}]}\n\n'
             await request.write(
                 b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n", event
             )
-            await request.closed()
-        elif request.target == "/v1/models":
-            await request.write(reply({"data": [{"id": "fake"}]}))
-        else:
-            await request.write(reply({"detail": "Not Found"}, 404))
+        await request.closed()
+    elif request.target == "/v1/models":
+        await request.write(reply({"data": [{"id": "fake"}]}))
+    else:
+        await request.write(reply({"detail": "Not Found"}, 404))
 
-    async with service(model) as upstream:
+
+def _asked(model: Service) -> list[Request]:
+    return [each for each in model.requests if each.target == "/v1/chat/completions"]
+
+
+async def test_a_stop_ends_what_is_being_answered_and_says_so(tmp_path: Path) -> None:
+    async with service(_slow_model) as upstream:
         starting = serve(tmp_path / "data", "--model-url", f"{upstream.url}/v1")
         server = await asyncio.to_thread(starting.__enter__)
         headers = {"authorization": f"Bearer {server.api_key}"}
         async with httpx.AsyncClient(base_url=server.url, headers=headers, timeout=20) as http:
-            agent = (await http.post("/v1/agents", json={"model": "fake", "name": "a"})).json()
-            messages = [{"role": "user", "content": "Tell me a story"}]
-            body = {"agent_id": agent["id"], "messages": messages, "stream": True}
-            async with http.stream("POST", "/v1/agents/completions", json=body) as answer:
-                assert answer.status_code == 200
+
+            def asked(question: str) -> dict[str, Any]:
+                messages = [{"role": "user", "content": question}]
+                return {"model": "fake", "messages": messages, "stream": question == "Tell"}
+
+            whole = asyncio.create_task(http.post("/v1/chat/completions", json=asked("Say")))
+            async with http.stream("POST", "/v1/chat/completions", json=asked("Tell")) as stream:
+                assert stream.status_code == 200
+                while len(_asked(upstream)) < 2:  # noqa: ASYNC110
+                    await asyncio.sleep(0.01)
                 server.process.send_signal(signal.SIGTERM)
-                assert await asyncio.to_thread(server.process.wait, 20) == 0
+                with pytest.raises(httpx.RemoteProtocolError):
+                    await stream.aread()
+            refused = await whole
+            assert (refused.status_code, refused.headers["retry-after"]) == (503, "1")
+            assert "The server stopped before it could answer" in refused.json()["message"]
+            assert await asyncio.to_thread(server.process.wait, 20) == 0
         await asyncio.to_thread(starting.__exit__, None, None, None)
+    log = "".join(file.read_text() for file in (tmp_path / "data" / "log").iterdir())
+    assert "was cut off by a stop" in log
+    assert "Traceback" not in log
 
 
 def test_a_folder_of_a_newer_format_is_refused_by_name(tmp_path: Path) -> None:

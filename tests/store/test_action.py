@@ -1,11 +1,12 @@
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from carrel.store.action import BUSY, Policy, Service, action
+from carrel.store.action import BUSY, Policy, Service, action, instant
 from carrel.store.loop import OwnerLoop
 from carrel.store.problem import Problem, ProblemError
 
@@ -49,6 +50,25 @@ class Kitchen(Service[State]):
     @action(Policy.LATEST, lane="latest")
     async def beside(self, dish: str) -> str:
         return await self._cook(dish)
+
+    @action(Policy.JOIN, lane="latest")
+    async def join(self, dish: str) -> str:
+        return await self._cook(dish)
+
+    @action(Policy.RENEW, lane="latest")
+    async def renew(self, dish: str) -> str:
+        return await self._cook(dish)
+
+    @action(Policy.QUEUE)
+    def order(self) -> Coroutine[Any, Any, str]:
+        if not self.slice.value.log:
+            raise ProblemError(Problem("Nothing is cooked", ""))
+        return self._cook(f"{self.slice.value.log[-1]} again")
+
+    @instant
+    def say(self, words: str) -> str:
+        self._say(words)
+        return words
 
     @action(Policy.SINGLE)
     async def single(self, dish: str) -> str:
@@ -190,3 +210,47 @@ async def test_what_is_called_at_the_close_or_after_it_never_begins(kitchen: Kit
     await settle()
     assert [called.outcome, late.outcome] == ["cancelled"] * 2
     assert kitchen.slice.value.log == ()
+
+
+async def test_a_call_that_joins_ends_as_the_one_that_runs(kitchen: Kitchen) -> None:
+    soup = kitchen.latest("soup")
+    await settle()
+    joined = [kitchen.join("stew") for _ in range(3)]
+    joined[0].cancel()
+    await joined[0]
+    kitchen.release("soup")
+    assert [await handle for handle in joined[1:]] == ["soup", "soup"]
+    assert (await soup, joined[0].outcome) == ("soup", "cancelled")
+    assert kitchen.slice.value.log == ("soup begins", "soup ends")
+    kitchen.release("cake")
+    assert await kitchen.join("cake") == "cake"
+
+
+async def test_what_is_renewed_runs_once_more_for_all_who_wait(kitchen: Kitchen) -> None:
+    soup = kitchen.join("soup")
+    await settle()
+    renewed = [kitchen.renew(dish) for dish in ("stew", "cake", "pie")]
+    await settle()
+    kitchen.release("stew")
+    kitchen.release("soup")
+    assert [await handle for handle in (soup, *renewed)] == ["soup", "stew", "stew", "stew"]
+    assert kitchen.slice.value.log == ("soup begins", "soup ends", "stew begins", "stew ends")
+
+
+async def test_a_plain_method_takes_what_it_works_on_when_it_is_called(kitchen: Kitchen) -> None:
+    refused = kitchen.order()
+    assert (refused.outcome, refused.error) == ("failed", Problem("Nothing is cooked", ""))
+    kitchen.say("soup")
+    order = kitchen.order()
+    kitchen.say("stew")
+    kitchen.release("soup again")
+    assert await order == "soup again"
+
+
+async def test_an_instant_action_is_done_when_its_call_returns(kitchen: Kitchen) -> None:
+    handle = kitchen.say("soup")
+    assert (handle.outcome, handle.result(0)) == ("done", "soup")
+    assert await asyncio.to_thread(lambda: kitchen.say("stew").result(5)) == "stew"
+    assert kitchen.slice.value.log == ("soup", "stew")
+    await kitchen.close()
+    assert kitchen.say("cake").outcome == "cancelled"

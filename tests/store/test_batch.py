@@ -1,10 +1,16 @@
 """OCR of many documents at once."""
 
+from dataclasses import replace
 from pathlib import Path
 
+from carrel.config import Profile, folders
 from carrel.store.documents import Source
+from carrel.store.loop import OwnerLoop
+from carrel.store.reader import USUAL
+from carrel.store.selectors.files import file_rows
 from carrel.store.store import Store
 from support.documents import digital_pdf, docx
+from support.process import RunningServer
 from support.slices import until
 
 
@@ -35,6 +41,41 @@ async def test_each_is_a_row_and_one_that_fails_stops_no_other(
     for source in (sources[0], sources[2]):
         await store.documents.open(source)
         assert store.documents.slice.value.complete, "what was read is there at once"
+
+
+async def test_a_later_run_knows_which_files_were_read(
+    server: RunningServer, tmp_path: Path
+) -> None:
+    names = ("whole.pdf", "part.pdf", "unread.pdf")
+
+    async def rows(profile: str = "test") -> dict[str, tuple[str, str]]:
+        """What the list of a new run says of pages and OCR, by the files' names."""
+        store = Store(Profile(profile, server.url, server.api_key), OwnerLoop.running())
+        await store.start()
+        await store.files.load()
+        found = file_rows(store.files.slice.value, store.activity.slice.value, 0)
+        await store.close()
+        return {row.name: (row.pages, str(row.ocr or "")) for row in found if row.name in names}
+
+    store = Store(Profile("test", server.url, server.api_key), OwnerLoop.running())
+    await store.start()
+    read = await stored(store, digital_pdf(tmp_path / "whole.pdf", pages=3, text="whole"))
+    part = await stored(store, digital_pdf(tmp_path / "part.pdf", pages=3, text="part"))
+    await stored(store, digital_pdf(tmp_path / "unread.pdf", pages=3, text="unread"))
+    await store.documents.open(read)
+    await until(store.documents.slice, lambda state: state.complete)
+    await store.batch.read([part], replace(USUAL, pages="1-2"))
+    await store.close()
+    assert await rows() == {
+        "whole.pdf": ("3", "● done"),
+        "part.pdf": ("3", "○ 2 of 3"),
+        "unread.pdf": ("", ""),
+    }
+    assert set((await rows("another")).values()) == {("", "")}
+    # Where what was read is gone from this machine, it is not said to be there.
+    for kept in (folders().cache / "results").iterdir():
+        kept.unlink()
+    assert set((await rows()).values()) == {("", "")}
 
 
 async def test_a_row_that_is_cancelled_leaves_the_rest(store: Store, tmp_path: Path) -> None:

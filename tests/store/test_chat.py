@@ -10,6 +10,7 @@ from carrel.config import Profile
 from carrel.store.conversation import Attachment
 from carrel.store.loop import OwnerLoop
 from carrel.store.parameters import Parameters
+from carrel.store.selectors.chat import phase_words
 from carrel.store.store import Store
 from carrel.wire.agents import AgentCreate
 from support.scripted import ScriptedService, scripted_service
@@ -68,19 +69,40 @@ async def test_an_answer_grows_and_ends_with_its_figures(
     assert [source.document_name for source in turn.sources] == ["lease.pdf"]
     assert turn.first_token is not None and 0 < turn.first_token < 5
     assert turn.rate is not None and 1 < turn.rate <= 10 / 0.05
-    order = list(dict.fromkeys(phases))
-    assert order == ["connecting", "loading", "writing", "idle"]
+    # The question is there first; the answer begins after it.
+    assert [*dict.fromkeys(phases[1:])] == ["connecting", "waiting", "writing", "idle"]
 
 
-async def test_an_agent_with_libraries_is_seen_searching(
+async def test_only_what_the_service_tells_is_said_of_the_time_before_the_first_word(
     store: Store, service: ScriptedService
 ) -> None:
+    # An agent with libraries: that they are searched just now is known to the service alone.
     service.agent["tools"] = [{"type": "document_library", "library_ids": ["l"]}]
     await store.chat.new("agent")
     handle = store.chat.send("How long?")
-    await until(store.chat.slice, lambda state: state.phase == "searching")
+
+    async def says(words: str) -> None:
+        await until(store.chat.slice, lambda state: words in phase_words(state, 0))
+
+    await says("support v4: waiting for the first word …")
+    service.step(stage="loading")
+    await says("support v4: loading the model …")
+    service.step(stage="searching")
+    await says("support v4: searching its libraries …")
+    service.step(stage="queued", place=2)
+    await says("support v4: in the queue at place 2 …")
+    service.step(stage="reading", done=199, total=200)
+    await says("support v4: reading the prompt, 99 % …")
+    service.step(stage="a step of a later version")
+    await says("support v4: waiting for the first word …")
+    service.say("Three")
+    await says("support v4: writing …")
     service.finish()
     await handle
+    again = store.chat.send("And who pays?")
+    await says("support v4: waiting for the first word …")
+    service.finish()
+    await again
 
 
 async def test_many_fragments_make_few_changes_and_the_whole_text(
@@ -88,7 +110,7 @@ async def test_many_fragments_make_few_changes_and_the_whole_text(
 ) -> None:
     texts: list[str] = []
     handle = store.chat.send("Count.")
-    await until(store.chat.slice, lambda state: state.phase == "loading")
+    await until(store.chat.slice, lambda state: state.phase == "waiting")
     store.chat.slice.changed.connect(lambda new, old: texts.append(new.turns[-1].text))
     for number in range(2000):
         service.say(f"{number} ")
@@ -145,7 +167,7 @@ async def test_two_questions_at_once_are_one_too_many(
     store: Store, service: ScriptedService
 ) -> None:
     first = store.chat.send("One?")
-    await until(store.chat.slice, lambda state: state.phase == "loading")
+    await until(store.chat.slice, lambda state: state.phase == "waiting")
     second = store.chat.send("Two?")
     await second
     assert second.outcome == "failed"
@@ -167,7 +189,8 @@ async def test_a_failure_keeps_the_part_that_came_and_can_be_tried_again(
         service.break_off()
     await handle
     state = store.chat.slice.value
-    assert (state.turns[1].text, state.turns[1].status) == ("Three", "failed")
+    ended = "failed" if how == "fail" else "lost"
+    assert (state.turns[1].text, state.turns[1].status) == ("Three", ended)
     assert state.error is not None and handle.error == state.error
     if how == "fail":
         assert state.error.detail == "The model ran out of memory."
@@ -321,6 +344,15 @@ async def test_another_version_answers_as_a_trial_that_leaves_nothing_behind(
     await ask(store, service, "Two?", "2")
     assert (service.requests[-1]["agent_id"], len(service.made)) == ("agent", 1)
     assert store.chat.slice.value.turns[-1].version == 4
+
+
+async def test_another_model_of_the_chat_answers_as_a_trial(
+    store: Store, service: ScriptedService
+) -> None:
+    await store.chat.set_parameters(Parameters(model="small"))
+    await ask(store, service, "One?", "1")
+    assert [made["model"] for made in service.made] == ["small"]
+    assert service.removed == ["trial"]
 
 
 async def test_a_pinned_version_stays_itself_when_another_becomes_active(

@@ -116,7 +116,7 @@ async def test_the_text_of_a_document(libraries: Store, tmp_path: Path) -> None:
         lambda state: [document_phase(each) for each in state.documents] == ["ready"],
         60,
     )
-    text = await libraries.libraries.show_text(document.id)
+    text = await libraries.libraries.show_text(library_id, document.id)
     assert text is not None and "three months" in text
     assert libraries.libraries.slice.value.text == text
     await libraries.libraries.select_document(None)
@@ -170,7 +170,7 @@ async def test_deleting_documents_and_libraries(libraries: Store, tmp_path: Path
         library_id, digital_pdf(tmp_path / "a.pdf", pages=1)
     )
     assert document is not None
-    assert await libraries.libraries.delete_documents([document.id]) == 1
+    assert await libraries.libraries.delete_documents(library_id, [document.id]) == 1
     await until(libraries.libraries.slice, lambda state: state.total == 0)
     assert await libraries.libraries.delete([library_id]) == 1
     state = libraries.libraries.slice.value
@@ -182,3 +182,39 @@ async def test_two_libraries_can_be_made_at_once(libraries: Store) -> None:
     assert await first and await second
     assert (first.error, second.error) == (None, None)
     assert {each.name for each in libraries.libraries.slice.value.items} == {"one", "two"}
+
+
+async def test_a_change_goes_to_the_library_it_was_meant_for(
+    libraries: Store, tmp_path: Path
+) -> None:
+    one, two = await made(libraries, "one"), await made(libraries, "two")
+    path = digital_pdf(tmp_path / "a.pdf", pages=1)
+    first = await libraries.libraries.upload(one, path)
+    second = await libraries.libraries.upload(two, path)
+    assert first is not None and second is not None
+    await libraries.libraries.select(one)
+    handle = libraries.libraries.delete_documents(one, [first.id])
+    libraries.libraries.select(two)
+    assert await handle == 1
+    state = await until(libraries.libraries.slice, lambda state: not state.loading)
+    assert (state.selected, [each.id for each in state.documents]) == (two, [second.id])
+
+
+async def test_what_another_client_has_deleted_does_not_stop_the_rest(
+    libraries: Store, tmp_path: Path
+) -> None:
+    library_id = await made(libraries)
+    ids = []
+    for number in range(3):
+        path = digital_pdf(tmp_path / f"{number}.pdf", pages=1, text=f"{number}")
+        document = await libraries.libraries.upload(library_id, path)
+        assert document is not None
+        ids.append(document.id)
+    client = await libraries.session.client()
+    await client.documents.delete(library_id, ids[0])
+    handle = libraries.libraries.delete_documents(library_id, ids)
+    assert await handle == 3
+    assert handle.error is None
+    await until(libraries.libraries.slice, lambda state: state.total == 0)
+    words = libraries.notifications.slice.value.items[-1].text
+    assert words == "Deleted 3 documents; 1 was gone already."

@@ -9,9 +9,15 @@ def test_empty_fields_leave_it_to_the_agent() -> None:
 
 
 def test_what_was_typed_becomes_numbers() -> None:
-    typed = {"temperature": "0.2", "max_tokens": "300", "seed": "0", "stop": "END"}
+    typed = {
+        "model": " large ",
+        "temperature": "0.2",
+        "max_tokens": "300",
+        "seed": "0",
+        "stop": "END",
+    }
     assert Parameters.of(typed) == Parameters(
-        temperature=0.2, max_tokens=300, seed=0, stop=("END",)
+        model="large", temperature=0.2, max_tokens=300, seed=0, stop=("END",)
     )
 
 

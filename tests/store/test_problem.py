@@ -14,7 +14,7 @@ from carrel.store.problem import Problem, ProblemError
 @pytest.mark.parametrize(
     ("error", "title"),
     [
-        (Unreachable("127.0.0.1:1 did not answer."), "Lost the server"),
+        (Unreachable("127.0.0.1:1 did not answer."), "The connection failed"),
         (Unauthorized("Unauthorized", 401), "The key was refused"),
         (NotFound("No such file", 404), "Not there any more"),
         (Invalid("name: too long", 422), "The service did not accept this"),

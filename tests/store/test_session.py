@@ -2,12 +2,16 @@ import asyncio
 import json
 import os
 import signal
+import time
 from pathlib import Path
 
 import pytest
 
+from carrel import samples
 from carrel.config import Profile, folders
+from carrel.store.documents import Source
 from carrel.store.loop import OwnerLoop
+from carrel.store.problem import Problem
 from carrel.store.session import SessionState
 from carrel.store.store import Store
 from support.process import RunningServer, serve
@@ -121,26 +125,45 @@ async def test_an_address_where_nobody_answers_is_lost_and_tried_again() -> None
         handle = store.files.load()
         await handle
         assert handle.error is not None
-        assert handle.error.title == "Lost the server"
+        assert handle.error.title == "The connection failed"
     finally:
         await store.close()
 
 
-async def test_a_lost_server_is_found_again_and_the_lists_load_again(tmp_path: Path) -> None:
+async def test_a_lost_server_is_found_again_and_what_it_left_undone_goes_on(
+    tmp_path: Path,
+) -> None:
     with serve(tmp_path / "data") as first:
         port = int(first.url.rpartition(":")[2])
         store = Store(Profile("test", first.url, first.api_key), OwnerLoop.running())
         await store.start()
+        (tmp_path / "a.txt").write_text("hello")
+        (tmp_path / "guide.pdf").write_bytes(samples.content())
+        text, guide = [await store.files.upload(tmp_path / n) for n in ("a.txt", "guide.pdf")]
+        assert text is not None and guide is not None
         await store.files.load()
         await until(store.session.slice, connected)
     try:
         await store.files.load()
-        await until(store.session.slice, lambda state: state.connection == "lost")
-        (tmp_path / "a.txt").write_text("hello")
+        answered = time.time()
+        state = await until(store.session.slice, lambda state: state.connection == "lost")
+        assert 0 < state.since < answered
+        await store.previews.show(text)
+        await store.documents.open(Source("file", guide.id, guide.filename))
+        refused = Problem("Not accepted", "")
+        store.chat.slice.set(error=refused)
+        for slice in (store.files.slice, store.previews.slice, store.documents.slice):
+            error = slice.value.error
+            assert error is not None and error.lost and error.title == "The connection failed"
         with serve(tmp_path / "data", port=port):
             store.session.retry()
             await until(store.session.slice, connected)
             await until(store.files.slice, lambda state: state.error is None and state.loaded)
+            await until(store.previews.slice, lambda state: state.text == "hello")
+            await until(store.documents.slice, lambda state: state.complete)
+            assert store.previews.slice.value.error is store.documents.slice.value.error is None
+            # A problem of another kind is not over.
+            assert store.chat.slice.value.error == refused
             assert await store.files.upload(tmp_path / "a.txt") is not None
     finally:
         await store.close()

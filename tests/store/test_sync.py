@@ -1,5 +1,6 @@
 """Synced folders as both faces see them, over a service with the documented endpoints alone."""
 
+import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -134,7 +135,13 @@ async def test_watching_until_it_is_stopped(
     handle = store.sync.sync(LIBRARY, folder, watch=True)
     await until(store.sync.slice, lambda s: bool(s.folders and s.folders[0].summary))
     assert str(row(store.sync.slice.value).status) == "● In sync, watching"
-    assert store.sync.sync(LIBRARY, folder) is handle
+    assert store.sync.sync(LIBRARY, folder, watch=True) is handle
+    # One that is asked for otherwise neither takes its place nor passes for it.
+    other = store.sync.sync(LIBRARY, folder, exclude=["*.log"], watch=True)
+    await other
+    assert other.error is not None
+    assert other.error.title == "This folder is being synced already"
+    assert row(store.sync.slice.value).running
     write(folder / "c.txt", "three")
     await until(store.sync.slice, lambda s: bool(getattr(s.folders[0].summary, "files", 0) == 3))
     assert set(library.held) == {"a.txt", "d/b.txt", "c.txt"}
@@ -185,6 +192,34 @@ async def test_the_next_start_knows_the_folders_and_what_waits(
         await store.sync.load()
         assert not store.sync.slice.value.folders
     assert set(library.held) == {"a.txt", "d/b.txt"}
+
+
+async def test_only_a_folder_that_was_compared_lately_is_in_sync(
+    library: StrictLibrary, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def says(store: Store, later: float = 0) -> str:
+        [shown] = folder_rows(store.sync.slice.value, LIBRARY, time.time() + later)
+        return str(shown.status)
+
+    async with opened(library) as store:
+        await store.sync.sync(LIBRARY, folder)
+        assert says(store) == "● In sync"
+        assert says(store, 300) == "○ In sync 5 min ago"
+        write(folder / "new.txt", "three")
+        await store.sync.load()
+        assert says(store) == "● In sync"  # it was compared a moment ago
+        monkeypatch.setattr("carrel.store.sync.COMPARED", 0.0)
+        await store.sync.load()
+        assert says(store) == "○ 1 to upload (5 B)"
+        await store.sync.sync(LIBRARY, folder)
+    (folder / "new.txt").unlink()
+    async with opened(library) as store:
+        loading = store.sync.load()
+        await until(store.sync.slice, lambda state: bool(state.folders))
+        assert says(store) == "○ Not compared yet"
+        await loading
+        words = "Nothing to do: 2 files in sync; 1 file deleted here stays in the library"
+        assert says(store) == f"○ {words}"
 
 
 async def test_a_read_only_profile_looks_and_does_no_more(

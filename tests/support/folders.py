@@ -39,9 +39,10 @@ class Desk:
         self,
         settings: Settings | None = None,
         report: Callable[[Progress], object] = lambda progress: None,
+        max_delete: int | None = None,
     ) -> Summary:
         async with self.client() as client:
-            return await self.runner(client, settings, report).run()
+            return await self.runner(client, settings, report, max_delete).run()
 
     def client(self) -> Client:
         return Client(self.library.service.url, None)
@@ -51,6 +52,7 @@ class Desk:
         client: Client,
         settings: Settings | None = None,
         report: Callable[[Progress], object] = lambda progress: None,
+        max_delete: int | None = None,
     ) -> Runner:
         folder = self.ledger.folder("test", LIBRARY, self.folder)
-        return Runner(client, self.ledger, folder, settings or Settings(), report)
+        return Runner(client, self.ledger, folder, settings or Settings(), report, max_delete)

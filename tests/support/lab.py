@@ -44,13 +44,17 @@ Notebook = Callable[..., Page]
 
 @dataclass(frozen=True)
 class Lab:
-    """A JupyterLab that serves the notebooks in `root`, with a user's settings and data."""
+    """A JupyterLab that serves the notebooks in `root`, with a user's settings and data.
+
+    `environ` is that of its process.
+    """
 
     url: str
     token: str
     root: Path
     settings: Path
     data: Path
+    environ: Mapping[str, str]
 
     def configure(self, plugin: str, value: Mapping[str, Any]) -> None:
         """Changes the settings of a plugin, for pages that are opened from now on."""
@@ -71,13 +75,19 @@ class Lab:
         self, browser: Browser, cells: list[str], kernel: str = "python3"
     ) -> Iterator[Page]:
         """A new notebook in a page of its own, its kernel ready; both end with the block."""
-        # A name and a workspace of its own: others would restore what was open before.
-        name = secrets.token_hex(4)
-        path = self.root / f"{name}.ipynb"
+        path = self.root / f"{secrets.token_hex(4)}.ipynb"
         path.write_text(json.dumps(_notebook(cells, kernel)))
+        with self.opened(browser, path) as page:
+            yield page
+
+    @contextmanager
+    def opened(self, browser: Browser, path: Path) -> Iterator[Page]:
+        """The same of a notebook that is in `root`."""
+        # A workspace of its own: another would restore what was open before.
+        place = f"{self.url}/lab/workspaces/{secrets.token_hex(4)}/tree/{path.name}"
         page = browser.new_page(viewport={"width": 1280, "height": 900})
         try:
-            page.goto(f"{self.url}/lab/workspaces/{name}/tree/{path.name}?token={self.token}")
+            page.goto(f"{place}?token={self.token}")
             wait_ready(page, path.name)
             yield page
         finally:
@@ -168,7 +178,7 @@ def lab(folder: Path, environ: Mapping[str, str]) -> Iterator[Lab]:
         process = subprocess.Popen(command, stdout=log, stderr=log, env=environment)
     try:
         url = f"http://127.0.0.1:{port}"
-        running = Lab(url, token, root, settings, home / "data")
+        running = Lab(url, token, root, settings, home / "data", environment)
         # The news pop-up would cover the page.
         quiet = {"fetchNews": "false", "checkForUpdates": False}
         running.configure("@jupyterlab/apputils-extension/notification", quiet)

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,12 +29,17 @@ class RunningServer:
 
 
 @contextmanager
-def serve(data: Path, *arguments: str, port: int = 0, wait: float = 60) -> Iterator[RunningServer]:
-    """Starts `carrel serve` on a data folder and stops it with SIGTERM at the end."""
+def serve(
+    data: Path, *arguments: str, port: int = 0, wait: float = 60, under: Sequence[str] = ()
+) -> Iterator[RunningServer]:
+    """Starts `carrel serve` on a data folder and stops it with SIGTERM at the end.
+
+    `under` is a command that runs another, such as strace, and the server in its place.
+    """
     ready = data.parent / f"{data.name}.ready.json"
     ready.unlink(missing_ok=True)
     log = data.parent / f"{data.name}.log"
-    command = [sys.executable, "-m", "carrel", "serve", "--data", str(data)]
+    command = [*under, sys.executable, "-m", "carrel", "serve", "--data", str(data)]
     command += ["--port", str(port), "--ready-file", str(ready), *arguments]
     with log.open("ab") as output:
         process = subprocess.Popen(command, stdout=output, stderr=output, env=os.environ.copy())

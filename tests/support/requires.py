@@ -30,3 +30,8 @@ def chromium() -> str:
 def node() -> str:
     """The path of Node.js."""
     return _require("node", "apt-get install nodejs")
+
+
+def strace() -> str:
+    """The path of strace, which shows the system calls of a process and of its children."""
+    return _require("strace", "apt-get install strace")

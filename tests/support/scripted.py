@@ -34,7 +34,7 @@ class ScriptedService:
         self.files: list[str] = []
         self.uploads = 0
         self.closed = asyncio.Event()  # the other side has closed an open answer
-        self._events: asyncio.Queue[str | None] = asyncio.Queue()
+        self._events: asyncio.Queue[tuple[str, str] | None] = asyncio.Queue()
         self._turn = asyncio.Lock()
         """Of several answers under way, one after the other takes what is said."""
 
@@ -49,8 +49,12 @@ class ScriptedService:
         delta = {} if sources is None else {"sources": sources}
         usage = {"prompt_tokens": tokens[0], "completion_tokens": tokens[1]}
         self._chunk(delta, finish_reason="stop", usage=usage, agent_version=4)
-        self._events.put_nowait("[DONE]")
+        self._events.put_nowait(("", "[DONE]"))
         self._events.put_nowait(None)
+
+    def step(self, **progress: Any) -> None:
+        """A step before the first word."""
+        self._events.put_nowait(("progress", json.dumps(progress)))
 
     def call(self, *calls: tuple[str, str, str]) -> None:
         """The answer's end with calls of functions, each an id, a name and arguments."""
@@ -63,7 +67,7 @@ class ScriptedService:
 
     def fail(self, message: str) -> None:
         """An error in the middle of the answer."""
-        self._events.put_nowait(json.dumps({"error": {"message": message}}))
+        self._events.put_nowait(("", json.dumps({"error": {"message": message}})))
         self._events.put_nowait(None)
 
     def break_off(self) -> None:
@@ -72,7 +76,8 @@ class ScriptedService:
 
     def _chunk(self, delta: dict[str, Any], finish_reason: str | None = None, **more: Any) -> None:
         choice = {"index": 0, "delta": delta, "finish_reason": finish_reason}
-        self._events.put_nowait(json.dumps({"id": "c", "model": "m", "choices": [choice], **more}))
+        data = json.dumps({"id": "c", "model": "m", "choices": [choice], **more})
+        self._events.put_nowait(("", data))
 
     async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -127,11 +132,13 @@ class ScriptedService:
                 event.cancel()
                 self.closed.set()
                 return
-            data = event.result()
-            if data is None:
+            said = event.result()
+            if said is None:
                 gone.cancel()
                 return
-            writer.write(f"data: {data}\n\n".encode())
+            name, data = said
+            named = f"event: {name}\n" if name else ""
+            writer.write(f"{named}data: {data}\n\n".encode())
             await writer.drain()
 
 

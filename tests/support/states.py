@@ -60,7 +60,7 @@ def _fill_files(store: Store, name: str, now: float) -> None:
         )
         for number, each in enumerate(names)
     )
-    store.files.slice.set(items=files, total=len(files), loaded=True, marked=frozenset({"file-3"}))
+    store.files.slice.set(items=files, total=len(files), loaded=True, marked={"file-3": files[3]})
     store.activity.slice.set(
         items=(
             ActivityItem(

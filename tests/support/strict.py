@@ -1,5 +1,6 @@
 """A hosted service's libraries, and nothing that its documentation does not name."""
 
+import asyncio
 import contextlib
 import email.parser
 import email.policy
@@ -22,16 +23,24 @@ class StrictLibrary:
 
     Its hashes are MD5, of an algorithm that the interface does not name; an upload is answered
     with 200 whether the document is new or not; the newest is listed first. `meddle` may answer
-    a request in its place.
+    a request in its place. While `gate` is cleared, requests wait. Without a name there is no
+    library until one is made.
     """
+
+    name: str | None = "contracts"
+    made: list[str] = field(default_factory=list)
 
     documents: dict[str, dict[str, Any]] = field(default_factory=dict)
     contents: dict[str, bytes] = field(default_factory=dict)
     requests: list[tuple[str, str]] = field(default_factory=list)
     uploads: list[str] = field(default_factory=list)
     meddle: Callable[[Request], bytes | None] = lambda request: None
+    gate: asyncio.Event = field(default_factory=asyncio.Event)
     service: Service = field(default_factory=Service)
     _ids: Any = field(default_factory=lambda: itertools.count(1))
+
+    def __post_init__(self) -> None:
+        self.gate.set()
 
     @property
     def held(self) -> dict[str, bytes]:
@@ -45,6 +54,7 @@ class StrictLibrary:
     async def answer(self, request: Request) -> None:
         address = urlsplit(request.target)
         self.requests.append((request.method, address.path))
+        await self.gate.wait()
         answer = self.meddle(request)
         if answer is None:
             answer = self._answer(request, address.path, dict(parse_qsl(address.query)))
@@ -80,7 +90,11 @@ class StrictLibrary:
             case ("GET", ["v1", "models"], _):  # how a workbench sees that a service answers
                 return reply({"object": "list", "data": []})
             case ("GET", ["v1", "libraries"], _):
-                return reply({"data": [self._library()]})
+                return reply({"data": [self._library()] if self.name else []})
+            case ("POST", ["v1", "libraries"], _):
+                self.name = json.loads(request.body)["name"]
+                self.made.append(self.name)
+                return reply(self._library(), 201)
             case ("GET", ["v1", "libraries", id], {**none}) if id == LIBRARY and not none:
                 return reply(self._library())
             case ("GET", ["v1", "libraries", id, "documents"], _) if id == LIBRARY:
@@ -91,6 +105,8 @@ class StrictLibrary:
                 name, content = _file(request)
                 self.uploads.append(name)
                 return reply(self.documents[self.add(name, content)])
+            case ("GET", ["v1", "libraries", _, "documents", id], _) if id in self.documents:
+                return reply(self.documents[id])
             case ("PUT", ["v1", "libraries", _, "documents", id], _) if id in self.documents:
                 changes = json.loads(request.body)
                 if set(changes) - {"name"}:
@@ -105,7 +121,7 @@ class StrictLibrary:
     def _library(self) -> dict[str, Any]:
         return {
             "id": LIBRARY,
-            "name": "contracts",
+            "name": self.name,
             "created_at": "2026-01-01T00:00:00Z",
             "updated_at": "2026-01-01T00:00:00Z",
             "nb_documents": len(self.documents),

@@ -79,6 +79,17 @@ class Terminal:
         """Types keys by name faster than anything can be drawn: all in one write."""
         os.write(self._master, b"".join(_bytes(key) for key in keys))
 
+    def hold(self, key: str, times: int, every: float) -> None:
+        """Holds a key down: it comes every `every` seconds, however long drawing takes."""
+        drawn, due = bytearray(), time.monotonic()
+        for _ in range(times):
+            os.write(self._master, _bytes(key))
+            due += every
+            while (left := due - time.monotonic()) > 0:
+                if select.select([self._master], [], [], left)[0]:
+                    drawn += os.read(self._master, 65536)
+        self._draw(bytes(drawn))
+
     def paste(self, text: str) -> None:
         """Pastes text, as a terminal does with what is dropped on it."""
         os.write(self._master, b"\x1b[200~" + text.encode() + b"\x1b[201~")
@@ -119,11 +130,14 @@ class Terminal:
                 return
             if not data:
                 return
-            self.raw += data
-            data = _UNKNOWN.sub(b"", self._pending + data)
-            rest = _UNFINISHED.search(data)
-            self._pending = data[rest.start() :] if rest else b""
-            self._stream.feed(data[: rest.start()] if rest else data)
+            self._draw(data)
+
+    def _draw(self, data: bytes) -> None:
+        self.raw += data
+        data = _UNKNOWN.sub(b"", self._pending + data)
+        rest = _UNFINISHED.search(data)
+        self._pending = data[rest.start() :] if rest else b""
+        self._stream.feed(data[: rest.start()] if rest else data)
 
 
 def _environment() -> dict[str, str]:

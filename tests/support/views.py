@@ -192,7 +192,6 @@ def agent_state(**fields: Any) -> dict[str, Any]:
         "trial": None,
         "new_agents": [],
         "models": ["smollm2"],
-        "libraries": [{"id": "l1", "name": "handbook"}, {"id": "l2", "name": "contracts"}],
         "loading": False,
         "read_only": False,
         "problem": None,

@@ -91,6 +91,17 @@ async def test_killed_against_the_documented_endpoints(tmp_path: Path) -> None:
         assert sorted(library.held.values()) == sorted(files.values())
         assert set(library.held) == {f"renamed {number}.txt" for number in range(len(files))}
         assert len(library.uploads) == sent
+        # A killed deletion goes on, too, and takes nothing else along.
+        by_hand = library.add("by hand.txt", b"not of this folder")
+        gone = {f"renamed {number}.txt" for number in range(0, len(files), 3)}
+        for name in gone:
+            (folder / name).unlink()
+        for _ in range(rounds(1, 10)):
+            await kill()
+        await finished(folder, LIBRARY, environ)
+        left = {f"renamed {number}.txt" for number in range(len(files))} - gone
+        assert set(library.held) == left | {"by hand.txt"}
+        assert by_hand in library.documents
 
 
 async def test_killed_against_the_server(server: RunningServer, tmp_path: Path) -> None:

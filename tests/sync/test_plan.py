@@ -28,6 +28,9 @@ def carried_out(plan: Plan, known: dict[str, Known]) -> dict[str, Known]:
     return after
 
 
+REASONS = st.dictionaries(PATHS, st.just("a reason"))
+
+
 @given(FOLDERS, KNOWN)
 def test_the_library_becomes_the_folder(folder: dict[str, str], known: dict[str, Known]) -> None:
     after = carried_out(make_plan(folder, known, delete=True), known)
@@ -69,6 +72,51 @@ def test_what_others_brought_stays_as_it_is(
     plan = make_plan(folder, known, delete=True)
     touched = {each.hash for each in plan.renames} | {each.hash for each in plan.removals}
     assert all(known[hash].own for hash in touched)
+
+
+@given(FOLDERS, KNOWN, REASONS, REASONS, st.booleans(), st.booleans())
+def test_only_what_the_folder_brought_and_nobody_left_out_is_deleted(
+    folder: dict[str, str],
+    known: dict[str, Known],
+    left_out: dict[str, str],
+    unknown: dict[str, str],
+    delete: bool,
+    delete_excluded: bool,
+) -> None:
+    plan = make_plan(
+        folder,
+        known,
+        delete=delete,
+        delete_excluded=delete_excluded,
+        left_out=left_out,
+        unknown=unknown,
+    )
+    for deletion in plan.deletions:
+        assert known[deletion.hash].own
+        assert deletion.path not in unknown
+        assert delete_excluded if deletion.path in left_out else delete
+        assert (deletion.reason is not None) == (deletion.path in left_out)
+    gone = {each.path for each in plan.removals}
+    told = {*plan.kept, *dict(plan.left_out)}
+    for hash, one in known.items():
+        if one.own and hash not in folder.values():
+            assert one.name in gone | told
+
+
+@given(FOLDERS, KNOWN, st.none() | st.integers(0, 6))
+def test_more_than_half_or_the_limit_is_excessive(
+    folder: dict[str, str], known: dict[str, Known], max_delete: int | None
+) -> None:
+    plan = make_plan(folder, known, delete=True, max_delete=max_delete)
+    brought = sum(one.own for one in known.values())
+    most = brought / 2 if max_delete is None else max_delete
+    assert plan.excessive == (len(plan.deletions) > most)
+    held = plan.hold({each.hash for each in plan.deletions})
+    assert not held.deletions
+    assert held.held == plan.deletions
+    # The rest is done: new content still takes the place of the old.
+    assert (held.uploads, held.renames) == (plan.uploads, plan.renames)
+    assert [each for each in plan.removals if each.successor] == list(held.removals)
 
 
 def test_an_update_says_so() -> None:

@@ -2,9 +2,11 @@
 
 import asyncio
 import itertools
+import os
 import shutil
 import sqlite3
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -132,6 +134,72 @@ def too_large(request: Request) -> bytes | None:
     return reply({"message": "The document is too large."}, 413) if refused else None
 
 
+async def test_a_file_above_the_limit_is_refused_before_it_is_read_or_sent(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk.write("a.txt", "one")
+    desk.write("large.bin", b"x")
+    await desk.sync()
+    health = {"status": "ok", "limits": {"document_bytes": 20_000_000}}
+    desk.library.meddle = lambda request: reply(health) if request.target == "/healthz" else None
+    large = desk.write("large.bin", b"")
+    os.truncate(large, 30_000_000)
+    (desk.folder / "a.txt").rename(desk.folder / "b.txt")
+    monkeypatch.setattr(contents, "_read", only_reading("b.txt"))
+    async with desk.client() as client:
+        preview = await desk.runner(client, DELETE).preview()
+    reason = "It has 30.0 MB; the service takes 20.0 MB at most."
+    assert [(each.path, each.reason) for each in preview.failures] == [("large.bin", reason)]
+    summary = await desk.sync(DELETE, max_delete=9)
+    assert (summary.renamed, [each.path for each in summary.failures]) == (1, ["large.bin"])
+    assert desk.library.held == {"b.txt": b"one", "large.bin": b"x"}
+
+
+def only_reading(name: str) -> Callable[[Path], contents.Content | None]:
+    read = contents._read
+
+    def reading(path: Path) -> contents.Content | None:
+        assert path.name == name
+        return read(path)
+
+    return reading
+
+
+async def test_a_change_that_keeps_size_and_time_is_seen(desk: Desk) -> None:
+    path = desk.write("a.txt", "one")
+    await desk.sync()
+    before = path.stat()
+    path.write_text("two")
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert (await desk.sync()).updated == 1
+    assert desk.library.held == {"a.txt": b"two"}
+
+
+async def test_a_deletion_during_the_listing_loses_no_document(desk: Desk) -> None:
+    for number in range(130):
+        desk.write(f"{number}.txt", f"text {number}")
+    for number in range(3):
+        desk.library.add(f"by hand {number}", f"text {number}".encode())
+    await desk.sync()
+    newest = list(desk.library.documents)[-5:]
+
+    def deleted(request: Request) -> None:
+        # Somebody deletes documents of the first page before the second is asked for.
+        if "page=1" in request.target.split("&") or "?page=1&" in request.target:
+            for id in newest:
+                desk.library.documents.pop(id, None)
+
+    desk.library.meddle = deleted
+    desk.library.add("another.txt", b"something else")
+    uploads = len(desk.library.uploads)
+    await desk.sync()
+    desk.library.meddle = lambda request: None
+    # Those that moved to the first page meanwhile were never away.
+    assert len(desk.library.uploads) == uploads
+    await desk.sync()
+    assert len(desk.library.uploads) == uploads + len(newest)
+
+
 async def test_same_bytes_are_one_document(desk: Desk) -> None:
     desk.write("b.txt", "same")
     desk.write("a.txt", "same")
@@ -143,7 +211,7 @@ async def test_same_bytes_are_one_document(desk: Desk) -> None:
     assert desk.library.held == {"b.txt": b"same"}
     (desk.folder / "b.txt").unlink()
     desk.write("c.txt", "other")
-    await desk.sync(DELETE)
+    await desk.sync(DELETE, max_delete=1)
     assert desk.library.held == {"c.txt": b"other"}
 
 
@@ -240,7 +308,7 @@ async def test_an_upload_whose_answer_was_lost_is_this_folders_own(desk: Desk) -
     assert desk.library.held == {"d/a.txt": b"one"}
     (desk.folder / "d" / "a.txt").unlink()
     desk.write("b.txt", "two")
-    await desk.sync(DELETE)
+    await desk.sync(DELETE, max_delete=1)
     assert desk.library.held == {"b.txt": b"two"}
 
 
@@ -388,7 +456,7 @@ async def test_an_empty_folder_deletes_nothing(desk: Desk) -> None:
     with pytest.raises(SyncError, match="cannot be read"):
         await desk.sync(DELETE)
     desk.folder.mkdir()
-    with pytest.raises(SyncError, match="is empty, so nothing was deleted"):
+    with pytest.raises(SyncError, match="has no files to sync, so nothing was deleted"):
         await desk.sync(DELETE)
     assert set(desk.library.held) == {"a.txt"}
 
@@ -475,14 +543,20 @@ def test_a_ledger_of_a_newer_version_is_refused(tmp_path: Path) -> None:
         Ledger(tmp_path)
 
 
-async def test_a_ledger_of_an_older_version_is_brought_up(desk: Desk, tmp_path: Path) -> None:
+@pytest.mark.parametrize("format", [1, 2])
+async def test_a_ledger_of_an_older_version_is_brought_up(
+    desk: Desk, tmp_path: Path, format: int
+) -> None:
     desk.write("a.txt", "one")
     home = tmp_path / "older"
     with Ledger(home) as ledger:
         await replace(desk, ledger=ledger).sync()
     with sqlite3.connect(home / "ledger.db") as database:
-        database.execute("ALTER TABLE folders DROP COLUMN newest")
-        database.execute("PRAGMA user_version=1")
+        if format == 1:
+            database.execute("ALTER TABLE folders DROP COLUMN newest")
+        database.execute("ALTER TABLE files DROP COLUMN ctime_ns")
+        database.execute("ALTER TABLE documents DROP COLUMN named")
+        database.execute(f"PRAGMA user_version={format}")
     database.close()
     with Ledger(home) as ledger:
         assert not (await replace(desk, ledger=ledger).sync()).changed

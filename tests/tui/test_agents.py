@@ -87,6 +87,32 @@ async def test_an_agent_is_made_edited_compared_and_rolled_back(bench: Workbench
     await bench.shows("No agents yet.")
 
 
+async def test_a_model_is_chosen_from_a_list_and_an_unknown_one_is_a_warning(
+    bench: Workbench,
+) -> None:
+    await bench.press("n")
+    await bench.shows("New agent", "↓ chooses from 1")
+    await bench.type("clerk")
+    bench.app.screen.query_one("#model", Field).value = "gpt-9"
+    await bench.press("f2")
+    await bench.shows("This service lists no model “gpt-9”", "There are: smollm2")
+    assert state(bench).items == ()
+    await bench.leave("escape")
+    await bench.shows("New agent", "gpt-9")
+    await bench.press("tab", "down")
+    await bench.shows("smollm2", "enter chooses")
+    await bench.leave("enter")
+    await bench.press("f2")
+    await bench.shows("Made clerk, v0.")
+    assert state(bench).items[0].model == "smollm2"
+    # A draft that changes it shows the same warning above what changes.
+    await bench.press("e")
+    await bench.shows("Edit clerk")
+    bench.app.screen.query_one("#model", Field).value = "gpt-9"
+    await bench.press("f2")
+    await bench.shows("Save this as clerk v1?", "This service lists no model “gpt-9”")
+
+
 async def test_a_confirmation_that_is_left_changes_nothing(bench: Workbench) -> None:
     await made(bench, "a", "b")
     await bench.press("tab", "j", "A")
@@ -268,6 +294,28 @@ async def test_an_agent_is_edited_as_yaml(
     await bench.press("enter")
     await bench.shows("● v1")
     assert state(bench).agent.instructions == "Be brief."
+
+
+async def test_a_new_agent_from_yaml_is_shown_before_it_is_made(
+    bench: Workbench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Nobody has looked at Libraries yet: the editor names them all the same.
+    library = await bench.store.libraries.create("contracts")
+    assert library is not None
+    bench.store.libraries.slice.set(items=(), loaded=False)
+    monkeypatch.setattr("textual.app.App.suspend", no_terminal)
+    copied = tmp_path / "seen.yaml"
+    monkeypatch.setenv(
+        "VISUAL", editor(tmp_path, f"pathlib.Path({str(copied)!r}).write_text(path.read_text())")
+    )
+    await bench.press("n")
+    await bench.type("minutes")
+    await bench.press("f4")
+    await bench.shows("Make minutes?", "Nothing was sent yet.", "smollm2")
+    assert f"{library.id}  contracts" in copied.read_text()
+    assert state(bench).items == ()
+    await bench.press("enter")
+    await bench.shows("Made minutes, v0.")
 
 
 async def test_yaml_that_is_wrong_is_kept_and_said_with_its_line(

@@ -3,11 +3,13 @@
 import asyncio
 from collections import Counter, defaultdict
 from contextlib import ExitStack
+from types import SimpleNamespace
 
 import pytest
 from textual.binding import Binding
 
 from carrel.config import Profile
+from carrel.tui.app import FAILURES, WITHIN
 from carrel.tui.dialogs.help import Help
 from carrel.tui.dialogs.palette import Palette
 from carrel.tui.dialogs.problem import ProblemPanel
@@ -208,3 +210,23 @@ async def test_a_read_only_profile_changes_nothing_until_it_is_allowed(
         await bench.leave("enter")
         await bench.until(lambda: not bench.store.session.slice.value.read_only)
         await bench.until(lambda: "read-only" not in bench.text())
+
+
+@pytest.mark.usefixtures("offline")
+async def test_only_an_error_that_comes_again_and_again_ends_the_app(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with workbench(LOCAL) as bench:
+        bench.store.files.slice.set(loaded=True)  # no list is waited for
+        clock = [0.0]
+        monkeypatch.setattr("carrel.tui.steady.time", SimpleNamespace(monotonic=lambda: clock[0]))
+        monkeypatch.setattr(bench.app.place, "action_upload", lambda: 1 / 0)
+        for _ in range(FAILURES + 2):
+            clock[0] += WITHIN
+            await bench.press("u", "escape")
+        await bench.shows("[1 Files]")
+        assert bench.app.return_code is None
+        for _ in range(FAILURES):
+            await bench.press("u", "escape")
+        await bench.until(lambda: bench.app.return_code == 1)
+        bench.app.failures.clear()

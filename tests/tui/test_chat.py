@@ -1,3 +1,4 @@
+import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -121,8 +122,9 @@ async def test_a_cut_answer_keeps_its_text(bench: Workbench, service: ScriptedSe
     await bench.shows("Half an ans")
     service.break_off()
     await bench.until(lambda: bench.store.chat.slice.value.phase == "idle")
-    await bench.press("escape")
-    await bench.shows("Half an ans", "Failed.")
+    await bench.shows("Half an ans", "Cut off: the connection was lost. Retry asks again.")
+    await bench.type("Go on")
+    await bench.shows("Go on")
 
 
 async def test_a_long_answer_is_drawn_with_few_widgets(
@@ -287,6 +289,7 @@ async def test_two_versions_answer_side_by_side(bench: Workbench, service: Scrip
 async def test_parameters_hold_for_this_chat(bench: Workbench, service: ScriptedService) -> None:
     await bench.press("escape", "p")
     await bench.shows("Parameters of this chat")
+    await bench.press("tab")
     await bench.type("warm")
     await bench.press("enter")
     await bench.shows("temperature is a number from 0 to 1.")
@@ -327,3 +330,41 @@ async def test_sessions_are_searched_by_what_was_said(
     await bench.until(lambda: len(bench.store.chat.slice.value.sessions) == 1)
     await bench.press("enter", "enter")
     await bench.shows("Three months.")
+
+
+async def test_a_question_stays_in_the_field_until_it_is_accepted(
+    bench: Workbench, service: ScriptedService
+) -> None:
+    release = asyncio.Event()
+
+    async def content() -> AsyncIterator[bytes]:
+        await release.wait()
+        yield b"abc"
+
+    upload = bench.store.chat.attach(("lease.txt", 3, content()))
+    await bench.shows("1 uploading")
+    await bench.type("How long?")
+    await bench.press("enter")
+    await bench.shows("A file is still being uploaded.")
+    prompt = bench.app.screen.query_one(Prompt)
+    assert (prompt.text, service.requests) == ("How long?", [])
+    release.set()
+    await upload
+    await bench.press("enter")
+    service.say("Three months.")
+    service.finish()
+    await bench.shows("Three months.", "▣ uploaded")
+    assert prompt.text == ""
+
+
+async def test_the_question_that_is_changed_gives_back_what_was_typed(
+    bench: Workbench, service: ScriptedService
+) -> None:
+    await answered(bench, service, "How long?", "Three months.")
+    await bench.type("And then")
+    prompt = bench.app.screen.query_one(Prompt)
+    await bench.press("escape", "e")
+    await bench.shows("Changed question")
+    assert prompt.text == "How long?"
+    await bench.press("escape")
+    await bench.until(lambda: prompt.text == "And then")

@@ -10,17 +10,20 @@ from reportlab.pdfgen.canvas import Canvas
 from textual.pilot import Pilot
 
 from carrel.config import Profile
-from carrel.store.documents import DocumentState, Source
+from carrel.store.copies import Copy
+from carrel.store.documents import DocumentState, Opened, Source
 from carrel.store.store import Store
 from carrel.tui.app import CarrelApp
 from carrel.tui.screens.document import DocumentPlace
 from carrel.tui.widgets.picture import HalfBlocks, PagePicture
 from support.pages import lease_page
 from support.process import RunningServer
+from support.slices import until
 from support.states import fill
 from support.workbench import Workbench, profile_of, workbench
 
 LOCAL = Profile("local")
+SOURCE = Source("file", "file-0", "lease-2024.pdf")
 WIDE, NARROW = (120, 36), (80, 24)
 
 
@@ -39,12 +42,12 @@ def opened(store: Store, picture: Path | None = None, **fields: Any) -> None:
     """A document of two pages that are read and one that is not."""
     fill(store)
     state: dict[str, Any] = {
-        "source": Source("file", "file-0", "lease-2024.pdf"),
+        "source": SOURCE,
         "page_count": 3,
         "pages": (lease_page(0), lease_page(1), None),
         "wanted": frozenset({0, 1, 2}),
         "read": 2,
-        "picture_path": picture,
+        "opened": Opened(SOURCE, Copy(picture, "hash")) if picture else None,
         "no_picture": None if picture else "There is no picture for this kind of file.",
     }
     store.documents.slice.put(DocumentState(**{**state, **fields}))
@@ -75,7 +78,7 @@ def drawn(bench: Workbench) -> int:
 
 async def test_a_block_is_marked_on_both_sides(bench: Workbench) -> None:
     await bench.press("j", "j")
-    await bench.shows("text 2 of 4 · 87 % sure", "▌ The notice period")
+    await bench.shows("text 2 of 4 · 1 doubtful · 86 % sure", "▌ The notice period")
     assert "▌ Term" not in bench.text()
     marked = [frame for frame in place(bench).picture._frames if frame.marked]
     assert [frame.rect.top for frame in marked] == [pytest.approx(0.1)]
@@ -107,6 +110,29 @@ async def test_doubtful_words_are_gone_through_and_found_on_the_next_page(
     await bench.shows("page 2 of 3", "“writlng” 61 % sure")
     await bench.press("left_square_bracket")
     await bench.shows("page 1 of 3")
+
+
+async def test_confidence_is_seen_as_heat_in_the_picture_and_in_the_text(bench: Workbench) -> None:
+    def reversed_words() -> str:
+        lines = place(bench).text._lines
+        return "".join(
+            segment.text
+            for line in lines
+            for segment in line.strip
+            if segment.style and segment.style.reverse
+        )
+
+    (picture,) = place(bench).picture.query(HalfBlocks)
+    plain = picture._pixels
+    await bench.press("percent_sign")
+    await bench.shows("heat: 1 word below 90 %, 1 below 70 %")
+    await bench.until(lambda: picture._pixels != plain)
+    assert reversed_words() == "writlng"
+    await bench.press("4", "3")
+    await bench.shows("heat: 1 word below 90 %")
+    await bench.press("percent_sign")
+    await bench.until(lambda: picture._pixels == plain)
+    assert "heat: " not in bench.text() and reversed_words() == ""
 
 
 async def test_what_is_searched_for_is_marked_and_esc_ends_the_search(bench: Workbench) -> None:
@@ -143,6 +169,18 @@ async def test_a_block_fills_the_window_and_is_drawn_large_enough_to_read(
     await bench.until(lambda: picture.scroll_offset.x > 0)
     await bench.press("escape")
     await bench.shows("rendered", "page 1 of 3")
+
+
+@pytest.mark.usefixtures("offline")
+async def test_a_text_that_is_hidden_keeps_its_lines() -> None:
+    async with workbench(LOCAL, NARROW) as bench:
+        opened(bench.store)
+        await bench.press("3", "tab")
+        await bench.shows("The notice period is three months. Notice is given in writlng.")
+        text = place(bench).text
+        lines = text.virtual_size.height
+        await bench.press("tab", "j", "j")
+        assert text.virtual_size.height == lines
 
 
 @pytest.mark.usefixtures("offline")
@@ -241,11 +279,14 @@ async def test_marked_files_are_read_one_after_the_other(
     (tmp_path / "broken.pdf").write_bytes(b"%PDF-1.7 and then nothing")
     async with workbench(profile_of(server), WIDE) as bench:
         for path in (lease(tmp_path / "good.pdf"), tmp_path / "broken.pdf"):
-            file = await bench.store.files.upload(path)
-            assert file is not None
-            bench.store.files.mark(file.id)
-        files = bench.store.files.slice
-        await bench.until(lambda: all(files.value.find(id) for id in files.value.marked))
+            assert await bench.store.files.upload(path) is not None
+        names = {"good.pdf", "broken.pdf"}
+        loaded = await until(
+            bench.store.files.slice, lambda state: names <= {file.filename for file in state.items}
+        )
+        for file in loaded.items:
+            if file.filename in names:
+                bench.store.files.mark(file.id)
         await bench.press("o")
         await bench.shows("1 of 2 read; failed: broken.pdf.", wait=60)
         await bench.press("6")

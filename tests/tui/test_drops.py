@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from carrel.tui.drops import MAX_LENGTH, parse_drop
+from carrel.tui.drops import MAX_LENGTH, Drop, parse_drop, parse_some
 
 names = st.lists(
     st.text(
@@ -97,3 +97,25 @@ def test_endless_text_is_not_searched(tmp_path: Path) -> None:
     there = tmp_path / "there.pdf"
     there.touch()
     assert parse_drop("\n".join([str(there)] * (MAX_LENGTH // 10))) == ()
+
+
+def test_the_good_ones_of_a_drop_are_taken_and_the_others_named(tmp_path: Path) -> None:
+    there, gone, folder = tmp_path / "my lease.pdf", tmp_path / "gone.pdf", tmp_path / "papers"
+    there.write_bytes(b"")
+    folder.mkdir()
+    dropped = [str(path) for path in (there, gone, folder)]
+    for text in ("\n".join(dropped), shlex.join(dropped)):
+        drop = parse_some(text)
+        assert drop.files == (there,)
+        assert drop.problem is not None
+        assert f"{gone}: no such file" in drop.problem.detail
+        assert f"{folder}: a folder" in drop.problem.detail
+    assert parse_some(shlex.quote(str(there))) == Drop((there,))
+    assert parse_some(f"{gone}\n{folder}") == Drop(())
+
+
+def test_prose_that_mentions_a_file_is_no_drop(tmp_path: Path) -> None:
+    there = tmp_path / "lease.pdf"
+    there.write_bytes(b"")
+    assert parse_some(f"please read {there}", relative=True) == Drop(())
+    assert parse_some(f"{there}\nis the one to read") == Drop(())

@@ -1,23 +1,27 @@
 """What works in every place: the palette, filters, the request log, themes, keys, hiding."""
 
+import asyncio
 import base64
 import contextlib
 import re
 import sys
+import tomllib
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 from textual import events
+from textual.strip import Strip
 
 from carrel.client import Call
 from carrel.config import Profile, folders
-from carrel.settings import Settings, load_settings
-from carrel.tui.app import CarrelApp
+from carrel.settings import Settings, field_docs, load_settings
+from carrel.tui.app import DRAWN_AFTER, CarrelApp
 from carrel.tui.clipboard import copy, native_tool
 from carrel.tui.dialogs.palette import Palette
 from carrel.tui.dialogs.problem import ProblemPanel
 from carrel.tui.dialogs.requests import RequestLog
+from carrel.tui.keymap import mistakes
 from carrel.tui.screens.agents import AgentsPlace
 from carrel.tui.screens.place import Place
 from carrel.tui.themes import shipped_folder
@@ -138,6 +142,35 @@ def test_our_themes_come_with_the_package() -> None:
     assert sorted(path.name for path in shipped_folder().glob("*.yaml"))
 
 
+@pytest.mark.usefixtures("offline")
+async def test_every_place_is_drawn_anew_in_another_theme() -> None:
+    order = ("agents", "chat", "activity", "document", "libraries", "files")
+    async with workbench(LOCAL, settings=Settings(theme="carrel-light")) as bench:
+        fill(bench.store)
+        fresh = {place: await _seen(bench, place) for place in order}
+    async with workbench(LOCAL, settings=Settings(theme="carrel-dark")) as bench:
+        fill(bench.store)
+        for place in order:
+            await _seen(bench, place)
+        bench.app.theme = "carrel-light"
+        for place in order:
+            assert await _seen(bench, place) == fresh[place], place
+
+
+async def _seen(bench: Workbench, place: str) -> list[list[tuple[str, object]]]:
+    """Every letter of a place with its colours."""
+    await bench.app.action_go(place)
+    await bench.until(lambda: bench.app.place and place == bench.app.place.PLACE)
+    await asyncio.sleep(5 * DRAWN_AFTER)
+    strips = bench.app.screen._compositor.render_strips(bench.app.size)
+    return [_colours(strip) for strip in strips]
+
+
+def _colours(strip: Strip) -> list[tuple[str, object]]:
+    return [(letter, segment.style and (segment.style.color, segment.style.bgcolor))
+            for segment in strip for letter in segment.text]  # fmt: skip
+
+
 # Keys
 
 
@@ -162,8 +195,103 @@ async def test_wrong_keys_are_named_with_their_line() -> None:
     async with workbench(LOCAL, settings=load_settings()) as bench:
         await bench.until(lambda: isinstance(bench.app.screen, ProblemPanel))
         await bench.shows("line 3: there is no binding “files.uplod”", "“files.upload”?")
-        await bench.shows("line 4: “hyperspace” is not a key")
-        bench.app.failures.clear()
+        await bench.shows("line 4: “hyperspace” is not a key", "keep their own keys")
+
+
+@pytest.mark.usefixtures("offline")
+async def test_a_key_that_another_action_has_is_said_and_takes_nothing_away() -> None:
+    # The table's own, the place's own, the app's own; and two that change places.
+    keymap = {"files.upload": "ctrl+u", "files.read": "D", "files.copy": "f3", "files.add": "w",
+              "files.save": "a"}  # fmt: skip
+    async with offline_bench(Settings(keymap=keymap)) as bench:
+        await bench.shows("ctrl+u is the key of “table.half_up” already")
+        await bench.shows("D is the key of “files.delete” already")
+        await bench.shows("f3 is the key of “app.connect” already")
+        assert "files.save" not in bench.text()
+        await bench.press("escape")
+        await bench.shows("u Upload", "o Run OCR", "w Add to library", "y Copy…", "D Delete")
+
+
+@pytest.mark.usefixtures("offline")
+async def test_a_key_that_does_nothing_says_so_and_names_the_nearest_that_works() -> None:
+    async with offline_bench() as bench:
+        for key, said in (
+            ("d", "d does nothing here: D is Delete."),
+            ("x", "x does nothing here: it is Cancel in 6 Activity."),
+            ("circumflex_accent", "^ does nothing here. F1 shows every key."),
+        ):
+            await bench.press(key)
+            await bench.shows(said)
+        await bench.press("4", "space")
+        await bench.shows("space marks versions: tab goes to them.")
+        bench.store.documents.slice.set(source=None, page_count=None)
+        await bench.press("3", "plus")
+        await bench.shows("No document is open")
+        # What moves to the end of a list does nothing more there, and says nothing.
+        await bench.press("1")
+        bench.app.place._forget_notice()  # type: ignore[union-attr]
+        await bench.press("G", "G", "j")
+        assert "does nothing" not in bench.text()
+
+
+@pytest.mark.usefixtures("offline")
+async def test_a_read_only_profile_says_so_instead_of_asking() -> None:
+    async with offline_bench() as bench:
+        bench.store.session.slice.set(read_only=True)
+        for keys in (("1", "D"), ("1", "u"), ("2", "D"), ("2", "n"), ("4", "D"), ("4", "b")):
+            bench.app.place._forget_notice()  # type: ignore[union-attr]
+            await bench.press(*keys)
+            await bench.shows("Read-only profile. Changes are off.")
+            assert isinstance(bench.app.screen, Place)
+
+
+def test_the_documented_keymap_can_be_used() -> None:
+    documented = tomllib.loads(field_docs(Settings)["keymap"].rpartition(": ")[2].rstrip("."))
+    assert documented
+    assert mistakes(documented) == []
+
+
+# Where one came from
+
+
+@pytest.mark.usefixtures("offline")
+async def test_esc_goes_back_to_where_one_came_from() -> None:
+    async with offline_bench() as bench:
+        await bench.press("2", "tab", "enter")
+        await bench.shows("[3 Document]")
+        await bench.press("escape", "escape")
+        await bench.shows("[2 Libraries]")
+        await bench.press("escape", "escape")
+        assert "[2 Libraries]" in bench.text()
+        # A place that was gone to by its number has nothing behind it.
+        await bench.press("tab", "enter")
+        await bench.shows("[3 Document]")
+        await bench.press("1", "escape", "escape")
+        assert "[1 Files]" in bench.text()
+
+
+@pytest.mark.usefixtures("offline")
+async def test_an_answer_under_way_is_seen_from_every_place() -> None:
+    async with offline_bench() as bench:
+        bench.store.chat.slice.set(phase="writing")
+        for place in "12346":
+            await bench.press(place)
+            await bench.shows("5 Chat ◐")
+        bench.store.chat.slice.set(phase="idle")
+        await bench.until(lambda: "5 Chat ◐" not in bench.text())
+
+
+@pytest.mark.usefixtures("offline")
+async def test_details_are_gone_to_where_one_pane_is_seen_at_a_time() -> None:
+    async with offline_bench(size=(80, 24)) as bench:
+        for place, in_details in (("1", "Source"), ("2", "Made"), ("6", "/tmp/gone.pdf")):
+            await bench.press(place)
+            assert in_details not in bench.text()
+            await bench.press("i")
+            await bench.shows(in_details)
+            await bench.press("i")
+            await bench.shows("▸")
+            assert in_details not in bench.text()
 
 
 # Filters
@@ -285,7 +413,7 @@ async def test_a_hosted_service_is_named_before_something_is_done_that_it_bills(
 
     async with workbench(HOSTED) as bench:
         fill(bench.store)
-        bench.store.session.slice.set(url=HOSTED.url, hosted=True)
+        bench.store.session.slice.set(url=HOSTED.url, hosted=True, read_only=False)
         await asks(bench, "D")
         await asks(bench, "space", "space", "o")
         await asks(bench, "2", "D")

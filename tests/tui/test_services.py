@@ -1,21 +1,41 @@
 """Connecting to another service, in a real terminal against a real server."""
 
+import socket
 import sys
 
-from carrel.config import Profile, add_profile, load_profile, profiles
+import pytest
+
+from carrel.config import Profile, add_profile, folders, load_profile, profiles
+from carrel.tui.widgets.fields import Field
 from support.process import RunningServer
+from support.service import reply, service
 from support.terminal import terminal
+from support.workbench import workbench
 
 CARREL = [sys.executable, "-m", "carrel"]
+
+
+F3 = "\x1bOR"
 
 
 def test_a_service_is_connected_to_and_kept_as_a_profile(server: RunningServer) -> None:
     add_profile(Profile("gone", "http://127.0.0.1:9"))
     with terminal([*CARREL, "--profile", "gone"]) as app:
         app.wait_for(r"\[1 Files\] .* gone")
-        app.rush("\x1bOR")
+        app.rush(F3)
         app.wait_for("Another service")
-        app.rush("down", "enter", *server.url, "enter", *server.api_key, "enter", *"gone", "enter")
+        app.wait_for("gone +here now · http://127.0.0.1:9")
+        app.rush(
+            "down",
+            "down",
+            "enter",
+            *server.url,
+            "enter",
+            *server.api_key,
+            "enter",
+            *"gone",
+            "enter",
+        )
         app.wait_for("There is a profile “gone” already")
         app.rush(*"ly", "enter")
         app.wait_for(r"\[1 Files\] .* gonely ● ready")
@@ -24,3 +44,65 @@ def test_a_service_is_connected_to_and_kept_as_a_profile(server: RunningServer) 
     assert [profile.name for profile in profiles()] == ["local", "gone", "gonely"]
     assert load_profile("gonely").api_key == server.api_key
     assert server.api_key not in app.raw.decode(errors="replace")
+
+
+def test_a_mistyped_key_is_said_before_it_is_kept_and_corrected_after(
+    server: RunningServer,
+) -> None:
+    wrong = f"{server.api_key}x"
+    with terminal([*CARREL, "--profile", "local"], CARREL_URL="") as app:
+        app.wait_for(r"\[1 Files\]")
+        app.rush(F3)
+        app.wait_for("What it is called here")
+        app.rush(*server.url, "enter", *wrong, "enter", *"work", "enter")
+        app.wait_for("The key was refused")
+        app.wait_for("F2 again keeps it")
+        assert [profile.name for profile in profiles()] == ["local"]
+        app.press("f2")
+        app.wait_for(r"\[1 Files\] .* work")
+        app.wait_for("y Copy +Close")
+        app.press("esc")
+        app.wait_for("y Copy +Close", gone=True)
+        app.rush(F3)
+        app.wait_for("work +here now")
+        app.rush("down", "e")
+        app.wait_for("Edit work")
+        app.rush("tab", "end", "backspace", "enter")
+        app.wait_for(r"\[1 Files\] .* work ● ready")
+        app.rush(F3)
+        app.wait_for("work +here now")
+        app.rush("down", "D")
+        app.wait_for("A service that is in use stays")
+    assert load_profile("work").api_key == server.api_key
+
+
+async def test_a_key_is_not_sent_in_the_clear_before_it_is_said() -> None:
+    async with service(reply({"object": "list", "data": []})) as there:
+        port = there.url.rpartition(":")[2]
+        async with workbench(Profile("here", there.url)) as bench:
+            await bench.press("f3", "end", "enter")
+            form = bench.app.screen
+            # A name of this machine that does not say so.
+            for field, text in (("url", f"http://{socket.gethostname()}:{port}"), ("key", "k-1"),
+                                ("name", "far")):  # fmt: skip
+                form.query_one(f"#{field}", Field).value = text
+            keys = len(there.requests)
+            await bench.press("f2")
+            await bench.shows("http:// is not encrypted", "F2 again")
+            assert not any("k-1" in str(request.headers) for request in there.requests[keys:])
+            assert [profile.name for profile in profiles()] == ["local"]
+            await bench.press("f2")
+            await bench.until(lambda: bench.app._exit)
+    assert load_profile("far").api_key == "k-1"
+
+
+@pytest.mark.usefixtures("offline")
+async def test_a_profile_is_removed_with_its_key() -> None:
+    add_profile(Profile("old", "http://127.0.0.1:9", "k-old"))
+    async with workbench(Profile("local")) as bench:
+        await bench.press("f3", "down", "D")
+        await bench.shows("Remove this profile?", "old · http://127.0.0.1:9")
+        await bench.leave("enter")
+        await bench.shows("Removed old and its key")
+    assert [profile.name for profile in profiles()] == ["local"]
+    assert "k-old" not in folders().credentials_file.read_text()

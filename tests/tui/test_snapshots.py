@@ -14,6 +14,7 @@ from carrel.store.documents import Source
 from carrel.store.problem import Problem
 from carrel.store.store import Store
 from carrel.tui.app import CarrelApp
+from carrel.wire.completions import Progress
 from support.states import fill, searched
 from support.workbench import Workbench
 
@@ -121,7 +122,9 @@ def asked(store: Store, answer: Turn, **chat: Any) -> None:
 
 def waiting(store: Store) -> None:
     """What is not here yet."""
-    asked(store, Turn("assistant", "", "writing"), phase="searching", started=time.time() - 75)
+    step = Progress(stage="searching")
+    since = time.time() - 75
+    asked(store, Turn("assistant", "", "writing"), phase="waiting", step=step, started=since)
     store.agents.slice.set(
         items=(), versions=(), selected=None, drafts=(), diff=(), loaded=False, loading=True
     )

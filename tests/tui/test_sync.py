@@ -84,9 +84,10 @@ async def test_syncing_by_key_with_choices_and_stopping(
     await bench.press("f2")
     await bench.shows("● In sync, watching")
     write(folder / "c.txt", "three")
+    await bench.until(lambda: len(library.held) == 2)
     (folder / "a.txt").unlink()
     await bench.until(lambda: library.held == {"c.txt": b"three"})
-    await bench.shows("~/my contracts: 1 uploaded, 1 deleted.")
+    await bench.shows("~/my contracts: 1 deleted.")
     await bench.press("s")
     await bench.shows("Synced with contracts")
     await bench.press("enter")
@@ -98,6 +99,100 @@ async def test_syncing_by_key_with_choices_and_stopping(
     await bench.shows("Synced with contracts")
     await bench.press("enter")
     await bench.shows("Nothing to do: 1 file in sync", "[✓] Delete in the library")
+
+
+async def test_only_the_preview_on_screen_can_be_accepted(
+    bench: Workbench, library: StrictLibrary, folder: Path
+) -> None:
+    await drop(bench, folder)
+    await bench.press("down", "enter")
+    await bench.shows("2 to upload")
+    await bench.press("f2")
+    await bench.shows("~/my contracts: 2 uploaded.")
+    (folder / "a.txt").unlink()
+    await drop(bench, folder)
+    await bench.shows("Nothing to do")
+    library.gate.clear()
+    bench.app.screen.query_one(Choices).focus()
+    await bench.press("down", "space", "f2")
+    await bench.shows("Not yet", "Looking at the folder")
+    library.gate.set()
+    await bench.shows("1 to delete")
+    assert "Not yet" not in bench.text()
+    # What is typed is a choice at once, though its preview waits for the last key.
+    library.gate.clear()
+    bench.app.screen.query_one("#exclude").focus()
+    await bench.type("*.none")
+    await bench.press("f2")
+    await bench.shows("Not yet")
+    assert library.asked("DELETE") == 0
+    library.gate.set()
+    await bench.until(lambda: "Not yet" not in bench.text())
+    await bench.press("f2")
+    await bench.until(lambda: "a.txt" not in library.held)
+
+
+async def test_deletions_of_more_than_half_are_confirmed(
+    bench: Workbench, library: StrictLibrary, folder: Path
+) -> None:
+    write(folder / "c.txt", "three")
+    await drop(bench, folder)
+    await bench.press("down", "enter")
+    await bench.shows("3 to upload")
+    await bench.press("f2")
+    await bench.shows("~/my contracts: 3 uploaded.")
+    (folder / "a.txt").unlink()
+    (folder / "c.txt").unlink()
+    write(folder / "new.txt", "four")
+    await drop(bench, folder)
+    await bench.shows("1 to upload")
+    bench.app.screen.query_one(Choices).focus()
+    await bench.press("down", "space")
+    await bench.shows("2 to delete, 1 to upload")
+    await bench.press("f2")
+    await bench.shows("Delete 2 of the 3 documents that this folder brought?")
+    await bench.press("escape")
+    await bench.shows("2 to delete, 1 to upload")
+    assert len(library.held) == 3
+    await bench.press("f2")
+    await bench.shows("Delete 2 of the 3 documents")
+    await bench.press("enter")
+    await bench.until(lambda: set(library.held) == {"d/b.txt", "new.txt"})
+
+
+async def test_a_new_library_is_made_once_the_sync_is_accepted(
+    bench: Workbench, library: StrictLibrary, folder: Path
+) -> None:
+    await drop(bench, folder)
+    await bench.shows("A new library “my contracts”")
+    await bench.press("enter")
+    await bench.shows("into my contracts", "2 to upload (6 B)")
+    await bench.press("escape")
+    await bench.until(lambda: "into my contracts" not in bench.text())
+    assert library.made == []
+    await bench.press("1")
+    await drop(bench, folder)
+    await bench.shows("A new library “my contracts”")
+    await bench.press("enter")
+    await bench.shows("into my contracts", "2 to upload (6 B)")
+    await bench.press("f2")
+    await bench.until(lambda: library.made == ["my contracts"])
+
+
+async def test_the_preview_is_read_by_keyboard(
+    bench: Workbench, library: StrictLibrary, folder: Path
+) -> None:
+    for number in range(40):
+        write(folder / f"z{number:02}.txt", str(number))
+    await drop(bench, folder)
+    await bench.press("down", "enter")
+    await bench.shows("42 to upload", "z03.txt")
+    assert "z39.txt" not in bench.text()
+    await bench.press(*["pagedown"] * 8)
+    await bench.shows("z39.txt")
+    bench.app.screen.query_one("#changes").focus()
+    await bench.press("home")
+    await bench.shows("a.txt")
 
 
 async def test_a_folder_that_cannot_be_read_says_so(

@@ -5,8 +5,12 @@ from collections.abc import Iterator
 
 import pytest
 
+from carrel.client import Client
 from carrel.config import Profile
+from carrel.wire.agents import AgentCreate
 from support.process import RunningServer
+from support.service import Request
+from support.strict import strict_library
 from support.terminal import Terminal, terminal
 from support.workbench import workbench
 
@@ -54,6 +58,34 @@ def test_a_path_pasted_behind_the_key_is_in_the_field(app: Terminal) -> None:
     app.wait_for("/no/such place")
 
 
+async def test_a_draft_that_is_tried_is_asked_what_is_typed_behind_the_key(
+    server: RunningServer,
+) -> None:
+    async with Client(server.url, server.api_key) as client:
+        await client.agents.create(AgentCreate(name="minutes", model="smollm2"))
+    with terminal(CARREL, CARREL_URL=server.url, CARREL_API_KEY=server.api_key) as app:
+        app.wait_for("● ready")
+        app.rush("4")
+        app.wait_for("minutes +v0")
+        app.rush("e", "tab", "tab", *"Be brief.", "esc")
+        app.wait_for("Kept as a draft")
+        app.rush("t", *"what is new?")
+        app.wait_for(r"\[5 Chat\]")
+        app.wait_for(r"what is new\?")
+
+
+async def test_a_paste_keeps_its_lines_however_the_terminal_breaks_them(
+    server: RunningServer, app: Terminal
+) -> None:
+    async with Client(server.url, server.api_key) as client:
+        await client.agents.create(AgentCreate(name="lines", model="smollm2"))
+    app.rush("4", "n", "enter", "tab", "tab")
+    app.wait_for("Instructions")
+    for lines in ("one\rtwo", "\r\nthree\r\nfour", "\nfive"):
+        app.paste(lines)
+    app.wait_for(r"one +│(?s:.*?)two +│(?s:.*?)three +│(?s:.*?)four +│(?s:.*?)five +│")
+
+
 def test_alt_with_a_digit_types_no_digit(app: Terminal) -> None:
     app.press("u", *"/no", "alt+2", *"thing")
     app.wait_for("/nothing")
@@ -70,3 +102,61 @@ async def test_keys_wait_for_what_opens_and_ctrl_c_does_not() -> None:
         bench.app.hold_keys("what opens")
         await bench.press("1", "ctrl+c")
         await bench.shows("ctrl+q quits.", "[6 Activity]")
+
+
+async def test_keys_wait_for_a_list_that_loads_and_those_that_leave_do_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("carrel.tui.typeahead.LISTING", 60)
+    async with (
+        strict_library() as library,
+        workbench(Profile("test", library.service.url)) as bench,
+    ):
+        await bench.until(lambda: bench.store.session.slice.value.connection == "ready")
+        library.gate.clear()
+        await bench.press("2")
+        await bench.shows("[2 Libraries]")
+        await bench.press("6")
+        await bench.shows("[6 Activity]")
+        await bench.press("2")
+        await bench.shows("[2 Libraries]")
+        await bench.press("s")
+        assert "library first" not in bench.text()
+        library.gate.set()
+        await bench.shows("Sync a folder into contracts")
+
+
+async def test_keys_wait_while_the_service_starts() -> None:
+    async with strict_library() as library:
+        library.gate.clear()
+        async with workbench(Profile("test", library.service.url)) as bench:
+            await bench.press("2")
+            await bench.shows("[2 Libraries]")
+            await bench.press("s")
+            assert bench.store.session.slice.value.connection == "starting"
+            assert "library first" not in bench.text()
+            library.gate.set()
+            await bench.shows("Sync a folder into contracts")
+
+
+async def test_keys_wait_for_the_documents_of_a_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("carrel.tui.typeahead.LISTING", 60)
+    async with (
+        strict_library() as library,
+        workbench(Profile("test", library.service.url)) as bench,
+    ):
+        library.add("lease.pdf", b"%PDF-1.7")
+        await bench.until(lambda: bench.store.session.slice.value.connection == "ready")
+
+        def hold_documents(request: Request) -> None:
+            if request.target.startswith("/v1/libraries?"):
+                library.gate.clear()
+
+        library.meddle = hold_documents
+        await bench.press("2")
+        await bench.shows("contracts")
+        await bench.press("tab", "D")
+        assert "no document" not in bench.text()
+        library.meddle = lambda request: None
+        library.gate.set()
+        await bench.shows("Delete this document?", "lease.pdf")

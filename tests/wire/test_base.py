@@ -19,7 +19,7 @@ def test_a_null_in_a_request_counts_as_absent() -> None:
 
 def test_a_null_in_an_agent_update_clears_what_may_be_empty_and_nothing_else() -> None:
     update = AgentUpdate.model_validate({"description": None, "name": None, "tools": None})
-    assert update.body() == {"description": None}
+    assert update.body() == {"description": None, "tools": None}
 
 
 def test_an_unknown_field_of_a_request_is_refused_by_its_name() -> None:

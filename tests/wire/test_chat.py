@@ -26,7 +26,7 @@ def test_null_is_absent() -> None:
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"temperature": 1.6}, {"top_p": -0.1}, {"model": ""}, {"agent_id": "a"}, {"messages": []}],
+    [{"temperature": 2.1}, {"top_p": -0.1}, {"model": ""}, {"agent_id": "a"}, {"messages": []}],
 )
 def test_what_cannot_be_is_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):

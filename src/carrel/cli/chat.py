@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from carrel.client import Client
-    from carrel.wire.completions import Completion, CompletionRequest, Passage
+    from carrel.wire.completions import Completion, CompletionRequest, Passage, Progress
 
 
 def chat(
@@ -46,10 +46,12 @@ def chat(
     completion = run(profile, work)
     if completion is not None:
         output.as_json(completion)
+        if any(choice.finish_reason == "error" for choice in completion.choices):
+            raise CommandError("The service failed while it answered. Try again.")
 
 
 async def _stream(client: "Client", request: "CompletionRequest") -> None:
-    from carrel.store.selectors.chat import CUT, source_words
+    from carrel.store.selectors.chat import CUT, PHASES, source_words, step_words
 
     sources: Sequence[Passage] = []
     reason: str | None = None
@@ -57,8 +59,14 @@ async def _stream(client: "Client", request: "CompletionRequest") -> None:
     try:
         with ExitStack() as waiting:
             # A model may have to load first.
-            waiting.enter_context(output.waiting("Waiting for the answer …"))
-            async with client.completions.stream(request) as chunks:
+            show = waiting.enter_context(output.changing())
+
+            def stepped(progress: "Progress") -> None:
+                if not written:
+                    show(f"{step_words(progress).capitalize()} …")
+
+            show(f"{PHASES['waiting'].capitalize()} …")
+            async with client.completions.stream(request, stepped) as chunks:
                 async for chunk in chunks:
                     for choice in chunk.choices:
                         if text := _text(choice.delta.content):
@@ -72,8 +80,6 @@ async def _stream(client: "Client", request: "CompletionRequest") -> None:
             print()  # an answer that was stopped ends its line too
     for source in sources:
         output.note(source_words(source))
-    if reason == "error":
-        raise CommandError("The service failed while it answered. Try again.")
     if reason in ("length", "model_length"):
         output.note(CUT)
 

@@ -11,7 +11,7 @@ from carrel.editor import edit as edit_file
 from carrel.settings import (
     Settings,
     SettingsError,
-    descriptions,
+    field_docs,
     load_settings,
     settings_file,
 )
@@ -76,7 +76,7 @@ def _plain(settings: Settings) -> dict[str, object]:
 def _as_toml(settings: Settings) -> str:
     import tomli_w
 
-    about = descriptions()
+    about = field_docs(Settings)
     parts = [
         f"# {about[name]}\n{tomli_w.dumps({name: value}) or f'[{name}]'}".rstrip() + "\n"
         for name, value in _plain(settings).items()

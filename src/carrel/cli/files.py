@@ -1,6 +1,7 @@
 """`carrel files …`"""
 
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -141,6 +142,7 @@ def url(
     json: JSONOption = False,
 ) -> None:
     """Print an address that opens a file without a key, for a time."""
+    from carrel.store.selectors.files import link_words
 
     async def work(client: "Client") -> "SignedURL":
         return await client.files.url((await find_file(client, file)).id, hours)
@@ -150,7 +152,7 @@ def url(
         output.as_json(signed)
     else:
         output.data(signed.url)
-    output.note(f"Anyone who has this address can read the file for {hours} h.")
+    output.note(link_words(signed.url, hours, time.time()))
 
 
 @app.command("download")

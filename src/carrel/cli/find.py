@@ -22,6 +22,10 @@ _LISTED_BY = {
 }
 
 
+class NothingFound(CommandError):
+    """Nothing has this name."""
+
+
 class _HasId(Protocol):
     @property
     def id(self) -> str: ...
@@ -45,7 +49,12 @@ async def find_agent(client: "Client", wanted: str) -> "Agent":
 
 
 async def find_library(client: "Client", wanted: str) -> "Library":
-    """The library with this id, or the only one with this name."""
+    """The library with this id, or the only one with this name.
+
+    Raises:
+        NothingFound: no library has this name.
+        CommandError: there is none with this id, or more than one with this name.
+    """
     listed = client.libraries.every(wanted)
     return await _find("library", wanted, client.libraries.get, listed, lambda it: it.name)
 
@@ -75,6 +84,7 @@ async def _find(
     if len(found) == 1:
         return found[0]
     if not found:
-        raise CommandError(f"There is no {kind} “{wanted}”. See: {_LISTED_BY[kind]}")
+        kind_of_error = CommandError if _ID.fullmatch(wanted) else NothingFound
+        raise kind_of_error(f"There is no {kind} “{wanted}”. See: {_LISTED_BY[kind]}")
     ids = ", ".join(item.id for item in found)
     raise CommandError(f"“{wanted}” is the name of more than one {kind}. Give its id: {ids}")

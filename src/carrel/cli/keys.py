@@ -100,6 +100,9 @@ def revoke(name: NameArgument, data: DataOption = None) -> None:
 
 @contextmanager
 def _chain(data: Path | None, *, make: bool = False) -> Iterator["KeyChain"]:
+    from carrel.local.installed import require_server
+
+    require_server()
     from carrel.server.folder import FolderError
     from carrel.server.keys import BadKeyName, KeyChain
 

@@ -82,6 +82,12 @@ def _add(nouns: Sequence[str]) -> None:
             app.add_typer(group, name=noun)
 
 
+def complete_app() -> typer.Typer:
+    """The command line with every command, for what describes it."""
+    _add(NOUNS)
+    return app
+
+
 def _show_version(wanted: bool) -> None:
     if wanted:
         from importlib.metadata import version

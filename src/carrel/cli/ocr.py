@@ -95,7 +95,7 @@ def ocr(
     try:
         parse_pages(pages)
     except ValueError as error:
-        raise CommandError(f"--{error}", Code.USAGE) from None
+        raise CommandError(f"--pages: {error}", Code.USAGE) from None
     if tables is not None and out is None:
         raise CommandError("--tables needs --out: a folder to write them to.", Code.USAGE)
     command = _OCR(

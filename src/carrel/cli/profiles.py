@@ -16,6 +16,7 @@ from carrel.config import (
     check_url,
     default_profile,
     folders,
+    on_this_machine,
     profiles,
     remove_profile,
     use_profile,
@@ -55,8 +56,7 @@ def add(
         key = os.environ[variable]
         output.note(f"Taking the key from {variable}.")
     add_profile(Profile(name, address, key.strip() or None, read_only, colour))
-    here = urlsplit(address).hostname in ("localhost", "127.0.0.1", "::1")
-    if address.startswith("http://") and not here:
+    if address.startswith("http://") and not on_this_machine(address):
         output.note(f"The way to {host} is not encrypted: the key can be read on it.")
     output.note(f"Added {name}. Use it with: carrel --profile {name}")
 

@@ -1,5 +1,6 @@
 """`carrel serve`: the bundled server."""
 
+import os
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -28,7 +29,14 @@ def serve(
         ),
     ] = "127.0.0.1",
     port: Annotated[
-        int, typer.Option(metavar="N", min=0, max=65535, help="The port; 0 takes a free one.")
+        int,
+        typer.Option(
+            metavar="N",
+            min=0,
+            max=65535,
+            help="The port. 0 takes the last one again, so that signed addresses keep working, or "
+            "a free one if it is taken.",
+        ),
     ] = 0,
     ready_file: Annotated[
         Path | None,
@@ -126,6 +134,12 @@ def serve(
             raise CommandError(f"--model-url: {error}", Code.USAGE) from None
     if model is not None and not model.is_file():
         raise CommandError(f"There is no model file at {model}.", Code.USAGE)
+    from carrel.local.installed import require_server
+
+    require_server()
+    data = data or folders().server
+    # SQLite reads this when it is first loaded. Rows it puts aside belong with the documents.
+    os.environ["SQLITE_TMPDIR"] = str(data)
     from carrel.server.serve import run
     from carrel.server.settings import Settings, check_public_url
 
@@ -135,7 +149,7 @@ def serve(
         raise CommandError(f"--public-url {public_url} is {error}.", Code.USAGE) from None
 
     settings = Settings(
-        data=data or folders().server,
+        data=data,
         host=host,
         port=port,
         ready_file=ready_file,

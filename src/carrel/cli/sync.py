@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import json as json_format
+import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
@@ -11,7 +12,7 @@ import typer
 
 from carrel.cli import output
 from carrel.cli.errors import Code, CommandError, report
-from carrel.cli.find import find_library
+from carrel.cli.find import NothingFound, find_library
 from carrel.cli.options import JSONOption, ProfileOption
 from carrel.cli.session import check_writable, connect
 from carrel.config import Profile, folders, load_profile
@@ -19,6 +20,8 @@ from carrel.config import Profile, folders, load_profile
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
+    from carrel.client import Client
+    from carrel.sync.errors import TooManyDeletions
     from carrel.sync.ledger import Ledger, Settings
     from carrel.sync.progress import Preview, Progress, Summary
     from carrel.sync.runner import Runner
@@ -35,14 +38,34 @@ def sync(
             exists=True,
             file_okay=False,
             resolve_path=True,
-            help="What the library follows.",
+            help="The folder that the library follows.",
         ),
     ],
-    library: Annotated[str, typer.Option(metavar="LIBRARY", help="The library's id or name.")],
-    watch: Annotated[bool, typer.Option("--watch", help="Go on until interrupted.")] = False,
+    library: Annotated[
+        str,
+        typer.Option(metavar="LIBRARY", help="The library's id or name. A new name makes one."),
+    ],
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Sync after every change, until interrupted.")
+    ] = False,
     delete: Annotated[
         bool, typer.Option("--delete", help="Delete in the library what was deleted here.")
     ] = False,
+    delete_excluded: Annotated[
+        bool,
+        typer.Option("--delete-excluded", help="Also delete there what is left out here."),
+    ] = False,
+    max_delete: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=0,
+            help="Stop if more than N documents would be deleted. Default: half of those brought.",
+        ),
+    ] = None,
+    create: Annotated[
+        bool, typer.Option("--create/--no-create", help="Make the library if there is none.")
+    ] = True,
     include: Annotated[
         list[str] | None,
         typer.Option(metavar="PATTERN", help="Only files like this, such as '*.pdf'."),
@@ -59,29 +82,42 @@ def sync(
     """Keep a library in step with a folder.
 
     Files are uploaded once and known by their content: one that was renamed or moved here is
-    renamed there. A changed file's new content is uploaded before its old goes. Without --delete,
-    what was deleted here stays there. Nothing on disk is ever changed.
+    renamed there. New content is uploaded before the old is deleted. Nothing on disk is changed.
 
-    Left out are hidden and temporary files, links, empty files, and what .gitignore and
-    .carrelignore say. Patterns are like theirs, and both options may be repeated. After an
-    interruption, however it came, the same command goes on where it was.
+    Left out are hidden, temporary and empty files, links, and what .gitignore and .carrelignore
+    exclude. --include and --exclude take the same patterns, and may be repeated. --dry-run lists
+    what is left out, and why.
+
+    With --delete, documents go whose files were deleted here. Documents that this folder did not
+    bring always stay, and so does what is left out here, unless --delete-excluded is given. If
+    more than half of what the folder brought would go, the command asks first; in a script, it
+    stops before it changes anything, and --max-delete N allows it. --watch keeps such documents
+    and syncs the rest.
+
+    After an interruption, run the same command again: it continues where it stopped.
     """
     from carrel.sync.errors import SyncError
     from carrel.sync.ledger import Ledger, Settings
     from carrel.sync.rules import Rules
 
+    if not library.strip():
+        raise CommandError("--library is empty. Give a library's id or name.", Code.USAGE)
+    if max_delete is not None and not (delete or delete_excluded):
+        raise CommandError("--max-delete needs --delete or --delete-excluded.", Code.USAGE)
     if watch and dry_run:
         raise CommandError("--watch and --dry-run do not go together.", Code.USAGE)
     chosen = load_profile(profile)
     if not dry_run:
         check_writable(chosen)
-    settings = Settings(delete, tuple(include or ()), tuple(exclude or ()))
+    settings = Settings(
+        delete or delete_excluded, tuple(include or ()), tuple(exclude or ()), delete_excluded
+    )
     try:
         Rules.of(settings.include, settings.exclude)
     except SyncError as error:
         raise CommandError(str(error), Code.USAGE) from None
     with Ledger(folders().sync) as ledger:
-        command = _Sync(chosen, ledger, folder, library, settings, json)
+        command = _Sync(chosen, ledger, folder, library, create, settings, max_delete, json)
         if dry_run:
             asyncio.run(command.preview())
         elif watch:
@@ -99,27 +135,56 @@ class _Sync:
         ledger: "Ledger",
         folder: Path,
         library: str,
+        create: bool,
         settings: "Settings",
+        max_delete: int | None,
         json: bool,
     ) -> None:
         self._profile = profile
         self._ledger = ledger
         self._folder = folder
         self._library = library
+        self._create = create
         self._settings = settings
+        self._max_delete = max_delete
         self._json = json
         self._told: set[object] = set()
         self._show: Callable[[str], None] = lambda text: None
 
     async def preview(self) -> None:
-        async with self._runner() as runner:
-            self._tell_preview(await runner.preview())
+        async with self._runner(preview=True) as runner:
+            preview = await runner.preview()
+        self._tell_preview(preview)
+        if not runner.folder.library_id:
+            output.note(f"The library “{output.one_line(self._library)}” would be made.")
 
     async def once(self) -> "Summary":
-        async with self._runner() as runner:
-            summary = await runner.run()
+        from carrel.sync.errors import TooManyDeletions
+
+        try:
+            async with self._runner() as runner:
+                summary = await runner.run()
+        except TooManyDeletions as error:
+            self._confirm(error)
+            return await self.once()
         self._tell(summary)
         return summary
+
+    def _confirm(self, error: "TooManyDeletions") -> None:
+        """Allows as many deletions, if that is what the user wants.
+
+        Raises:
+            CommandError: it is not, or nobody can be asked.
+        """
+        advice = f"To allow them: --max-delete {error.count}. To see them: --dry-run."
+        if self._max_delete is None and sys.stdin.isatty() and sys.stderr.isatty():
+            question = f"Delete {error.count:,} of the {error.brought:,} documents it brought?"
+            output.note(str(error))
+            if typer.confirm(question, err=True):
+                self._max_delete = error.count
+                return
+            raise CommandError("Nothing was changed. Without --delete, the rest is synced.")
+        raise CommandError(f"{error} {advice}")
 
     async def watch(self) -> NoReturn:
         from carrel.client import Unreachable
@@ -139,7 +204,7 @@ class _Sync:
             await asyncio.sleep(_PAUSE)
 
     @contextlib.asynccontextmanager
-    async def _runner(self) -> "AsyncIterator[Runner]":
+    async def _runner(self, *, preview: bool = False) -> "AsyncIterator[Runner]":
         from carrel.store.selectors.sync import progress_words, transfer_words
         from carrel.sync.runner import Runner
 
@@ -152,17 +217,36 @@ class _Sync:
             self._show("  ".join((progress_words(progress), files)))
 
         async with connect(self._profile) as client:
-            library = await find_library(client, self._library)
-            folder = self._ledger.folder(self._profile.service, library.id, self._folder)
+            library = await self._find(client, make=not preview)
+            folder = self._ledger.folder(self._profile.service, library, self._folder)
             try:
                 with output.changing() as self._show:
-                    yield Runner(client, self._ledger, folder, self._settings, moved)
+                    yield Runner(
+                        client, self._ledger, folder, self._settings, moved, self._max_delete
+                    )
             except (Exception, asyncio.CancelledError):
                 if last is not None and last.phase == "syncing":
                     output.note(
                         f"Stopped at {progress_words(last)}. The same command goes on from there."
                     )
                 raise
+
+    async def _find(self, client: "Client", *, make: bool) -> str:
+        """The library's id; empty if there is none and it is not to be made yet."""
+        try:
+            library = await find_library(client, self._library)
+        except NothingFound:
+            if not self._create:
+                raise
+            if not make:
+                return ""
+            from carrel.wire.libraries import LibraryCreate
+
+            library = await client.libraries.create(LibraryCreate(name=self._library))
+            output.note(f"Made the library “{output.one_line(library.name)}”.")
+        # From now on this one is meant, whatever becomes of its name.
+        self._library = library.id
+        return library.id
 
     def _tell_round(self, result: "Summary | Exception") -> None:
         """Says what came of a look at the folder, if that was not said before."""
@@ -174,10 +258,10 @@ class _Sync:
                 report(result)
             self._told = {str(result)}
             return
-        news = set(result.failures) - self._told
-        if result.changed or news or not self._told:
+        now: set[object] = {None, result.held, *result.failures}
+        if result.changed or now - self._told:
             self._tell(result)
-        self._told = {None, *result.failures}
+        self._told = now
 
     def _tell(self, summary: "Summary") -> None:
         from carrel.store.selectors.sync import summary_words
@@ -189,11 +273,13 @@ class _Sync:
             output.data(json_format.dumps(asdict(summary), ensure_ascii=False))
 
     def _tell_preview(self, preview: "Preview") -> None:
-        from carrel.store.selectors.sync import change_rows, preview_words
+        from carrel.store.selectors.sync import change_rows, confirm_words, preview_words
 
-        rows = change_rows(preview)
+        rows = change_rows(preview, grouped=not self._json)
         if self._json:
             output.as_json([asdict(row) for row in rows])
         elif rows:
             output.table(["DO", "FILE", ""], [(row.action, row.path, row.note) for row in rows])
         output.note(f"{preview_words(preview)}.")
+        if question := confirm_words(preview):
+            output.note(f"A sync would ask first: {question}")

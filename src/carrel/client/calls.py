@@ -1,4 +1,4 @@
-"""What is remembered of a request, for a log: neither the key nor a signed address is in it."""
+"""A request as the log keeps it, without key and signed addresses."""
 
 import json
 import re
@@ -12,16 +12,16 @@ import httpx
 from carrel.text import clean_text, redact
 
 KEPT = 16 << 10
-"""So much of an answer is kept, in bytes."""
+"""Maximum bytes kept of a response."""
 LONGEST = 2000
-"""So much of one text in a request is kept, in characters: a document may travel in it."""
+"""Maximum characters kept of one string in a request: it may be a document."""
 
 SIGNED = "(signed address)"
-"""The path of a request to a signed address, which is a secret as a whole."""
+"""Stands for the path of a signed address, all of which is secret."""
 
 _SECRET = re.compile(r"authorization|api[_-]?key|password|secret", re.IGNORECASE)
 _AUTHORIZATION = re.compile(r'("authorization"\s*:\s*)\{[^{}]*\}?')
-"""How a connector signs in, in the beginning of an answer."""
+"""Matches a connector's credentials in the beginning of a response."""
 
 
 @dataclass(frozen=True)
@@ -31,28 +31,28 @@ class Call:
     method: str
     path: str
     query: str
-    """As it was sent, without the question mark."""
+    """The query as sent, without the question mark."""
     status: int | None
-    """None when no answer came."""
+    """None without a response."""
     seconds: float
-    """Until the whole answer was read."""
+    """Seconds until the response was read."""
     bytes: int
-    """How many of the answer's body arrived."""
+    """Bytes received of the response body."""
     sent: str = field(default="", repr=False)
-    """The JSON that was sent; long texts in it are cut."""
+    """The JSON body, with long strings cut."""
     upload: str = ""
-    """The name of the file that was sent."""
+    """The name of the uploaded file."""
     received: str = field(default="", repr=False)
-    """The beginning of the answer, where that is text."""
+    """The beginning of a textual response."""
 
     @property
     def signed(self) -> bool:
-        """Whether it was made to a signed address, of which nothing is remembered."""
+        """Whether it used a signed address, which is not kept."""
         return self.path == SIGNED
 
 
 class Kept(httpx.AsyncByteStream):
-    """An answer's bytes, passed on; the first of them are kept."""
+    """Passes on a response's bytes and keeps the first of them."""
 
     def __init__(self, stream: httpx.AsyncByteStream) -> None:
         self.beginning = bytearray()
@@ -69,7 +69,7 @@ class Kept(httpx.AsyncByteStream):
 
 
 def keep(response: httpx.Response) -> None:
-    """Keeps the beginning of an answer while it is read."""
+    """Keeps the beginning of a response while it is read."""
     response.stream = Kept(cast(httpx.AsyncByteStream, response.stream))
 
 
@@ -83,9 +83,9 @@ def call(
     body: Any = None,
     upload: str = "",
 ) -> Call:
-    """What is remembered of a request that has ended; `key` is taken out wherever it stands."""
+    """The log entry of a finished request; `key` is redacted everywhere."""
     query = "" if path == SIGNED else request.url.query.decode("ascii", "replace")
-    # Each text by itself: what is taken out of JSON might take a quotation mark along.
+    # String by string: redacting serialised JSON could remove a quotation mark.
     sent = "" if body is None else json.dumps(_told(body, key), ensure_ascii=False)
     return Call(
         request.method,
@@ -121,7 +121,7 @@ def _text_of(response: httpx.Response, path: str) -> str:
 
 
 def _told(value: Any, key: str, name: str = "") -> Any:
-    """What is told of a part of a request that stands under a name."""
+    """The logged value of a named part of a request."""
     if _SECRET.fullmatch(name) and isinstance(value, str | dict):
         return "…"
     if isinstance(value, str):

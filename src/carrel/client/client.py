@@ -110,6 +110,14 @@ class Client:
     ) -> None:
         await self.aclose()
 
+    def move(self, url: str, api_key: str | None) -> None:
+        """Asks at another address from here on, where the same service has come back.
+
+        Raises:
+            ClientError: the address or the key cannot be one.
+        """
+        self._transport.move(url, api_key)
+
     async def aclose(self) -> None:
         """Closes every connection."""
         await self._transport.aclose()

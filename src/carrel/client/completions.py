@@ -1,7 +1,7 @@
 """Agent completions, whole or as a stream."""
 
 import json
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing, asynccontextmanager
 
 import httpx
@@ -10,10 +10,13 @@ from httpx_sse import EventSource, SSEError
 from carrel.client.errors import ServiceError, UnexpectedAnswer, Unreachable
 from carrel.client.transport import Transport, parse
 from carrel.text import clean_text
-from carrel.wire.completions import Completion, CompletionChunk, CompletionRequest
+from carrel.wire.completions import Completion, CompletionChunk, CompletionRequest, Progress
 
 _PATH = "/v1/agents/completions"
 _EVENT_STREAM = "text/event-stream"
+_FAILED = "The service failed while it answered. Try again."
+
+OnProgress = Callable[[Progress], object]
 
 
 class Completions:
@@ -29,12 +32,14 @@ class Completions:
 
     @asynccontextmanager
     async def stream(
-        self, request: CompletionRequest
+        self, request: CompletionRequest, on_progress: OnProgress | None = None
     ) -> AsyncIterator[AsyncIterator[CompletionChunk]]:
         """The answer's chunks as they are written; leaving closes the connection at once.
 
             async with client.completions.stream(request) as chunks:
                 async for chunk in chunks: ...
+
+        `on_progress` hears of each step before the first word, from services that tell them.
 
         The iterator raises Unreachable if the answer breaks off, and ServiceError if the
         service fails while it answers.
@@ -45,24 +50,32 @@ class Completions:
                 _PATH,
                 body={**request.body(), "stream": True},
                 accept=_EVENT_STREAM,
+                prefer="progress" if on_progress else None,
                 unhurried=True,
             ) as response,
-            aclosing(_chunks(response, self._transport.host)) as chunks,
+            aclosing(_chunks(response, self._transport.host, on_progress)) as chunks,
         ):
             yield chunks
 
 
-async def _chunks(response: httpx.Response, host: str) -> AsyncGenerator[CompletionChunk, None]:
+async def _chunks(
+    response: httpx.Response, host: str, on_progress: OnProgress | None
+) -> AsyncGenerator[CompletionChunk, None]:
     finished = False
     async with aclosing(EventSource(response).aiter_sse()) as events:
         try:
             async for event in events:
                 if event.data == "[DONE]":
                     return
-                if event.data:
+                if event.event == "progress":
+                    if on_progress is not None:
+                        on_progress(parse(Progress, event.data, f"POST {_PATH}"))
+                elif event.data:
                     chunk = _chunk(event.data, response.status_code)
                     finished = finished or any(choice.finish_reason for choice in chunk.choices)
                     yield chunk
+                    if any(choice.finish_reason == "error" for choice in chunk.choices):
+                        raise ServiceError(_FAILED, response.status_code)
         except SSEError:
             raise UnexpectedAnswer(f"{host} did not answer with a stream.") from None
     # Some services leave the last [DONE] out.
@@ -71,12 +84,21 @@ async def _chunks(response: httpx.Response, host: str) -> AsyncGenerator[Complet
 
 
 def _chunk(data: str, status: int) -> CompletionChunk:
+    """A chunk of the answer.
+
+    Raises:
+        ServiceError: the event is an error, in the interface's shape or in that of others.
+    """
     try:
-        error = json.loads(data).get("error")
-    except (ValueError, AttributeError, RecursionError):
-        error = None
+        said = json.loads(data)
+    except (ValueError, RecursionError):
+        said = None
+    error = said if isinstance(said, dict) and said.get("object") == "error" else None
+    if error is None and isinstance(said, dict):
+        error = said.get("error")
     if error is not None:
         words = error.get("message") if isinstance(error, dict) else error
-        message = clean_text(words) if isinstance(words, str) else "The service failed."
-        raise ServiceError(message, status)
+        sent = error.get("raw_status_code") if isinstance(error, dict) else None
+        message = clean_text(words) if isinstance(words, str) else _FAILED
+        raise ServiceError(message, sent if isinstance(sent, int) else status)
     return parse(CompletionChunk, data, f"POST {_PATH}")

@@ -7,6 +7,7 @@ from typing import Literal
 
 from carrel.client.downloads import save
 from carrel.client.paging import PAGE, every
+from carrel.client.sending import largest, send
 from carrel.client.transport import Transport, path_of
 from carrel.client.uploads import MultipartBody, Progress, UploadSource
 from carrel.wire.documents import (
@@ -63,6 +64,10 @@ class Documents:
 
         return every(page, lambda document: document.id)
 
+    async def largest(self) -> int | None:
+        """The largest document, in bytes; None if the service does not tell."""
+        return await largest(self._transport, "document_bytes")
+
     async def upload(
         self, library_id: str, source: UploadSource, *, on_progress: Progress | None = None
     ) -> Document:
@@ -71,15 +76,11 @@ class Documents:
         If the library has the same content already, that document is the answer.
 
         Raises:
+            TooLarge: it is larger than the service takes.
             UnreadableFile: there is no such file, or it changed meanwhile.
         """
-        return await self._transport.call(
-            Document,
-            "POST",
-            path_of(_DOCUMENTS, library_id),
-            upload=MultipartBody(source, on_progress=on_progress),
-            unhurried=True,
-        )
+        body, path = MultipartBody(source, on_progress=on_progress), path_of(_DOCUMENTS, library_id)
+        return await send(self._transport, Document, path, body, "document_bytes")
 
     async def get(self, library_id: str, document_id: str) -> Document:
         """One document's particulars."""

@@ -1,4 +1,4 @@
-"""Downloads: an answer's bytes into a file that is there whole or not at all."""
+"""Downloads: a response body into a file, atomically."""
 
 import asyncio
 import secrets
@@ -30,6 +30,6 @@ async def save(response: httpx.Response, to: Path, on_progress: Progress | None 
 
 def _length(response: httpx.Response) -> int | None:
     length = response.headers.get("content-length", "")
-    # The length of a compressed body says nothing about the file.
+    # The length of a compressed body is not that of the file.
     known = length.isascii() and length.isdigit() and "content-encoding" not in response.headers
     return int(length) if known else None

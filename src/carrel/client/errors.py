@@ -21,6 +21,10 @@ class UnreadableFile(ClientError):
     """A file to upload is missing, unreadable, or changed meanwhile."""
 
 
+class TooLarge(ClientError):
+    """A file is larger than the service takes; nothing of it was sent."""
+
+
 class ServiceError(ClientError):
     """The service refused a request or failed at it."""
 

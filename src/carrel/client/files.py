@@ -7,6 +7,7 @@ from pathlib import Path
 
 from carrel.client.downloads import save
 from carrel.client.paging import PAGE, every
+from carrel.client.sending import send
 from carrel.client.transport import Transport, path_of
 from carrel.client.uploads import CHUNK, MultipartBody, Progress, UploadSource
 from carrel.wire.files import (
@@ -71,11 +72,12 @@ class Files:
         """Stores a file, read from disk while it is sent.
 
         Raises:
+            TooLarge: it is larger than the service takes.
             UnreadableFile: there is no such file, or it changed meanwhile.
         """
         fields = FileUpload(purpose=purpose).body()
         body = MultipartBody(source, {k: str(v) for k, v in fields.items()}, on_progress)
-        return await self._transport.call(File, "POST", "/v1/files", upload=body, unhurried=True)
+        return await send(self._transport, File, "/v1/files", body, "file_bytes")
 
     async def get(self, file_id: str) -> RetrievedFile:
         """One file's particulars."""

@@ -1,4 +1,4 @@
-"""Whole lists of a service, however many pages they have."""
+"""Complete lists of a service, across pages."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from itertools import count
@@ -7,13 +7,13 @@ from typing import TypeVar
 T = TypeVar("T")
 
 PAGE = 100
-"""How many things a page has."""
+"""Items per page."""
 
 
 async def every(
     page: Callable[[int], Awaitable[Sequence[T]]], key: Callable[[T], object]
 ) -> AsyncIterator[T]:
-    """What all pages have, each page asked for by its number from 0; `key` tells things apart."""
+    """The items of all pages, requested by number from 0; `key` identifies an item."""
     seen: set[object] = set()
     for number in count():
         items = await page(number)
@@ -21,6 +21,6 @@ async def every(
         for item in fresh:
             seen.add(key(item))
             yield item
-        # A service that knows no pages answers the same list again.
+        # A service without paging answers the same list again.
         if len(items) < PAGE or not fresh:
             return

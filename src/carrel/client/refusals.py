@@ -1,4 +1,4 @@
-"""What a refused request says to a person: status and body of an answer in plain English."""
+"""Error responses in plain English."""
 
 import json
 import socket
@@ -12,11 +12,11 @@ from carrel.client.errors import Invalid, NotFound, ServiceError, Unauthorized
 from carrel.text import clean_json
 
 _LONGEST = 500
-"""Characters of a service's own words that are passed on."""
+"""Maximum characters of a service's own message."""
 
 
 def refusal(response: httpx.Response, body: bytes, key: str) -> ServiceError:
-    """The error that an unsuccessful answer means. Its words never hold the key."""
+    """The error of an unsuccessful response. Its message never contains the key."""
     parsed = _parsed(body)
     own = _own_words(parsed)
     if key:
@@ -46,7 +46,7 @@ def refusal(response: httpx.Response, body: bytes, key: str) -> ServiceError:
 
 
 def without_connection(host: str, error: httpx.ConnectError) -> str:
-    """Why no connection came about, and what to do."""
+    """The reason a connection failed, and the next step."""
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, socket.gaierror):

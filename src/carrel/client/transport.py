@@ -34,7 +34,7 @@ _Pairs = list[tuple[str, str | int | float | bool | None]]
 
 
 class Options(TypedDict, total=False):
-    """What else a request may carry."""
+    """Further options of a request."""
 
     query: BaseModel | dict[str, Any] | None
     """The set fields become the query; lists repeat their key."""
@@ -42,6 +42,8 @@ class Options(TypedDict, total=False):
     """Sent as JSON."""
     upload: MultipartBody
     accept: str
+    prefer: str | None
+    """How the service should answer if it can, as RFC 7240 has it."""
     unhurried: bool
     """Wait for the answer as long as it takes."""
     keyless: bool
@@ -59,22 +61,31 @@ class Transport:
         transport: httpx.AsyncBaseTransport | None = None,
         on_call: Callable[[Call], None] | None = None,
     ) -> None:
-        try:
-            self._url = httpx.URL(url.rstrip("/"))
-        except httpx.InvalidURL:
-            raise ClientError(f"“{clean_text(url)}” is not an address.") from None
-        self._key = (api_key or "").strip()
-        if not self._key.isascii() or not self._key.isprintable():
-            raise ClientError("The API key holds characters that no key has. Set it again.")
+        self.move(url, api_key)
         self._on_call = on_call
         self._http = httpx.AsyncClient(
             headers={"User-Agent": f"carrel/{version('carrel')}"},
             timeout=timeout,
             limits=_LIMITS,
             transport=transport,
-            # A proxy from the environment must not see what stays on this machine.
+            # Requests to this machine must bypass a proxy from the environment.
             trust_env=self._url.host not in _LOOPBACK,
         )
+
+    def move(self, url: str, api_key: str | None) -> None:
+        """Sends the requests from here on to another address. Those under way go on.
+
+        Raises:
+            ClientError: the address or the key cannot be one.
+        """
+        try:
+            address = httpx.URL(url.rstrip("/"))
+        except httpx.InvalidURL:
+            raise ClientError(f"“{clean_text(url)}” is not an address.") from None
+        key = (api_key or "").strip()
+        if not key.isascii() or not key.isprintable():
+            raise ClientError("The API key holds characters that no key has. Set it again.")
+        self._url, self._key = address, key
 
     @property
     def host(self) -> str:
@@ -96,7 +107,7 @@ class Transport:
         return parse(answer, received, f"{method} {path}")
 
     async def send(self, method: str, path: str, **options: Unpack[Options]) -> None:
-        """Sends one request whose answer's body does not matter."""
+        """Sends one request and discards the response body."""
         async with self.open(method, path, **options) as response:
             await response.aread()
 
@@ -108,6 +119,8 @@ class Transport:
         headers = {"Accept": options.get("accept", "application/json")}
         if self._key and not options.get("keyless"):
             headers["Authorization"] = f"Bearer {self._key}"
+        if prefer := options.get("prefer"):
+            headers["Prefer"] = prefer
         upload = options.get("upload")
         if upload is not None:
             headers |= upload.headers
@@ -151,6 +164,8 @@ class Transport:
         response: httpx.Response | None = None
         try:
             with _in_words(_host(request.url)):
+                if self._http.is_closed:
+                    raise Unreachable("The connection was closed.")
                 response = await self._http.send(
                     request, stream=True, follow_redirects=follow_redirects
                 )
@@ -239,7 +254,7 @@ def _parameters(query: BaseModel | dict[str, Any] | None) -> _Pairs:
 
 
 async def _beginning(response: httpx.Response) -> bytes:
-    """An error's body, but not the whole of an endless one."""
+    """An error's body, up to a limit."""
     received = bytearray()
     try:
         async for chunk in response.aiter_bytes():

@@ -11,13 +11,13 @@ from pathlib import Path
 from carrel.client.errors import UnreadableFile
 
 CHUNK = 1 << 18
-"""Bytes that are read, sent and written at a time."""
+"""Bytes per read and write."""
 
 UploadSource = Path | tuple[str, int, AsyncIterable[bytes]]
-"""What to upload: a file, or a name, a size in bytes and the bytes themselves."""
+"""The source of an upload: a path, or a name, a size in bytes and an iterable of bytes."""
 
 Progress = Callable[[int, int | None], None]
-"""Told how many bytes are through, and of how many if that is known."""
+"""Called with the bytes transferred and the total, if known."""
 
 
 class Meter:
@@ -30,7 +30,7 @@ class Meter:
         self._next = 0.0
 
     def add(self, count: int) -> None:
-        """More bytes are through."""
+        """Counts transferred bytes."""
         self._done += count
         now = time.monotonic()
         if self._report is not None and (now >= self._next or self._done == self._total):
@@ -52,11 +52,11 @@ class MultipartBody:
             UnreadableFile: the path is not a file that can be read.
         """
         if isinstance(source, Path):
-            self.name, self._size = source.name, _size(source)
-            self._content: AsyncIterable[bytes] = _read(source, self._size)
+            self.name, self.size = source.name, _size(source)
+            self._content: AsyncIterable[bytes] = _read(source, self.size)
         else:
-            self.name, self._size, self._content = source
-        self._meter = Meter(self._size, on_progress)
+            self.name, self.size, self._content = source
+        self._meter = Meter(self.size, on_progress)
         boundary = secrets.token_hex(16)
         head = "".join(
             f'--{boundary}\r\nContent-Disposition: form-data; name="{_quoted(name)}"'
@@ -68,12 +68,12 @@ class MultipartBody:
             f'--{boundary}\r\nContent-Disposition: form-data; name="file"; '
             f'filename="{_quoted(self.name)}"\r\nContent-Type: {kind}\r\n\r\n'
         )
-        # A file name that is not UTF-8 on disk has no right form here; question marks do.
+        # A file name that is not UTF-8 has no valid form here; use question marks.
         self._head = head.encode("utf-8", "replace")
         self._tail = f"\r\n--{boundary}--\r\n".encode()
         self.headers = {
             "Content-Type": f"multipart/form-data; boundary={boundary}",
-            "Content-Length": str(len(self._head) + self._size + len(self._tail)),
+            "Content-Length": str(len(self._head) + self.size + len(self._tail)),
         }
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
@@ -81,11 +81,11 @@ class MultipartBody:
         sent = 0
         async for chunk in self._content:
             sent += len(chunk)
-            if sent > self._size:
+            if sent > self.size:
                 break
             yield chunk
             self._meter.add(len(chunk))
-        if sent != self._size:
+        if sent != self.size:
             raise UnreadableFile(f"{self.name} changed while it was sent. Try again.")
         yield self._tail
 

@@ -1,7 +1,8 @@
 """The local server as seen from outside: found, started, held by a lease."""
 
 from carrel.local.address import Address, find
-from carrel.local.errors import LocalError
+from carrel.local.errors import LocalError, NotInstalled
+from carrel.local.installed import require_server
 from carrel.local.lease import Lease
 from carrel.local.models import ModelServer, find_model_servers, use_model_server
 from carrel.local.start import ensure
@@ -11,8 +12,10 @@ __all__ = [
     "Lease",
     "LocalError",
     "ModelServer",
+    "NotInstalled",
     "ensure",
     "find",
     "find_model_servers",
+    "require_server",
     "use_model_server",
 ]

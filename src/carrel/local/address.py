@@ -1,4 +1,4 @@
-"""Where a running local server answers."""
+"""The address of a running local server."""
 
 import json
 import os
@@ -21,14 +21,14 @@ class Address:
 async def find(data: Path) -> Address | None:
     """The server that runs on a data folder; None if none answers.
 
-    What a killed server left behind is not believed.
+    The file of a killed server is ignored.
     """
     try:
         said = json.loads((data / "server.json").read_text("utf-8"))
         address, pid = Address(str(said["url"]), str(said["api_key"])), int(said["pid"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    # A dead server's port may belong to anybody by now.
+    # A dead server's port may belong to another program by now.
     return address if _alive(pid) and await _answers(address.url) else None
 
 
@@ -47,7 +47,7 @@ async def _answers(url: str) -> bool:
 
 def _alive(pid: int) -> bool:
     if sys.platform == "win32":
-        return True  # there is no harmless way to ask; the port must do
+        return True  # no harmless way to ask; the port must suffice
     if pid <= 0:
         return False
     try:

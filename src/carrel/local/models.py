@@ -12,7 +12,7 @@ from carrel.settings import save_setting
 from carrel.text import clean_text
 
 SHOWN = 50
-"""How many of a server's models are named."""
+"""Maximum number of models listed per server."""
 
 
 @dataclass(frozen=True)
@@ -38,14 +38,14 @@ async def _ask(http: httpx.AsyncClient, name: str, url: str) -> ModelServer | No
             clean_text(str(model["id"])) for model in answer.raise_for_status().json()["data"]
         ]
     except (httpx.HTTPError, httpx.InvalidURL, ValueError, KeyError, TypeError):
-        return None  # nobody is there, or somebody else
+        return None  # no server, or another kind of server
     return ModelServer(name, url, tuple(models[:SHOWN])) if models else None
 
 
 def use_model_server(data: Path, url: str | None) -> None:
-    """Has the local server ask this address instead of the built-in model; None: the built-in one.
+    """Makes the local server use the model at this address; None: the built-in one.
 
-    It is written into the data folder's settings, which the server watches.
+    Writes the data folder's settings, which the server watches.
 
     Raises:
         ConfigError: the settings cannot be changed.

@@ -13,12 +13,13 @@ from pathlib import Path
 from carrel.config import folders
 from carrel.local.address import Address, find
 from carrel.local.errors import LocalError
+from carrel.local.installed import require_server
 from carrel.text import clean_text
 
 _PATIENCE = 60.0
-"""Seconds until a start counts as failed; the first one after an install compiles much."""
+"""Start time-out in seconds; the first start after an install compiles bytecode."""
 _EXIT_IN_USE = 3
-"""What `carrel serve` ends with when another server has the data folder."""
+"""Exit code of `carrel serve` if another server has the data folder."""
 _LOG_BYTES = 1_000_000
 
 
@@ -28,10 +29,11 @@ async def ensure(
     """The server on a data folder (without one, of the profile `local`), started if need be.
 
     It is a process of its own that outlives this one and stops when no lease holds it.
-    Any number of processes may ask at once: one server comes of it. `on_start` is called
+    Concurrent calls of any number of processes start one server. `on_start` is called
     when none was found.
 
     Raises:
+        NotInstalled: it does not run, and cannot be started.
         LocalError: it did not start; the message has the last line of its log.
     """
     data = (data or folders().server).absolute()
@@ -41,6 +43,7 @@ async def ensure(
         if address := await find(data):
             return replace(address, started=start is not None)
         if start is None:
+            require_server()
             if on_start is not None:
                 on_start()
                 on_start = None
@@ -52,7 +55,7 @@ async def ensure(
             start.process.terminate()
             raise LocalError(start.complaint(f"did not answer within {_PATIENCE:.0f} s"))
         if code == _EXIT_IN_USE:
-            # The other server is starting, and will be found; or stopping, and then it is our turn.
+            # The other server is starting, and will be found, or stopping: then start ours.
             start = None
             await asyncio.sleep(0.25)
         await asyncio.sleep(0.05)
@@ -76,11 +79,11 @@ class _Start:
                 "The server of this machine cannot be started: "
                 f"{error.filename or sys.executable}: {error.strerror}."
             ) from None
-        # Waited for in a thread, so that a server that ends under a long session leaves no zombie.
+        # Reaped in a thread: a server that ends during a long session leaves no zombie.
         threading.Thread(target=self.process.wait, name="local-server", daemon=True).start()
 
     def complaint(self, what: str) -> str:
-        """What happened, the last line of the log, and where the rest of it is."""
+        """The failure, the last line of the log, and the log's path."""
         try:
             with self.log.open("rb") as log:
                 log.seek(self._from)
@@ -92,7 +95,7 @@ class _Start:
 
 
 def _detached(data: Path, output: int) -> "subprocess.Popen[bytes]":
-    # -P: what lies in the current folder is never imported in place of the server's parts.
+    # -P: modules in the current folder must not shadow the server's.
     command = [sys.executable, "-P", "-m", "carrel", "serve", "--data", str(data)]
     command += ["--port", "0", "--until-unused"]
     keys = ("CARREL_API_KEY", "MISTRAL_API_KEY")

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Sequence
+from pathlib import PurePath
 from typing import Any
 
 from carrel.notebook.assets import module, style
@@ -40,7 +41,9 @@ class ActivityPanel(Panel):
         }
 
     def _table(self) -> tuple[Sequence[str], Sequence[Sequence[Cell]]]:
-        return _HEAD, [row["cells"] for row in self.state["rows"]]
+        # A rate and a time do not stay true; a folder and a failure may name paths and addresses.
+        rows = [row["cells"][:4] for row in self.state["rows"]]
+        return _HEAD[:4], [[kind, _last(name), *rest] for kind, name, *rest in rows]
 
     @intent
     async def _on_cancel(self, id: str) -> None:
@@ -57,6 +60,11 @@ class ActivityPanel(Panel):
     @intent
     async def _on_dismiss_all(self) -> None:
         self._store.activity.dismiss_all()
+
+
+def _last(name: Cell) -> Cell:
+    path = PurePath(str(name))
+    return path.name if path.is_absolute() else name
 
 
 def _cells(row: ActivityRow) -> list[Cell]:

@@ -2,15 +2,18 @@
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from html import escape
 from typing import Any
 
 from carrel.notebook.agent_fields import AgentFields
 from carrel.notebook.assets import module, style
 from carrel.notebook.compare import ComparePanel
+from carrel.notebook.html import moment, table
 from carrel.notebook.panel import Cell, Json, Panel, badge_json, finish, intent, problem_json
 from carrel.notebook.trial import Trial
 from carrel.store.agents import AgentsService, AgentsState
 from carrel.store.drafts import Draft
+from carrel.store.handle import Handle
 from carrel.store.problem import Problem, ProblemError
 from carrel.store.selectors.agents import (
     ChangeRow,
@@ -58,15 +61,13 @@ class AgentPanel(Panel):
         self._single = agents is not None
         self._open: dict[str, Draft] = {}
         self._trial: Trial | None = None
+        self._begun_trials = 0
         super().__init__(store, **options)
         self._follow(self._agents.slice, store.libraries.slice)
         if agents is not None:
-            self._watches.append(lambda: self._end(agents))
+            self._watches.append(lambda: store.let_go(agents))
         if not self._agents.slice.value.loaded:
             self._loading = self._agents.load()
-
-    def _end(self, agents: AgentsService) -> None:
-        self._store.loop.run(agents.close())
 
     def close(self) -> None:
         """Ends the panel and the trial in it."""
@@ -121,14 +122,33 @@ class AgentPanel(Panel):
                 for row in new_agent_rows(state, now)
             ],
             "models": list(session.models),
-            "libraries": [{"id": id, "name": name} for id, name in self._libraries().items()],
             "loading": state.loading,
             "read_only": session.read_only,
             "problem": problem_json(state.error),
         }
 
+    def _loads(self) -> Sequence[Handle[Any]]:
+        return () if self._agents.slice.value.loading else (self._agents.load(),)
+
     def _table(self) -> tuple[Sequence[str], Sequence[Sequence[Cell]]]:
-        return _HEAD, [row["cells"] for row in self.state["versions"]]
+        state = self._agents.slice.value
+        dates = {str(one.version): moment(one.updated_at) for one in state.versions}
+        rows = []
+        for row in self.state["versions"]:
+            name, status, _, note = row["cells"]
+            rows.append([name, status, dates.get(row["id"], "not saved"), note])
+        return _HEAD, rows
+
+    async def draw_still(self) -> str:
+        """The agents by name, and the selected one: its versions, its instructions."""
+        state, agent = self.state, self.selected
+        names = ", ".join(one["name"] for one in state["agents"])
+        parts = [] if self._single or not names else [f"<p>Agents: {escape(names)}</p>"]
+        parts.append(table(state["title"] or self._title, *self._table()))
+        if agent is not None:
+            facts = [("Model", agent.model), ("Instructions", agent.instructions)]
+            parts.append(table("Active version", ("Field", "Value"), facts))
+        return "".join(parts)
 
     def _libraries(self) -> Mapping[str, str]:
         return {one.id: one.name for one in self._store.libraries.slice.value.items}
@@ -149,10 +169,12 @@ class AgentPanel(Panel):
     # which version answers
 
     @intent
-    async def _on_preview(self, version: int) -> Json:
-        """What making a version active would change."""
-        agent = self._chosen()
-        other = next(one for one in self.versions if one.version == version)
+    async def _on_preview(self, agent: str, version: int) -> Json:
+        """The changes that making a version active would bring."""
+        return self._preview(self._shown(agent), version)
+
+    def _preview(self, agent: Agent, version: int) -> Json:
+        other = self._version(version)
         rows = changed_rows(compare_agents(agent, other), self._libraries())
         return {
             "title": f"Make {version_name(version)} of {agent.name} active?",
@@ -161,44 +183,55 @@ class AgentPanel(Panel):
         }
 
     @intent
-    async def _on_make_active(self, version: int) -> None:
-        await finish(self._agents.switch(self._chosen().id, version))
+    async def _on_make_active(self, agent: str, version: int) -> None:
+        await finish(self._agents.switch(agent, version))
 
     @intent
-    async def _on_roll_back(self) -> None:
-        await finish(self._agents.roll_back(self._chosen().id))
+    async def _on_roll_back(self, agent: str) -> None:
+        await finish(self._agents.roll_back(agent))
 
     @intent
-    async def _on_alias(self, alias: str, version: int | None) -> None:
-        agent = self._chosen()
+    async def _on_alias(self, agent: str, alias: str, version: int | None) -> None:
         if version is None:
-            await finish(self._agents.remove_alias(agent.id, alias))
+            await finish(self._agents.remove_alias(agent, alias))
         else:
-            await finish(self._agents.set_alias(agent.id, alias, version))
+            await finish(self._agents.set_alias(agent, alias, version))
 
     @intent
-    async def _on_delete(self) -> None:
-        await finish(self._agents.delete(self._chosen().id))
+    async def _on_delete(self, agent: str) -> None:
+        await finish(self._agents.delete(agent))
 
     # drafts
 
     @intent
-    async def _on_begin(self, start: str, version: int | None = None) -> Json:
+    async def _on_begin(
+        self, start: str, agent: str | None = None, version: int | None = None
+    ) -> Json:
         """A draft for the form: `blank`, a `copy` or an `edit` of a version, or a kept one."""
+        if not self._store.libraries.slice.value.loaded:
+            await finish(self._store.libraries.load())
         state = self._agents.slice.value
-        draft = self._begun(state, start, version)
+        draft = self._begun(state, start, agent, version)
         self._open[draft.id] = draft
         title = "New agent" if draft.agent_id is None else f"Edit {draft.name}"
-        return {"draft": draft.id, "title": title, "fields": AgentFields.of(draft).model_dump()}
+        return {
+            "draft": draft.id,
+            "title": title,
+            "fields": AgentFields.of(draft).model_dump(),
+            "libraries": [{"id": id, "name": name} for id, name in self._libraries().items()],
+        }
 
-    def _begun(self, state: AgentsState, start: str, version: int | None) -> Draft:
+    def _begun(
+        self, state: AgentsState, start: str, agent: str | None, version: int | None
+    ) -> Draft:
         if start == "blank":
             models = self._store.session.slice.value.models
             return Draft.blank(models[0] if models else "")
         kept = next((draft for draft in state.drafts if draft.id == start), None)
         if kept is not None:
             return kept
-        of = next((one for one in state.versions if one.version == version), self._chosen())
+        shown = self._shown(agent)
+        of = next((one for one in state.versions if one.version == version), shown)
         return Draft.copy_of(of) if start == "copy" else state.draft or Draft.of(of)
 
     @intent
@@ -231,21 +264,24 @@ class AgentPanel(Panel):
     @intent
     async def _on_save(self, draft: str) -> None:
         await finish(self._agents.save(self._filled(draft)))
-        self._open.pop(draft, None)
-        self._end_trial()
+        self._leave(draft)
 
     @intent
     async def _on_drop(self, draft: str) -> None:
         await finish(self._agents.drop(draft))
-        self._open.pop(draft, None)
-        self._end_trial()
+        self._leave(draft)
 
     @intent
     async def _on_try(self, draft: str, fields: AgentFields | None = None) -> None:
         """Opens a chat with a draft, beside one with the active version."""
         filled = self._filled(draft, fields)
         await finish(self._agents.keep(filled))
+        self._begun_trials += 1
+        begun = self._begun_trials
         trial = await Trial.begin(self._store, filled)
+        if self._closed or begun != self._begun_trials:
+            trial.close()  # the panel has gone, or another draft is tried by now
+            return
         self._end_trial()
         self._trial = trial
         self.refresh()
@@ -255,17 +291,22 @@ class AgentPanel(Panel):
         self._end_trial()
         self.refresh()
 
+    def _leave(self, draft: str) -> None:
+        """Forgets a draft that is saved or dropped; the trial of another one goes on."""
+        self._open.pop(draft, None)
+        if self._trial is not None and self._trial.draft == draft:
+            self._end_trial()
+
     def _end_trial(self) -> None:
         if self._trial is not None:
             self._trial.close()
         self._trial = None
 
     @intent
-    async def _on_chat(self, version: int) -> None:
+    async def _on_chat(self, agent: str, version: int) -> None:
         """Opens a chat with a version."""
-        agent = self._chosen()
-        pinned = None if version == agent.version else version
-        await finish(self._store.chat.new(agent.id, pinned))
+        pinned = None if version == self._shown(agent).version else version
+        await finish(self._store.chat.new(agent, pinned))
 
     def _filled(self, draft_id: str, fields: AgentFields | None = None) -> Draft:
         kept = (draft for draft in self._agents.slice.value.drafts if draft.id == draft_id)
@@ -274,11 +315,20 @@ class AgentPanel(Panel):
             raise ProblemError(Problem("This draft is gone", "", "Begin again with Edit."))
         return fields.onto(draft) if fields else draft
 
-    def _chosen(self) -> Agent:
+    def _shown(self, agent_id: str | None) -> Agent:
+        """The agent that the view showed, if it is still the selected one."""
         agent = self.selected
-        if agent is None:
-            raise ProblemError(Problem("No agent selected", "", "Choose one at the left."))
+        if agent is None or agent.id != agent_id:
+            raise ProblemError(
+                Problem("Another agent is selected by now", "", "Choose it at the left again.")
+            )
         return agent
+
+    def _version(self, version: int) -> Agent:
+        found = next((one for one in self.versions if one.version == version), None)
+        if found is None:
+            raise ProblemError(Problem(f"There is no {version_name(version)} any more", ""))
+        return found
 
 
 def _empty(loaded: bool) -> str:

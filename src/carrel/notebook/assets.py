@@ -32,5 +32,10 @@ def style(panel: str) -> str:
     return _joined(panel, "css")
 
 
+def still_style() -> str:
+    """The style sheet of a panel's static page."""
+    return _text("still.css")
+
+
 def _joined(panel: str, kind: str) -> str:
     return "\n".join(_text(f"{name}.{kind}") for name in ("_shared", *PARTS.get(panel, ()), panel))

@@ -27,13 +27,11 @@ from carrel.notebook.names import agents, libraries, named
 from carrel.notebook.panel import Json, Panel, no_option
 from carrel.notebook.results import Answer, Reading, Synced
 from carrel.notebook.together import Together
-from carrel.notebook.waits import all_processed, processed, read
+from carrel.notebook.waits import all_processed, processed, reached, read
 from carrel.notebook.workbench import Workbench
-from carrel.store.agents import AgentsService
 from carrel.store.chat import ChatService
-from carrel.store.documents import DocumentsService, Source
+from carrel.store.documents import LARGE, Source
 from carrel.store.drafts import Draft, complaints
-from carrel.store.libraries import LibrariesService
 from carrel.store.loop import OwnerLoop
 from carrel.store.problem import Problem, ProblemError
 from carrel.store.samples import AGENT
@@ -134,21 +132,23 @@ class Bench:
     def library(self, library: str | Library, **options: Any) -> LibraryPanel:
         """A panel of one library, by name or id: documents, upload, search."""
         store, chosen = self._store, self._library(library)
-        service = LibrariesService(store.loop, store.session, store.activity, store.notifications)
-        done(service.select(chosen.id))
-        done(service.load())
-        self._together.join(service)
-        return self._kept(LibraryPanel(store, service, **options))
+        service = store.another_libraries()
+        done(self._store, service.select(chosen.id))
+        done(self._store, service.load())
+        panel = LibraryPanel(store, service, **options)
+        leave = self._together.join(service, rests=lambda: panel.rests)
+        return self._kept(panel.at_end(leave))
 
     @checked
     def agent(self, agent: str | Agent, **options: Any) -> AgentPanel:
         """A panel of one agent, by name or id: versions, what differs, make active, edit."""
         store, chosen = self._store, self._agent(agent)
-        service = AgentsService(store.loop, store.session, store.notifications)
-        done(service.select(chosen.id))
-        done(service.load())
-        self._together.join(service)
-        return self._kept(AgentPanel(store, service, **options))
+        service = store.another_agents()
+        done(self._store, service.select(chosen.id))
+        done(self._store, service.load())
+        panel = AgentPanel(store, service, **options)
+        leave = self._together.join(service, rests=lambda: panel.rests)
+        return self._kept(panel.at_end(leave))
 
     @overload
     def chat(
@@ -187,7 +187,7 @@ class Bench:
     ) -> ChatService:
         """A chat of its own with an agent."""
         service = self._store.another_chat(saved=saved)
-        done(service.new(agent.id, version))
+        done(self._store, service.new(agent.id, version))
         return service
 
     def tool(self, function: F) -> F:
@@ -211,17 +211,25 @@ class Bench:
     @checked
     def upload(self, path: str | Path, *, timeout: float | None = None) -> File:
         """Uploads a file."""
-        return done(self._store.files.upload(Path(path)), timeout)
+        return done(self._store, self._store.files.upload(Path(path)), timeout)
 
     @checked
-    def ocr(self, document: str | Path | File, *, timeout: float | None = None) -> Reading:
-        """Reads a document: a path, which is uploaded first, or a file that is there already."""
+    def ocr(
+        self,
+        document: str | Path | File,
+        *,
+        max_pages: int = LARGE,
+        timeout: float | None = None,
+    ) -> Reading:
+        """Reads a document: a path, which is uploaded first, or a file that is there already.
+
+        A hosted service bills its pages: a document with more unread ones than `max_pages` is an
+        error that gives their number.
+        """
         file = document if isinstance(document, File) else self.upload(document, timeout=timeout)
-        service = DocumentsService(
-            self._store.loop, self._store.session, self._store.activity, self._store.renderer
-        )
+        service = self._store.another_document()
         source = Source("file", file.id, file.filename)
-        pages = done(self._store.loop.run(read(service, self._store.activity, source)), timeout)
+        pages = self._run(read(self._store, service, source, max_pages), timeout)
         return Reading(
             file.filename,
             pages,
@@ -231,7 +239,7 @@ class Bench:
     @checked
     def create_library(self, name: str, description: str | None = None) -> Library:
         """Makes a library."""
-        return done(self._store.libraries.create(name, description))
+        return done(self._store, self._store.libraries.create(name, description))
 
     @checked
     def add(
@@ -245,6 +253,7 @@ class Bench:
         """Adds a path or a file to a library and waits until it is ready to be searched."""
         libraries, library_id = self._store.libraries, self._library(library).id
         added = done(
+            self._store,
             libraries.add_file(library_id, document.id)
             if isinstance(document, File)
             else libraries.upload(library_id, Path(document)),
@@ -261,6 +270,7 @@ class Bench:
         delete: bool = False,
         include: Sequence[str] = (),
         exclude: Sequence[str] = (),
+        max_delete: int | None = None,
         wait: bool = True,
         timeout: float | None = None,
     ) -> Synced:
@@ -268,11 +278,13 @@ class Bench:
 
         It waits until every document of the library is processed; one that fails says so in the
         library. `delete`: what was deleted in the folder goes from the library too. `include`
-        and `exclude` are patterns as in `.gitignore`.
+        and `exclude` are patterns as in `.gitignore`. More than `max_delete` deletions, by
+        default half of the documents that the folder brought, are an error before anything is done.
         """
         library_id, path = self._library(library).id, Path(folder).expanduser().resolve()
         sync = self._store.sync
-        done(sync.sync(library_id, path, delete, include, exclude), timeout)
+        handle = sync.sync(library_id, path, delete, include, exclude, max_delete=max_delete)
+        done(self._store, handle, timeout)
         if wait:
             self._run(all_processed(self._store, library_id), timeout)
         (state,) = (each for each in sync.slice.value.of(library_id) if each.path == path)
@@ -291,12 +303,12 @@ class Bench:
     @checked
     def create_agent(self, name: str, **fields: Unpack[AgentOptions]) -> Agent:
         """Makes an agent; without a model it gets the service's first."""
-        done(self._store.session.ready())
+        self._run(reached(self._store))
         models = self._store.session.slice.value.models
         blank = Draft.blank(models[0] if models else "").changed(name=name)
         with _in_words():
             made = self._changed(blank, **fields).create()
-        return done(self._store.agents.create(made))
+        return done(self._store, self._store.agents.create(made))
 
     @checked
     def edit_agent(self, agent: str | Agent, **fields: Unpack[AgentOptions]) -> Agent:
@@ -308,7 +320,7 @@ class Bench:
             raise BenchError(
                 Problem("Nothing changed", "The agent is as it was.", "Give a field that differs.")
             )
-        return done(self._store.agents.update(old.id, change))
+        return done(self._store, self._store.agents.update(old.id, change))
 
     @checked
     def ask(
@@ -325,13 +337,16 @@ class Bench:
         """
         asked = self._agent(agent)
         service = self._begun(asked, version, saved=False)
-        done(service.send(text), timeout)
-        return last_answer(service.slice.value)
+        try:
+            done(self._store, service.send(text), timeout)
+            return last_answer(service.slice.value)
+        finally:
+            self._store.let_go(service)
 
     @checked
     def sample(self, *, timeout: float | None = None) -> Answer:
         """Plays the shipped sample: reads it, searches it in a library, asks an agent about it."""
-        done(self._store.sample.play(), timeout)
+        done(self._store, self._store.sample.play(), timeout)
         turn = self._store.sample.slice.value.answer
         assert turn is not None, "it was played to its end"
         return as_answer(AGENT, turn)
@@ -355,13 +370,16 @@ class Bench:
             return "<Bench, closed>"
         return f"<Bench {header(self._store.session.slice.value)}>"
 
+    def _ipython_display_(self) -> None:
+        self._workbench._ipython_display_()
+
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[Json, Json] | None:
         return self._workbench._repr_mimebundle_(**kwargs)
 
     # how the calls wait
 
     def _run(self, coroutine: Coroutine[Any, Any, T], timeout: float | None = None) -> T:
-        return done(self._store.loop.run(coroutine), timeout)
+        return done(self._store, self._store.loop.run(coroutine), timeout)
 
     def _library(self, library: str | Library) -> Library:
         if isinstance(library, Library):

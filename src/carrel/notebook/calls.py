@@ -1,7 +1,10 @@
 """Calls from code: they wait for their result, and what goes wrong is an error in words."""
 
+import contextlib
 import functools
 import inspect
+import math
+import time
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
@@ -13,6 +16,7 @@ from carrel.store.conversation import Turn
 from carrel.store.handle import Handle
 from carrel.store.problem import Problem
 from carrel.store.selectors.chat import call_words
+from carrel.store.session import SessionState
 from carrel.store.store import Store
 from carrel.wire.completions import Usage
 
@@ -20,26 +24,61 @@ T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def done(handle: Handle[T], timeout: float | None = None) -> T:
+UNREACHED = 20.0
+"""Seconds without an answer of the service after which a call is given up."""
+
+LOOK = 0.5
+"""Seconds between two looks at the connection."""
+
+
+def done(store: Store, handle: Handle[T], timeout: float | None = None) -> T:
     """The action's result.
 
     Raises:
-        BenchError: it failed, was stopped, or took longer than `timeout` seconds.
+        BenchError: it failed, was stopped, took longer than `timeout` seconds, or the service
+            was out of reach for UNREACHED seconds.
     """
-    try:
-        result = handle.result(timeout)
-    except (KeyboardInterrupt, TimeoutError) as error:
-        handle.cancel()
-        if isinstance(error, KeyboardInterrupt):
-            raise
-        raise BenchError(
-            Problem("It took too long", f"It was stopped after {timeout:g} seconds.")
-        ) from None
+    result = ended(store, handle, timeout)
     if handle.error is not None:
         raise BenchError(handle.error)
     if handle.outcome == "cancelled":
         raise BenchError(Problem("It was stopped", "", "Run the cell again to start anew."))
     return result  # type: ignore[return-value]  # None only where T has it
+
+
+def ended(store: Store, handle: Handle[T], timeout: float | None = None) -> T | None:
+    """Waits for the end of what runs on the store's loop; gives its result.
+
+    Raises:
+        BenchError: it took longer than `timeout` seconds, or the service was out of reach for
+            UNREACHED seconds.
+    """
+    began = time.time()
+    deadline = math.inf if timeout is None else began + timeout
+    try:
+        while True:
+            now = time.time()
+            with contextlib.suppress(TimeoutError):
+                return handle.result(max(0.0, min(LOOK, deadline - now)))
+            if now >= deadline:
+                raise BenchError(
+                    Problem("It took too long", f"It was stopped after {timeout:g} seconds.")
+                )
+            _check_reached(store.session.slice.value, began, now)
+    except BaseException:
+        handle.cancel()
+        raise
+
+
+def _check_reached(session: SessionState, began: float, now: float) -> None:
+    if session.connection == "lost" and now - max(session.since, began) >= UNREACHED:
+        raise BenchError(
+            Problem(
+                f"The service of profile {session.profile} does not answer",
+                f"It was tried for {UNREACHED:g} seconds.",
+                "Check its address and that it runs, then run the cell again.",
+            )
+        )
 
 
 def checked(method: F) -> F:

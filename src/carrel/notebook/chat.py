@@ -3,24 +3,27 @@
 import time
 from collections.abc import Sequence
 from functools import lru_cache
+from html import escape
 from typing import Any, Literal
 
 from carrel.notebook.assets import module, style
 from carrel.notebook.calls import done, last_answer
 from carrel.notebook.dropped import DropPanel
-from carrel.notebook.markdown import GrowingText, to_blocks
-from carrel.notebook.panel import Cell, Json, finish, intent, problem_json
+from carrel.notebook.markdown import GrowingText, to_blocks, to_html
+from carrel.notebook.panel import Json, accepted, finish, intent, problem_json
 from carrel.notebook.results import Answer
 from carrel.notebook.uploads import Offer
 from carrel.store.attachments import as_mention
 from carrel.store.chat import ChatService
 from carrel.store.chat_state import ChatState
 from carrel.store.conversation import Attachment
+from carrel.store.handle import Handle
 from carrel.store.parameters import Parameters
 from carrel.store.problem import Problem, ProblemError
 from carrel.store.selectors.boxes import rect_of
 from carrel.store.selectors.chat import (
     SourceRow,
+    TurnRow,
     parameter_words,
     phase_words,
     prompt_title,
@@ -62,11 +65,13 @@ class ChatPanel(DropPanel):
         self._text = GrowingText()
         super().__init__(store, **options)
         self._follow(self._chat.slice, store.agents.slice)
+        if chat is not None:
+            self._watches.append(lambda: store.let_go(chat))
         store.agents.load()
 
     def ask(self, text: str, *, timeout: float | None = None) -> Answer:
         """Asks in this conversation, as typing does, and waits for the answer."""
-        done(self._chat.send(text), timeout)
+        done(self._store, self._chat.send(text), timeout)
         return last_answer(self._chat.slice.value)
 
     def refresh(self) -> None:
@@ -143,6 +148,9 @@ class ChatPanel(DropPanel):
             "problem": problem_json(state.error),
         }
 
+    def _subject(self) -> str | None:
+        return self._chat.slice.value.session_id
+
     def _empty(self) -> str:
         if self._chat.slice.value.session_id is not None:
             return "Ask something."
@@ -151,12 +159,22 @@ class ChatPanel(DropPanel):
             return "No agents yet. Make one in Agents, or run bench.create_agent(…)."
         return "Choose an agent at the left, then New."
 
-    def _table(self) -> tuple[Sequence[str], Sequence[Sequence[Cell]]]:
-        rows = turn_rows(self._chat.slice.value)
-        return ("Who", "Text"), [
-            (row.speaker, "\n".join((row.text, *(f"▸ calls {call}" for call in row.calls))).strip())
-            for row in rows
-        ]
+    def _loads(self) -> Sequence[Handle[Any]]:
+        agents = self._store.agents
+        loading = () if agents.slice.value.loading else (agents.load(),)
+        return loading if self._single else (*loading, self._chat.load_sessions())
+
+    async def draw_still(self) -> str:
+        """The transcript with its sources."""
+        state = self._chat.slice.value
+        rows = turn_rows(state)
+        name = title(state) if state.session_id else ""
+        parts = [f"<p><strong>{escape(name or self._title)}</strong></p>"]
+        return "".join([*parts, *map(_still_turn, rows)]) if rows else parts[0]
+
+    def unsettled(self) -> bool:
+        """Whether an answer is written."""
+        return self._chat.slice.value.phase != "idle"
 
     # Sessions, and who answers
 
@@ -196,12 +214,11 @@ class ChatPanel(DropPanel):
 
     @intent
     async def _on_send(self, text: str) -> None:
-        # The answer and its failure show in the transcript; the view need not wait for them.
         calls = self._chat.slice.value.conversation.open_calls()
         if calls:
-            self._chat.answer_call(calls[0].id, text)
+            accepted(self._chat.answer_call(calls[0].id, text))
         else:
-            self._chat.send(text)
+            accepted(self._chat.send(text))
 
     @intent
     async def _on_retry(self) -> None:
@@ -268,6 +285,14 @@ class ChatPanel(DropPanel):
         )
 
 
+def _still_turn(row: TurnRow) -> str:
+    notes = [f"▸ calls {call}" for call in row.calls] + ([row.note] if row.note else [])
+    about = "".join(f"<p><em>{escape(note)}</em></p>" for note in notes)
+    sources = "".join(f"<li>{escape(source.words)}</li>" for source in row.sources)
+    drawn = f"<p>{escape(row.sources_title)}</p><ul>{sources}</ul>" if sources else ""
+    return f"<p><strong>{escape(row.speaker)}</strong></p>{to_html(row.text)}{about}{drawn}"
+
+
 def _same(old: Sequence[str], new: Sequence[str]) -> int:
     """How many first items two sequences share."""
     pairs = zip(old, new, strict=False)
@@ -329,6 +354,7 @@ def _attachment(one: Attachment) -> Json:
 
 def _parameters(parameters: Parameters) -> dict[str, str]:
     values = {
+        "model": parameters.model,
         "temperature": parameters.temperature,
         "top_p": parameters.top_p,
         "max_tokens": parameters.max_tokens,

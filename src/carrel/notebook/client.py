@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import AbstractAsyncContextManager, contextmanager
 from typing import Any, TypeVar
 
-from carrel.notebook.calls import check_open
+from carrel.notebook.calls import check_open, ended
 from carrel.notebook.errors import BenchError
 from carrel.store.problem import ProblemError
 from carrel.store.store import Store
@@ -112,12 +112,7 @@ def _wait(store: Store, coroutine: Coroutine[Any, Any, T]) -> T:
             failed.append(error)
             return None
 
-    handle = store.loop.run(outcome())
-    try:
-        result = handle.result()
-    except KeyboardInterrupt:
-        handle.cancel()
-        raise
+    result = ended(store, store.loop.run(outcome()))
     if failed and isinstance(failed[0], ProblemError):
         raise BenchError(failed[0].problem) from None
     if failed:

@@ -1,16 +1,14 @@
 """The same questions to several versions of an agent, side by side."""
 
 from collections.abc import Sequence
-from html import escape
 from typing import Any
 
 from carrel.notebook.assets import module, style
 from carrel.notebook.calls import done, last_answer
 from carrel.notebook.chat import ChatPanel
-from carrel.notebook.panel import Json, Panel, intent
+from carrel.notebook.panel import Json, Panel, accepted, intent
 from carrel.notebook.results import Answer
 from carrel.store.chat import ChatService
-from carrel.store.selectors.chat import title
 from carrel.store.store import Store
 
 
@@ -30,11 +28,13 @@ class ComparePanel(Panel):
         )
         super().__init__(store, **{"height": 560, **options})
         self._follow(*(service.slice for service in self._services))
+        for panel in self.chats:
+            panel.put_into(self)
 
     def ask(self, text: str, *, timeout: float | None = None) -> list[Answer]:
         """Asks all of them at once, as typing does, and waits for their answers, in order."""
         for handle in [service.send(text) for service in self._services]:
-            done(handle, timeout)
+            done(self._store, handle, timeout)
         return [last_answer(service.slice.value) for service in self._services]
 
     def _view(self) -> Json:
@@ -49,17 +49,19 @@ class ComparePanel(Panel):
             "problem": None,
         }
 
-    def _fallback(self) -> str:
-        names = " · ".join(title(service.slice.value) for service in self._services)
-        return f"<p><strong>{escape(names)}</strong></p>" + "".join(
-            panel._fallback() for panel in self.chats
-        )
+    async def draw_still(self) -> str:
+        """The chats side by side."""
+        sides = [f"<div>{await panel.draw_still()}</div>" for panel in self.chats]
+        return f'<div class="sides">{"".join(sides)}</div>'
+
+    def unsettled(self) -> bool:
+        """Whether an answer is written."""
+        return any(panel.unsettled() for panel in self.chats)
 
     @intent
     async def _on_send(self, text: str) -> None:
-        # The answers and their failures show in the chats; the view need not wait for them.
-        for service in self._services:
-            service.send(text)
+        for handle in [service.send(text) for service in self._services]:
+            accepted(handle)
 
     @intent
     async def _on_retry(self) -> None:

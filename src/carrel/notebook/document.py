@@ -1,9 +1,15 @@
 """The Document panel."""
 
+import asyncio
+import base64
 import dataclasses
+import io
 import time
+from collections.abc import Sequence
 from html import escape
 from typing import Any
+
+from PIL import Image
 
 from carrel.notebook.assets import module, style
 from carrel.notebook.markdown import to_html
@@ -11,6 +17,7 @@ from carrel.notebook.marked import to_marked_html
 from carrel.notebook.panel import Json, Panel, finish, intent, problem_json
 from carrel.store.documents import DocumentsService, DocumentState, Source
 from carrel.store.export import Format, zipped
+from carrel.store.handle import Handle
 from carrel.store.reader import ReadOptions
 from carrel.store.selectors.boxes import Rect, boxes, lacking, passages
 from carrel.store.selectors.documents import (
@@ -35,6 +42,9 @@ from carrel.wire.ocr import Page
 MAX_WIDTH = 3200
 """Pixels that a view may ask for; beyond that a screen shows no more."""
 
+STILL_WIDTH = 640
+"""Pixels across the page that is saved with the notebook."""
+
 
 class DocumentPanel(Panel):
     """The open document: a page's picture with its boxes beside the text read from it.
@@ -50,6 +60,7 @@ class DocumentPanel(Panel):
         self, store: Store, documents: DocumentsService | None = None, **options: Any
     ) -> None:
         self._documents = documents or store.documents
+        self._pictured: tuple[object, str] = (None, "")
         super().__init__(store, **options)
         self._follow(self._documents.slice)
 
@@ -107,9 +118,38 @@ class DocumentPanel(Panel):
             "problem": problem_json(state.error),
         }
 
-    def _fallback(self) -> str:
-        title = escape(self.state["title"] or self._title)
-        return f"<p><strong>{title}</strong></p>{to_html(self.state['markdown'] or '')}"
+    async def draw_still(self) -> str:
+        """The page's picture beside its text."""
+        name = escape(self.state["title"] or self._title)
+        text = to_html(self.state["markdown"] or "")
+        picture = await self._small_picture()
+        side = f'<img alt="{name}" src="{picture}">' if picture else ""
+        body = f'<div class="sides"><div>{side}</div><div>{text}</div></div>' if side else text
+        return f"<p><strong>{name}</strong></p>{body}"
+
+    async def _small_picture(self) -> str | None:
+        """The current page as the address of a small JPEG that is in the address itself."""
+        state = self._documents.slice.value
+        key = (state.source, state.current)
+        if state.source is None or not self.state["has_picture"]:
+            return None
+        if self._pictured[0] != key:
+            handle = self._documents.picture(state.current, STILL_WIDTH)
+            png = await handle
+            if png is None:
+                return None
+            self._pictured = (key, await asyncio.to_thread(_as_address, png))
+        return self._pictured[1]
+
+    def _loads(self) -> Sequence[Handle[Any]]:
+        state = self._documents.slice.value
+        if state.source is None or state.loading:
+            return ()
+        return (self._documents.open(state.source, state.current),)
+
+    @property
+    def _outdated(self) -> bool:
+        return self._documents.slice.value.error is not None
 
     @intent
     async def _on_go(self, page: int) -> None:
@@ -174,6 +214,13 @@ def _passages(state: DocumentState, page: Page) -> list[Json]:
         }
         for passage in passages(page)
     ]
+
+
+def _as_address(png: bytes) -> str:
+    with Image.open(io.BytesIO(png)) as picture:
+        jpeg = io.BytesIO()
+        picture.convert("RGB").save(jpeg, "JPEG", quality=75)
+    return f"data:image/jpeg;base64,{base64.b64encode(jpeg.getvalue()).decode()}"
 
 
 def _boxes(page: Page) -> list[Json]:

@@ -6,15 +6,18 @@ from typing import Any
 
 from carrel.notebook.assets import module, style
 from carrel.notebook.dropped import DropPanel
+from carrel.notebook.html import moment
 from carrel.notebook.panel import Cell, Json, badge_json, finish, intent, problem_json
 from carrel.notebook.progress import cancel, progress_rows
 from carrel.notebook.uploads import Offer
 from carrel.store.documents import Source
+from carrel.store.handle import Handle
 from carrel.store.samples import SampleState
 from carrel.store.selectors.files import (
     FileRow,
     facets,
     file_rows,
+    link_words,
     nothing_words,
     preview_lines,
     shown,
@@ -50,9 +53,8 @@ class FilesPanel(DropPanel):
 
     @property
     def marked(self) -> tuple[File, ...]:
-        """The marked files of this page, in its order."""
-        state = self._store.files.slice.value
-        return tuple(file for file in state.items if file.id in state.marked)
+        """The marked files, on whatever page."""
+        return tuple(self._store.files.slice.value.marked.values())
 
     def refresh(self) -> None:
         """Draws the newest state, and looks into the selected file while a page shows it."""
@@ -120,12 +122,20 @@ class FilesPanel(DropPanel):
             "pages": state.page_count,
         }
 
+    def _loads(self) -> Sequence[Handle[Any]]:
+        files = self._store.files
+        return () if files.slice.value.loading else (files.load(),)
+
     def _table(self) -> tuple[Sequence[str], Sequence[Sequence[Cell]]]:
-        return _HEAD, [row["cells"] for row in self.state["rows"]]
+        files = self._store.files.slice.value.items
+        return _HEAD, [
+            [*row["cells"][:-1], moment(file.created_at)]
+            for row, file in zip(self.state["rows"], files, strict=False)
+        ]
 
     @intent
     async def _on_page(self, page: int) -> None:
-        await finish(self._store.files.load(page))
+        await finish(self._store.files.load_page(page))
 
     @intent
     async def _on_search(self, text: str) -> None:
@@ -173,9 +183,10 @@ class FilesPanel(DropPanel):
         return await finish(self._store.previews.picture(min(width, 2_000)))
 
     @intent
-    async def _on_link(self, id: str, hours: int) -> str | None:
+    async def _on_link(self, id: str, hours: int) -> Json | None:
         """A signed address; it goes to the asking view alone and is never part of the state."""
-        return await finish(self._store.files.signed_url(id, hours))
+        url = await finish(self._store.files.signed_url(id, hours))
+        return None if url is None else {"url": url, "words": link_words(url, hours, time.time())}
 
     @intent
     async def _on_libraries(self) -> list[Json]:

@@ -9,7 +9,15 @@ from carrel.notebook.panel import Json, badge_json, finish, intent
 from carrel.notebook.uploads import Offer
 from carrel.store.libraries import LibrariesService
 from carrel.store.problem import Problem, ProblemError
-from carrel.store.selectors.sync import change_rows, folder_name, folder_rows, preview_words
+from carrel.store.selectors.sync import (
+    change_rows,
+    confirm_words,
+    folder_name,
+    folder_rows,
+    pattern_words,
+    patterns_in,
+    preview_words,
+)
 from carrel.store.store import Store
 from carrel.store.watch import watch
 
@@ -43,15 +51,12 @@ class FolderPanel(DropPanel):
         return [
             {
                 "id": row.id,
-                "name": row.name,
-                "path": str(folder.path),
+                # The state may be saved with the notebook: no absolute path is in it.
+                "name": row.name if row.name.startswith("~") else folder.path.name,
                 "status": badge_json(row.status),
                 "notes": list(row.notes),
                 "percent": row.percent,
                 "running": row.running,
-                "delete": folder.settings.delete,
-                "include": " ".join(folder.settings.include),
-                "exclude": " ".join(folder.settings.exclude),
             }
             for row, folder in zip(
                 folder_rows(state, selected, time.time()), state.of(selected), strict=True
@@ -64,15 +69,31 @@ class FolderPanel(DropPanel):
             self._libraries.load()
 
     @intent
-    async def _on_look(self, path: str, delete: bool, include: str, exclude: str) -> Json:
-        """What syncing a folder would do; to the asking view alone."""
+    async def _on_folder(self, folder: int) -> Json:
+        """How a folder was synced before, for the form of the asking view alone."""
+        try:
+            synced = self._store.sync.find(folder)
+        except KeyError:
+            raise ProblemError(Problem("This folder is not synced any more", "")) from None
+        return {
+            "path": str(synced.path),
+            "delete": synced.settings.delete,
+            "include": pattern_words(synced.settings.include),
+            "exclude": pattern_words(synced.settings.exclude),
+        }
+
+    @intent
+    async def _on_look(
+        self, library: str, path: str, delete: bool, include: str, exclude: str
+    ) -> Json:
+        """Shows the asking view alone how a sync of a folder would change the library."""
         preview = await finish(
             self._store.sync.preview(
-                self._chosen(), _path(path), delete, include.split(), exclude.split()
+                library, _path(path), delete, patterns_in(include), patterns_in(exclude)
             )
         )
         if preview is None:
-            return {"words": "", "rows": [], "more": 0}
+            return {}
         rows = change_rows(preview)
         return {
             "words": f"{folder_name(_path(path))}: {preview_words(preview)}.",
@@ -80,15 +101,23 @@ class FolderPanel(DropPanel):
                 {"action": row.action, "path": row.path, "note": row.note} for row in rows[:SHOWN]
             ],
             "more": max(0, len(rows) - SHOWN),
+            "confirm": confirm_words(preview),
+            "deletions": len(preview.plan.deletions),
         }
 
     @intent
     async def _on_sync(
-        self, path: str, delete: bool, include: str, exclude: str, watch: bool
+        self,
+        library: str,
+        path: str,
+        delete: bool,
+        include: str,
+        exclude: str,
+        watch: bool,
+        max_delete: int | None,
     ) -> None:
-        self._store.sync.sync(
-            self._chosen(), _path(path), delete, include.split(), exclude.split(), watch
-        )
+        only, never = patterns_in(include), patterns_in(exclude)
+        self._store.sync.sync(library, _path(path), delete, only, never, watch, max_delete)
 
     @intent
     async def _on_sync_again(self, folder: int) -> None:
@@ -103,8 +132,7 @@ class FolderPanel(DropPanel):
         await finish(self._store.sync.forget(folder))
 
     @intent
-    async def _on_upload(self, files: list[Offer]) -> None:
-        library = self._chosen()
+    async def _on_upload(self, library: str, files: list[Offer]) -> None:
         wanted = [offer for offer in files if offer.size]
         if len(wanted) > DROPPED:
             raise ProblemError(

@@ -1,6 +1,7 @@
 """Small static HTML: what a cell shows where no live panel can be."""
 
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from html import escape
 
 
@@ -15,6 +16,13 @@ def table(caption: str, head: Sequence[str], rows: Iterable[Sequence[object]]) -
         f"<table><caption>{escape(caption)}</caption>"
         f"<thead><tr>{header}</tr></thead><tbody>{body}</tbody></table>"
     )
+
+
+def moment(at: datetime | float) -> str:
+    """A time that stays true in a saved page: `22 Nov 2026, 12:15`."""
+    at = at if isinstance(at, datetime) else datetime.fromtimestamp(at)
+    at = at.astimezone()
+    return f"{at.day} {at:%b %Y, %H:%M}" if at.timestamp() else "–"
 
 
 def _words(cell: object) -> str:

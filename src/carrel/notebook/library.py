@@ -2,13 +2,16 @@
 
 import time
 from collections.abc import Sequence
+from html import escape
 from typing import Any
 
 from carrel.notebook.assets import module, style
 from carrel.notebook.folders import FolderPanel
+from carrel.notebook.html import moment, table
 from carrel.notebook.panel import Cell, Json, badge_json, finish, intent, problem_json
 from carrel.notebook.progress import cancel, progress_rows
 from carrel.store.documents import Source
+from carrel.store.handle import Handle
 from carrel.store.libraries import LibrariesService
 from carrel.store.selectors.libraries import (
     LibraryRow,
@@ -46,6 +49,8 @@ class LibraryPanel(FolderPanel):
         self._single = libraries is not None
         super().__init__(store, libraries or store.libraries, **options)
         self._follow(self._libraries.slice, store.activity.slice)
+        if libraries is not None:
+            self._watches.append(lambda: store.let_go(libraries))
         if not self._libraries.slice.value.loaded:
             self._loading = self._libraries.load()
 
@@ -124,8 +129,27 @@ class LibraryPanel(FolderPanel):
             "text": None if text is None else text[:TEXT_SHOWN],
         }
 
+    def _loads(self) -> Sequence[Handle[Any]]:
+        return () if self._libraries.slice.value.loading else (self._libraries.load(),)
+
     def _table(self) -> tuple[Sequence[str], Sequence[Sequence[Cell]]]:
-        return _HEAD, [row["cells"] for row in self.state["rows"]]
+        documents = self._libraries.slice.value.documents
+        rows = []
+        for row, document in zip(self.state["rows"], documents, strict=False):
+            name, status, pages, _, summary = row["cells"]
+            rows.append([name, status, pages, moment(document.created_at), summary])
+        return _HEAD, rows
+
+    async def draw_still(self) -> str:
+        """The libraries by name, and the selected one's documents and hits."""
+        state = self.state
+        names = ", ".join(one["name"] for one in state["libraries"])
+        parts = [] if self._single or not names else [f"<p>Libraries: {escape(names)}</p>"]
+        parts.append(table(state["title"] or self._title, *self._table()))
+        if state["query"]:
+            hits = [(hit["where"], hit["passage"]) for hit in state["hits"]]
+            parts.append(table(f"Search: {state['query']}", ("Where", "Passage"), hits))
+        return "".join(parts)
 
     @intent
     async def _on_choose(self, library: str) -> None:
@@ -165,28 +189,28 @@ class LibraryPanel(FolderPanel):
         self._store.documents.open(source, hit.page or 0, hit.box)
 
     @intent
-    async def _on_text(self, document: str) -> None:
-        await finish(self._libraries.show_text(document))
+    async def _on_text(self, library: str, document: str) -> None:
+        await finish(self._libraries.show_text(library, document))
 
     @intent
-    async def _on_rename(self, name: str, document: str | None) -> None:
+    async def _on_rename(self, name: str, library: str, document: str | None) -> None:
         """Renames a document, or without one the library."""
         if document is None:
-            await finish(self._libraries.rename(self._chosen(), name))
+            await finish(self._libraries.rename(library, name))
         else:
-            await finish(self._libraries.update_document(document, name=name))
+            await finish(self._libraries.update_document(library, document, name=name))
 
     @intent
-    async def _on_reprocess(self, document: str) -> None:
-        await finish(self._libraries.reprocess(document))
+    async def _on_reprocess(self, library: str, document: str) -> None:
+        await finish(self._libraries.reprocess(library, document))
 
     @intent
-    async def _on_delete(self, document: str) -> None:
-        await finish(self._libraries.delete_documents([document]))
+    async def _on_delete(self, library: str, document: str) -> None:
+        await finish(self._libraries.delete_documents(library, [document]))
 
     @intent
-    async def _on_delete_library(self) -> None:
-        await finish(self._libraries.delete([self._chosen()]))
+    async def _on_delete_library(self, library: str) -> None:
+        await finish(self._libraries.delete([library]))
 
 
 def _note(row: LibraryRow, *, synced: bool) -> str:

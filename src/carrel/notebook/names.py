@@ -15,18 +15,13 @@ N = TypeVar("N", Library, Agent)
 async def libraries(store: Store) -> list[Library]:
     """The service's libraries."""
     client = await store.session.client()
-    return (await client.libraries.list(page_size=100)).data
+    return [library async for library in client.libraries.every()]
 
 
 async def agents(store: Store) -> list[Agent]:
     """The service's agents."""
     client = await store.session.client()
-    found: list[Agent] = []
-    while page := await client.agents.list(page=len(found) // 100, page_size=100):
-        found += page
-        if len(page) < 100:
-            break
-    return found
+    return [agent async for agent in client.agents.every()]
 
 
 def named(kind: str, name: str, found: Sequence[N]) -> N:

@@ -2,8 +2,9 @@
 
 Down, durable: the `state` trait, small JSON that a reload must show. Down, passing: messages.
 Up: messages only, because a host may lose changes of traits that come from the browser while a
-cell runs. A view says `hello`, sends `intent {name, args, rid}` and `chunk`s of files; the kernel
-answers every `rid` with `ack` at once and `done` or `error` at the end.
+cell runs. A view says `hello` and `goodbye`, sends `intent {name, args, rid}` and `chunk`s of
+files; the kernel answers every `rid` with `ack` at once and `done` or `error` at the end. An
+intent with `of` is refused once the panel shows something else than that.
 
 A message arrives on whatever thread the host chose. It is handed to the store's loop and
 everything else happens there: that thread alone writes traits and sends messages.
@@ -12,6 +13,7 @@ everything else happens there: that thread alone writes traits and sends message
 import asyncio
 import contextlib
 import dataclasses
+import uuid
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from difflib import get_close_matches
 from typing import Any, ClassVar, Self, TypeVar
@@ -21,11 +23,13 @@ import traitlets
 from pydantic import ValidationError, validate_call
 
 from carrel.notebook.html import table
+from carrel.notebook.still import Still, display_live
 from carrel.notebook.uploads import BrowserFiles
 from carrel.store.handle import Handle
 from carrel.store.problem import Problem, ProblemError
 from carrel.store.selectors.session import status
 from carrel.store.selectors.words import Badge
+from carrel.store.session import SessionState
 from carrel.store.slice import Slice
 from carrel.store.store import Store
 from carrel.store.watch import watch
@@ -45,6 +49,10 @@ _NOT_UNDERSTOOD = Problem(
     "The panel asked for something unknown",
     "Its page is from another version.",
     "Run the cell again.",
+)
+
+_MOVED_ON = Problem(
+    "The panel shows something else by now", "Nothing was done.", "Look again, then repeat it."
 )
 
 
@@ -86,6 +94,18 @@ async def finish(handle: Handle[T]) -> T | None:
     return result
 
 
+def accepted(handle: Handle[Any]) -> None:
+    """Lets an action run whose end shows in the state: the view need not wait for it.
+
+    Called on the store's loop, right after the action.
+
+    Raises:
+        ProblemError: it was refused.
+    """
+    if handle.error is not None:
+        raise ProblemError(handle.error)
+
+
 class Panel(anywidget.AnyWidget):
     """A live view of a part of the shared state.
 
@@ -93,6 +113,7 @@ class Panel(anywidget.AnyWidget):
     """
 
     state = traitlets.Dict().tag(sync=True)
+    still = traitlets.Unicode().tag(sync=True)
     height = traitlets.Int(480, min=160).tag(sync=True)
 
     _title: ClassVar[str] = "Panel"
@@ -100,22 +121,29 @@ class Panel(anywidget.AnyWidget):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        found = {
+        cls._intents = {
             name.removeprefix("_on_"): validate_call(method)
-            for name, method in vars(cls).items()
+            for kind in reversed(cls.__mro__)
+            for name, method in vars(kind).items()
             if hasattr(method, "__carrel_intent__")
         }
-        cls._intents = {**cls._intents, **found}
 
     def __init__(self, store: Store, **options: Any) -> None:
+        self._store = store
         self._watches: list[Callable[[], None]] = []
         self._views: set[str] = set()
+        self._was_shown = False
+        self._closed = False
+        self._lost = False
+        self._clock: Handle[None] | None = None
+        self._loading: Handle[Any] | None = None
+        self._around: Panel | None = None
+        self._files = BrowserFiles(self._post)
         for name in options.keys() - set(OPTIONS):
             raise TypeError(no_option(type(self).__name__, name, OPTIONS))
-        self._store = store
-        self._loading: Handle[Any] | None = None
-        self._files = BrowserFiles(self._post)
-        super().__init__(state=self._state(), **options)
+        id = uuid.uuid4().hex[:12]
+        self._still = Still(store, id, self, lambda content: self._post(None, content))
+        super().__init__(state=self._state(), still=id, **options)
         self.on_msg(self._receive)
 
     def _state(self) -> Json:
@@ -125,9 +153,16 @@ class Panel(anywidget.AnyWidget):
         """The state as the browser draws it, but for the connection."""
         raise NotImplementedError
 
-    def _fallback(self) -> str:
-        """What stands in where no live panel can be: small static HTML."""
+    async def draw_still(self) -> str:
+        """The panel as static HTML, for where no live one can be.
+
+        It has neither absolute paths, keys and addresses, nor ages, which would not stay true.
+        """
         return table(self._title, *self._table())
+
+    def unsettled(self) -> bool:
+        """Whether the content is about to change again."""
+        return False
 
     def _table(self) -> tuple[Sequence[str], Sequence[Sequence[Cell]]]:
         """Head and rows of the table that stands in."""
@@ -136,24 +171,81 @@ class Panel(anywidget.AnyWidget):
     def _greet(self, view: str) -> None:
         """Sends a view that has just appeared what `state` does not hold."""
 
+    def _loads(self) -> Sequence[Handle[Any]]:
+        """Begins to load what the panel shows of the service; none while that is under way."""
+        return ()
+
+    @property
+    def _outdated(self) -> bool:
+        """Whether the time without the service may have changed what is shown."""
+        return True
+
     def _follow(self, *slices: Slice[Any]) -> None:
         for slice in (self._store.session.slice, *slices):
-            end = watch(slice, lambda _: self.refresh(), deliver=self._store.loop.call)
+            end = watch(slice, lambda _: self._changed(), deliver=self._store.loop.call)
             self._watches.append(end)
+        back = watch(self._store.session.slice, self._recover, deliver=self._store.loop.call)
+        self._watches.append(back)
+
+    @property
+    def rests(self) -> bool:
+        """Whether no page shows the panel any more: it follows nothing until one does again."""
+        return self._was_shown and not self._views
+
+    def _changed(self) -> None:
+        if not self.rests:
+            self.refresh()
+
+    def _recover(self, session: SessionState) -> None:
+        """Loads again once a lost service is back: that also ends the error that was shown."""
+        if session.connection in ("lost", "failed"):
+            self._lost = True
+        elif session.connection == "ready" and self._lost:
+            self._lost = False
+            if self._outdated and not self.rests:
+                self._loads()
 
     def refresh(self) -> None:
         """Draws the newest state. Called on the store's loop."""
-        self.state = self._state()
+        state = self._state()
+        if state != self.state:
+            self.state = state
+            self.touch_still()
 
-    async def _keep_time(self) -> None:
-        """While a page shows the panel, its ages and remaining times go on."""
-        while self._views:
-            await asyncio.sleep(1)
-            self.refresh()
+    def touch_still(self) -> None:
+        """Has the static page follow, and that of the panel around this one."""
+        self._still.touch()
+        if self._around is not None:
+            self._around.touch_still()
+
+    def put_into(self, around: "Panel") -> None:
+        """Makes the panel a part of another's static page."""
+        self._around = around
+
+    def _keep_time(self) -> None:
+        """While a page shows the panel, its ages and remaining times go on: one clock for all."""
+
+        async def tick() -> None:
+            while True:
+                await asyncio.sleep(1)
+                self.refresh()
+
+        if self._views and self._clock is None:
+            self._clock = self._store.loop.run(tick())
+        elif not self._views and self._clock is not None:
+            self._clock.cancel()
+            self._clock = None
+
+    def at_end(self, call: Callable[[], None]) -> Self:
+        """Has this called when the panel is closed; gives the panel."""
+        self._watches.append(call)
+        return self
 
     def close(self) -> None:
         """Ends the panel; its place on the page becomes empty."""
+        self._closed = True
         self._views.clear()
+        self._keep_time()
         while self._watches:
             self._watches.pop()()
         super().close()
@@ -167,24 +259,39 @@ class Panel(anywidget.AnyWidget):
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of profile {self._store.session.slice.value.profile}>"
 
+    def _ipython_display_(self) -> None:
+        bundle = super()._repr_mimebundle_()
+        assert bundle is not None
+        content = self._drawn()
+        display_live(bundle[0])
+        self._still.display(content)
+
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[Json, Json] | None:
         bundle = super()._repr_mimebundle_(**kwargs)
         if bundle is not None:
-            self._await_rows()
-            bundle[0]["text/html"] = self._fallback()
+            bundle[0]["text/html"] = self._drawn()
         return bundle
 
-    def _await_rows(self) -> None:
-        """What stands in is made now and saved with the notebook: it should not be empty."""
+    def _drawn(self) -> str:
+        """The static page's content now, with the first rows if they come soon."""
 
-        async def redraw() -> None:
+        async def drawn() -> str:
             self.refresh()
+            return await self.draw_still()
 
         if self._loading is not None:
             with contextlib.suppress(TimeoutError):
                 self._loading.result(FIRST)
-                self._store.loop.run(redraw()).result(FIRST)
                 self._loading = None
+        with contextlib.suppress(TimeoutError):
+            return self._store.loop.run(drawn()).result(FIRST) or ""
+        return ""
+
+    @intent
+    async def _on_refresh(self) -> None:
+        """Loads anew what another program may have changed."""
+        for handle in self._loads():
+            await finish(handle)
 
     # messages
 
@@ -196,13 +303,20 @@ class Panel(anywidget.AnyWidget):
             return
         match content:
             case {"kind": "hello", "rid": str(rid), "view": str(view)}:
-                if not self._views:
-                    self._store.loop.run(self._keep_time())
+                rested = self.rests
+                self._was_shown = True
                 self._views.add(view)
+                self._files.back(view)
+                self._keep_time()
+                if rested:
+                    self.refresh()
+                    self._loads()
                 self._post(view, {"kind": "done", "rid": rid, "result": None})
                 self._greet(view)
+                self._still.renew()
             case {"kind": "goodbye", "view": str(view)}:
                 self._views.discard(view)
+                self._keep_time()
                 self._files.gone(view)
             case {"kind": "chunk", "key": str(key), "offset": int(offset)}:
                 error = content.get("error")
@@ -210,7 +324,14 @@ class Panel(anywidget.AnyWidget):
                 self._files.receive(key, offset, data, None if error is None else str(error))
             case {"kind": "intent", "rid": str(rid), "view": str(view), "name": str(name)}:
                 self._post(view, {"kind": "ack", "rid": rid})
+                if "of" in content and content["of"] != self._subject():
+                    self._refuse(view, rid, _MOVED_ON)
+                    return
                 self._store.loop.run(self._carry_out(view, rid, name, content.get("args")))
+
+    def _subject(self) -> str | None:
+        """The id of what the view shows and intents may be bound to."""
+        return None
 
     async def _carry_out(self, view: str, rid: str, name: str, args: object) -> None:
         try:

@@ -32,7 +32,7 @@ def progress_rows(state: ActivityState, kind: Kind, now: float) -> list[dict[str
             "id": row.id,
             "name": row.name,
             "words": " · ".join(part for part in (row.progress, row.rate, row.left) if part),
-            "percent": None if row.fraction is None else round(100 * row.fraction),
+            "percent": None if row.fraction is None else int(100 * row.fraction),
             "running": True,
         }
         for row in activity_rows(state, now)

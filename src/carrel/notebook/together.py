@@ -15,17 +15,20 @@ class Together:
 
     def __init__(self, store: Store) -> None:
         self._loop = store.loop
-        self._areas: list[Area] = []
+        self._areas: dict[Area, Callable[[], bool]] = {}
         self.join(store.libraries)
         self.join(store.agents)
 
-    def join(self, area: Area) -> None:
-        """Takes a service in."""
-        self._areas.append(area)
+    def join(self, area: Area, *, rests: Callable[[], bool] = lambda: False) -> Callable[[], None]:
+        """Takes a service in; gives the function that lets it leave.
+
+        While it rests, it is not loaded.
+        """
+        self._areas[area] = rests
         select: Callable[..., object] = (
             _shown_agents if isinstance(area, AgentsService) else _shown_documents
         )
-        watch(
+        end = watch(
             area.slice,
             lambda _: self._changed(area),
             deliver=self._loop.call,
@@ -33,10 +36,17 @@ class Together:
             hz=2,
         )
 
+        def leave() -> None:
+            self._areas.pop(area, None)
+            end()
+
+        return leave
+
     def _changed(self, area: Area) -> None:
-        for other in self._areas:
-            if other is not area and type(other) is type(area) and other.slice.value.loaded:
-                other.load()
+        for other, rests in tuple(self._areas.items()):
+            alike = other is not area and type(other) is type(area)
+            if alike and other.slice.value.loaded and not rests():
+                other.reload()
 
 
 def _shown_agents(state: AgentsState) -> object:

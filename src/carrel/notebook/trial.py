@@ -16,9 +16,7 @@ class Trial:
     """
 
     def __init__(self, store: Store, draft: Draft, chats: list[ChatService]) -> None:
-        self._store = store
         self._draft = draft
-        self._chats = chats
         self.panel = ComparePanel(store, chats)
 
     @classmethod
@@ -29,14 +27,23 @@ class Trial:
             ProblemError: something of the draft is missing, or the agent is gone.
         """
         fields = draft.create()
-        chats = []
-        if draft.agent_id is not None:
-            active = store.another_chat(saved=False)
-            await finish(active.new(draft.agent_id))
-            chats.append(active)
-        tried = store.another_chat(saved=False)
-        await finish(tried.try_draft(fields, draft.agent_id or ""))
-        return cls(store, draft, [*chats, tried])
+        chats: list[ChatService] = []
+        try:
+            if draft.agent_id is not None:
+                chats.append(store.another_chat(saved=False))
+                await finish(chats[-1].new(draft.agent_id))
+            chats.append(store.another_chat(saved=False))
+            await finish(chats[-1].try_draft(fields, draft.agent_id or ""))
+        except BaseException:
+            for chat in chats:
+                store.let_go(chat)
+            raise
+        return cls(store, draft, chats)
+
+    @property
+    def draft(self) -> str:
+        """The id of the draft that is tried."""
+        return self._draft.id
 
     def view(self) -> Json:
         """The trial as the Agent panel's view opens it."""
@@ -51,5 +58,3 @@ class Trial:
     def close(self) -> None:
         """Ends the chats and their panel."""
         self.panel.close()
-        for chat in self._chats:
-            self._store.loop.run(chat.close())

@@ -59,6 +59,10 @@ class BrowserFiles:
         else:
             future.set_exception(ProblemError(_interrupted(error)))
 
+    def back(self, view: str) -> None:
+        """Takes files of a view again that had left the page: a browser keeps pages it leaves."""
+        self._gone.discard(view)
+
     def gone(self, view: str) -> None:
         """Ends the uploads of a view that has left the page."""
         self._gone.add(view)

@@ -3,10 +3,12 @@
 import asyncio
 
 from carrel.notebook.panel import finish
-from carrel.store.activity import ActivityItem, ActivityService, ActivityState
+from carrel.store.activity import ActivityItem, ActivityState
 from carrel.store.documents import DocumentsService, Source
-from carrel.store.problem import ProblemError
+from carrel.store.problem import Problem, ProblemError
 from carrel.store.selectors.libraries import document_phase
+from carrel.store.selectors.words import count
+from carrel.store.session import SessionState
 from carrel.store.store import Store
 from carrel.store.watch import until
 from carrel.wire.documents import Document
@@ -14,6 +16,16 @@ from carrel.wire.ocr import Page
 
 POLL = 0.3
 """Seconds between two looks at a document that is being processed."""
+
+
+async def reached(store: Store) -> None:
+    """Waits until the service has answered.
+
+    Raises:
+        ProblemError: it refuses this profile.
+    """
+    await until(store.session.slice, lambda state: state.connection not in ("starting", "lost"))
+    await store.session.client()
 
 
 async def processed(store: Store, document: Document) -> Document:
@@ -38,10 +50,20 @@ async def all_processed(store: Store, library_id: str) -> None:
 
 
 async def read(
-    service: DocumentsService, activity: ActivityService, source: Source
+    store: Store, service: DocumentsService, source: Source, max_pages: int
 ) -> tuple[Page, ...]:
-    """Opens a document and waits until all its pages are read."""
+    """Opens a document and waits until all its pages are read.
+
+    Raises:
+        ProblemError: it failed, or a hosted service has more than `max_pages` to read.
+    """
+    activity, session = store.activity, store.session.slice.value
     await finish(service.open(source))
+    if session.hosted and service.slice.value.unread > max_pages:
+        await finish(service.stop())
+        raise ProblemError(_too_many(source.name, service.slice.value.unread, max_pages, session))
+    if service.large:  # nobody but a person lets so many be read
+        service.read()
     if service.slice.value.complete:  # nothing of it had to be read again
         return tuple(page for page in service.slice.value.pages if page is not None)
 
@@ -56,3 +78,12 @@ async def read(
     if item is not None and item.status == "cancelled":
         raise asyncio.CancelledError
     return tuple(page for page in service.slice.value.pages if page is not None)
+
+
+def _too_many(name: str, unread: int, most: int, session: SessionState) -> Problem:
+    return Problem(
+        f"{name} has {count(unread)} pages that are not read yet",
+        f"Profile {session.profile} is a hosted service that bills pages, and the limit of this "
+        f"call is {count(most)}.",
+        f"To read them, pass max_pages={unread}.",
+    )

@@ -26,6 +26,8 @@ class Workbench(Panel):
         self._panels = panels
         super().__init__(store, **{"height": 620, **options})
         self._follow(store.activity.slice, store.notifications.slice)
+        for panel in panels.values():
+            panel.put_into(self)
 
     def _view(self) -> Json:
         session = self._store.session.slice.value
@@ -46,8 +48,18 @@ class Workbench(Panel):
             return name
         return f"{name} {activity_badge(self._store.activity.slice.value)}".strip()
 
-    def _fallback(self) -> str:
-        return f"<p><strong>Carrel</strong> {escape(self.state['badge']['text'])}</p>"
+    async def draw_still(self) -> str:
+        """Its places, each to be unfolded."""
+        places = [
+            f"<details{' open' if name == 'Files' else ''}>"
+            f"<summary>{escape(name)}</summary>{await panel.draw_still()}</details>"
+            for name, panel in self._panels.items()
+        ]
+        return f"<p><strong>Carrel</strong></p>{''.join(places)}"
+
+    def unsettled(self) -> bool:
+        """Whether an answer is written."""
+        return any(panel.unsettled() for panel in self._panels.values())
 
     def close(self) -> None:
         """Ends the workbench and its six panels."""

@@ -1,4 +1,4 @@
-"""What goes wrong with a picture."""
+"""Errors of drawing pages."""
 
 
 class NoPicture(Exception):

@@ -18,11 +18,11 @@ TIMEOUT = 30.0
 """Seconds one page may take."""
 MAX_REPLY = 128 * 1024 * 1024
 REMEMBERED = 12
-"""Pictures kept for coming back to a page."""
+"""Number of pictures in the cache."""
 
 Part = tuple[float, float, float, float]
 
-# The process that reads documents of strangers gets no keys from the environment.
+# The process parses untrusted documents: it gets no keys from the environment.
 _ENVIRONMENT = ("PATH", "PYTHONPATH", "SYSTEMROOT", "TEMP", "TMP", "TMPDIR", "LANG", "LC_ALL")
 
 
@@ -36,7 +36,7 @@ class Renderer:
         self._pictures: OrderedDict[tuple[Path, int, int, Part | None], bytes] = OrderedDict()
 
     async def page_count(self, path: Path) -> int:
-        """How many pages a document has; a picture has one, or its number of frames.
+        """Number of pages; of a picture one, or its number of frames.
 
         Raises:
             NoPicture: the document has none that could be drawn.
@@ -64,7 +64,7 @@ class Renderer:
         return self._pictures[key]
 
     async def close(self) -> None:
-        """Ends the process, also while it draws; nothing is drawn any more."""
+        """Ends the process, even while it draws; no more pages are drawn."""
         self._closed = True
         if self._worker is not None:
             _kill(self._worker)
@@ -72,7 +72,7 @@ class Renderer:
             await self._end()
 
     async def _ask(self, request: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
-        # Shielded: a question whose asker left is still answered, or the next would get its answer.
+        # Shielded: a cancelled request must still read its answer, or the next would get it.
         head, body = await asyncio.shield(asyncio.ensure_future(self._exchange(request)))
         if "error" in head:
             raise NoPicture(str(head["error"]))

@@ -16,9 +16,9 @@ from carrel.pages.errors import NoPicture
 MAX_MEMORY = 1 << 30
 """Bytes of address space, where the system has such a limit."""
 MAX_PIXELS = 24_000_000
-"""Of a drawn page."""
+"""Maximum pixels of a drawn page."""
 MAX_SOURCE_PIXELS = 200_000_000
-"""Of a picture before it is made smaller."""
+"""Maximum pixels of a picture before it is scaled down."""
 
 
 Part = tuple[float, float, float, float]
@@ -57,7 +57,7 @@ class PDFPages:
         left, top = part[0] * page_wide, part[1] * page_high
         wide, high = max(1.0, part[2] * page_wide), max(1.0, part[3] * page_high)
         scale = min(width / wide, (MAX_PIXELS / (wide * high)) ** 0.5)
-        # What is cut off on the left, at the bottom, on the right and at the top.
+        # Cropped from left, bottom, right and top.
         crop = (left, page_high - top - high, page_wide - left - wide, top)
         crop = tuple(max(0.0, edge) for edge in crop)
         bitmap = sheet.render(scale=scale, crop=crop, may_draw_forms=True, rev_byteorder=True)
@@ -103,7 +103,7 @@ def _cut(picture: Image.Image, part: Part) -> Image.Image:
 
 
 def _on_white(picture: Image.Image) -> Image.Image:
-    """As RGB, what is transparent on white: the colour of paper."""
+    """As RGB, on white where transparent."""
     if picture.mode.startswith("I;16"):
         picture = picture.point(lambda value: value / 256).convert("L")
     if picture.has_transparency_data:
@@ -147,7 +147,7 @@ class Worker:
             part = (_within(left), _within(top), _within(width), _within(height))
             png = BytesIO()
             drawn = pages.draw(request["page"], max(1, request["width"]), part)
-            # Size matters little on this machine, time does.
+            # Fast compression: the bytes stay on this machine.
             drawn.save(png, "PNG", compress_level=1)
             return {"size": png.tell()}, png.getvalue()
         except NoPicture as error:
@@ -175,7 +175,7 @@ def serve(
     replies: BinaryIO,
     answer: Callable[[dict[str, Any]], tuple[dict[str, Any], bytes]],
 ) -> None:
-    """Answers request after request until there are none."""
+    """Answers requests until the input ends."""
     for line in requests:
         head, body = answer(json.loads(line))
         replies.write(json.dumps(head).encode() + b"\n" + body)
@@ -183,7 +183,7 @@ def serve(
 
 
 if __name__ == "__main__":
-    Image.MAX_IMAGE_PIXELS = None  # our own limit is told in words
+    Image.MAX_IMAGE_PIXELS = None  # our own limit has its own message
     warnings.simplefilter("ignore")
     _limit_memory()
     serve(sys.stdin.buffer, sys.stdout.buffer, Worker().answer)

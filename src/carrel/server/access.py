@@ -1,4 +1,4 @@
-"""Who is calling: the API key of a request, and the person it belongs to."""
+"""Authentication: the API key of a request, and its user."""
 
 import hmac
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ class KeyHash:
 
 
 class Access:
-    """Which callers a server lets in."""
+    """Authenticates callers."""
 
     def __init__(self, database: Database, secret: bytes) -> None:
         self._database = database
@@ -42,7 +42,7 @@ class Access:
         """The caller behind an `Authorization` header.
 
         Raises:
-            Unauthorized: there is no bearer key, or no such key, or it was revoked.
+            Unauthorized: the bearer key is missing, unknown or revoked.
         """
         scheme, _, key = (authorization or "").partition(" ")
         if scheme.lower() != "bearer" or not key.strip():
@@ -54,7 +54,7 @@ class Access:
         return Caller(found.organisation_id, found.user_id)
 
     async def admit(self, key: str) -> None:
-        """Makes the data folder's own key the one good key of its user.
+        """Makes the data folder's own key the only valid key of its user.
 
         On first start this makes the organisation and the user as well.
         """

@@ -13,6 +13,7 @@ from carrel.server.openapi import ERRORS, KEYED_ERRORS, describe
 from carrel.server.parts import Server
 from carrel.server.ratelimit import RateLimit
 from carrel.server.routes import (
+    absent,
     agents,
     completions,
     docs,
@@ -39,6 +40,7 @@ _KEYED = [
         libraries,
         documents,
         leases,
+        absent,
     )
 ]
 _OPEN = [area.router for area in (signed, health, docs)]
@@ -52,7 +54,7 @@ def create_app(server: Server) -> FastAPI:
         async with server.running():
             yield
 
-    # FastAPI's own documentation pages load their scripts from elsewhere.
+    # FastAPI's own documentation pages load scripts from a CDN.
     app = FastAPI(
         title="Carrel", version=version("carrel"), lifespan=lifespan, docs_url=None, redoc_url=None
     )

@@ -1,4 +1,4 @@
-"""Stopping work that nobody waits for any more."""
+"""Cancels work whose caller has disconnected."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -10,16 +10,16 @@ from starlette.requests import ClientDisconnect, Request
 T = TypeVar("T")
 
 LEFT = 499
-"""The status, for the log alone, of a request whose caller left before the answer."""
+"""The status, in the log only, of a request whose caller disconnected before the answer."""
 
 
 async def unless_disconnected(request: Request, work: Coroutine[Any, Any, T]) -> T:
-    """The result of `work`, which is cancelled as soon as the caller closes the connection.
+    """The result of `work`, which is cancelled when the caller disconnects.
 
     The request's body must have been read before.
 
     Raises:
-        ClientDisconnect: the caller left.
+        ClientDisconnect: the caller disconnected.
     """
     task = asyncio.ensure_future(work)
     watch = asyncio.ensure_future(_disconnected(request))

@@ -1,4 +1,4 @@
-"""Answers that carry a document: its stored bytes, or its text."""
+"""Downloads of a document: its stored bytes, or its text."""
 
 from urllib.parse import quote
 
@@ -7,7 +7,7 @@ from starlette.responses import Response
 from carrel.server.blobs.store import Download
 
 _HEADERS = {
-    # Whatever the bytes claim to be, a browser neither guesses nor runs them.
+    # A browser must neither sniff nor run the bytes.
     "x-content-type-options": "nosniff",
     "content-security-policy": "sandbox; default-src 'none'",
     "referrer-policy": "no-referrer",

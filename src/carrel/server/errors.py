@@ -1,5 +1,8 @@
-"""Errors as the interface words them."""
+"""Errors in the interface's shapes."""
 
+import json
+from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 from fastapi import FastAPI
@@ -10,6 +13,8 @@ from starlette.responses import JSONResponse, Response
 
 from carrel.wire.errors import ErrorBody, ValidationDetail, ValidationErrorBody
 
+_SHOWN = 200
+"""Letters of a wrong input that are sent back."""
 _KINDS = {
     400: "invalid_request_error",
     404: "not_found_error",
@@ -19,7 +24,7 @@ _KINDS = {
 
 
 class ApiError(Exception):
-    """An answer other than success: what happened and what to do, fit to be shown."""
+    """An error response; its message says what happened and what to do, and may be shown."""
 
     def __init__(
         self,
@@ -51,11 +56,11 @@ class ApiError(Exception):
 
 
 class Unauthorized(Exception):
-    """The request carries no key, or not a good one."""
+    """The request has no valid key."""
 
 
 class InvalidRequest(Exception):
-    """A part of the request is wrong: a 422 that names it, like a validation error."""
+    """A 422 that names the wrong part of the request, like a validation error."""
 
     def __init__(self, loc: tuple[str | int, ...], message: str, type: str = "value_error") -> None:
         super().__init__(message)
@@ -67,7 +72,7 @@ class InvalidRequest(Exception):
 
 
 def not_found(kind: str, id: str | int) -> ApiError:
-    """The 404 of a thing that is missing, or that the caller may not see."""
+    """The 404 of a thing that does not exist or is hidden from the caller."""
     return ApiError(404, f"There is no {kind} {str(id)[:80]!r}.")
 
 
@@ -93,7 +98,7 @@ async def _answer_http(request: Request, error: Exception) -> Response:
 
 
 def unauthorized() -> Response:
-    """The answer to a request without a good key."""
+    """The response to a request without a valid key."""
     return JSONResponse({"detail": "Unauthorized"}, 401, headers={"www-authenticate": "Bearer"})
 
 
@@ -104,20 +109,44 @@ async def _answer_invalid(request: Request, error: Exception) -> Response:
 
 async def _answer_validation(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
-    details = [
-        ValidationDetail(
-            type=item["type"],
-            loc=list(item["loc"]),
-            msg=item["msg"],
-            input=_small(item.get("input")),
-        )
-        for item in error.errors()
-    ]
+    details = [_detail(item, error.body) for item in error.errors()]
     return JSONResponse(ValidationErrorBody(detail=details).model_dump(mode="json"), 422)
 
 
-def _small(value: Any) -> Any:
-    """A wrong input when it is a short plain value, else None: bodies are not sent back."""
+def _detail(error: dict[str, Any], body: Any) -> ValidationDetail:
+    kind, (where, *parts), sent = error["type"], error["loc"], error.get("input")
+    missing = parts.pop() if kind == "missing" and parts else None
+    if where == "body" and isinstance(body, dict | list):
+        parts = as_sent(parts, body)
+    if missing is not None:
+        parts, sent = [*parts, missing], None
+    elif kind == "union_tag_invalid":
+        # The field that says which variant it is.
+        parts, sent = [*parts, error["ctx"]["discriminator"].strip("'")], error["ctx"]["tag"]
+    return ValidationDetail(type=kind, loc=[where, *parts], msg=error["msg"], input=_shown(sent))
+
+
+def as_sent(loc: Sequence[str | int], body: Any) -> list[str | int]:
+    """The way to a field in what was sent.
+
+    Of the variants that were tried on it, which may be called like a field, nothing is left.
+    """
+    if not loc:
+        return []
+    part, *rest = loc
+    ways = [as_sent(rest, body)]
+    with suppress(KeyError, IndexError, TypeError):
+        ways.append([part, *as_sent(rest, body[part])])
+    return max(ways, key=lambda way: (way[-1:] == [loc[-1]], len(way)))
+
+
+def _shown(value: Any) -> Any:
+    """What was sent, where it is short; of a long text, its beginning."""
     if isinstance(value, str):
-        return value if len(value) <= 200 else None
-    return value if isinstance(value, (bool, int)) else None
+        return value if len(value) <= _SHOWN else f"{value[:_SHOWN]}…"
+    if isinstance(value, (bool, float, int)):
+        return value
+    try:
+        return value if len(json.dumps(value, allow_nan=False)) <= _SHOWN else None
+    except (TypeError, ValueError):
+        return None

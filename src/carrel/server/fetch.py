@@ -1,7 +1,7 @@
-"""Fetching a document from an address that a caller names, without becoming their way inside.
+"""Fetches documents from callers' addresses, protected against request forgery (SSRF).
 
 A name is resolved once, every address it resolves to must be public, and the checked address is
-the one that is dialled. Redirects are followed by hand and checked again.
+the one that is dialled. Redirects are followed and checked one by one.
 """
 
 import asyncio
@@ -31,11 +31,11 @@ _TRANSLATED = [
     ipaddress.ip_network(network)
     for network in ("64:ff9b::/96", "64:ff9b:1::/48", "2002::/16", "2001::/32")
 ]
-"""IPv6 ranges that stand for an IPv4 address which nobody has checked."""
+"""IPv6 ranges that embed an IPv4 address, which would escape the check."""
 
 
 def is_public(address: str) -> bool:
-    """Whether an address belongs to the public internet and to nothing nearer."""
+    """Whether an address is on the public internet."""
     ip = ipaddress.ip_address(address.partition("%")[0])
     if isinstance(ip, ipaddress.IPv6Address):
         if ip.ipv4_mapped is not None:
@@ -46,14 +46,14 @@ def is_public(address: str) -> bool:
 
 
 async def resolve(host: str, port: int) -> list[str]:
-    """Asks the system's resolver."""
+    """Resolves with the system's resolver."""
     loop = asyncio.get_running_loop()
     found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return [str(entry[4][0]) for entry in found]
 
 
 class _PublicNetwork(httpcore.AsyncNetworkBackend):
-    """Dials only addresses that were checked."""
+    """Connects only to checked addresses."""
 
     def __init__(self, resolve: Resolve, allowed: Callable[[str], bool]) -> None:
         self._resolve = resolve
@@ -118,7 +118,7 @@ class Fetcher:
         Raises:
             ApiError: 400 or 413, saying why it was not fetched. It never names the address,
                 which may be a secret.
-            InvalidRequest: it is no address of such a kind.
+            InvalidRequest: it is not such an address.
         """
         with tempfile.TemporaryDirectory(prefix="carrel-") as folder:
             path = Path(folder) / "document"
@@ -141,7 +141,7 @@ class Fetcher:
         head, comma, body = url.partition(",")
         if not comma:
             raise _invalid("This data URL has no comma, so no content.")
-        # Percent signs and base64 only ever make the text longer than its content.
+        # Percent encoding and base64 never make the text shorter than its content.
         if len(body) > self._limit * 3:
             raise self._too_large()
         try:
@@ -178,7 +178,7 @@ class Fetcher:
     async def _get(
         self, pool: httpcore.AsyncConnectionPool, address: httpx.URL, path: Path
     ) -> str | None:
-        """Saves what the address answers; its redirect, if it is one."""
+        """Saves the response; returns its redirect target, if any."""
         target = httpcore.URL(
             scheme=address.raw_scheme,
             host=address.raw_host,
@@ -189,7 +189,7 @@ class Fetcher:
             "host": address.netloc.decode("ascii"),
             "user-agent": "carrel",
             "accept": "*/*",
-            # A small answer must not unpack into a large one.
+            # A small response must not decompress into a large one.
             "accept-encoding": "identity",
         }
         timeout = {"connect": _CONNECT_SECONDS, "read": _SECONDS, "write": _CONNECT_SECONDS}

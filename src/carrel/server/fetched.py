@@ -1,4 +1,4 @@
-"""Documents from addresses, kept for a moment: whoever asks page by page has each fetched once."""
+"""A short-lived cache of fetched documents: reading page by page fetches each once."""
 
 import asyncio
 import hashlib
@@ -11,7 +11,7 @@ from carrel.server.blobs.copies import LocalCopies
 from carrel.server.fetch import Fetcher
 
 KEPT_SECONDS = 60
-"""How long after it was fetched a document is taken for what the address still leads to."""
+"""Time to live of a fetched document, in seconds."""
 KEPT_BYTES = 256 * 2**20
 
 
@@ -23,7 +23,7 @@ class Fetched(NamedTuple):
 
 
 class FetchedDocuments:
-    """Fetches a document once a minute at most, into a folder that is empty at first.
+    """Fetches a document at most once a minute, into a folder that starts empty.
 
     For one event loop.
     """
@@ -32,15 +32,15 @@ class FetchedDocuments:
         self._copies = LocalCopies(folder, KEPT_BYTES)
         self._seconds = seconds
         self._hashes: dict[str, str] = {}
-        """By what stands for address and minute; an address may be a secret."""
+        """By a hash of address and minute; an address may be a secret."""
 
     @asynccontextmanager
     async def document(self, url: str, fetcher: Fetcher) -> AsyncIterator[Fetched]:
-        """The document at an address, which stays for as long as the context lasts.
+        """The document at an address, kept until the context exits.
 
         Raises:
             ApiError: it was not fetched.
-            InvalidRequest: this is no address.
+            InvalidRequest: it is not an address.
         """
 
         loop = asyncio.get_running_loop()

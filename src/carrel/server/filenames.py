@@ -1,4 +1,4 @@
-"""File names as they come from outside: text to show, never a path to open."""
+"""File names from requests: text to show, never a path to open."""
 
 import unicodedata
 from pathlib import PurePosixPath

@@ -1,4 +1,4 @@
-"""What becomes of an uploaded file: its purpose, its kind, and what its lines are."""
+"""The record of an uploaded file: its purpose, its type and its sample type."""
 
 import asyncio
 import json
@@ -18,9 +18,9 @@ _LINES = "jsonl"
 async def describe(
     upload: Upload, options: FileUpload, path: Path, kept_days: int | None = None
 ) -> dict[str, Any]:
-    """The columns of a new file's row, from its name, its bytes and what was asked for.
+    """The columns of a new file's row, from its name, its bytes and the request.
 
-    Without an expiry of its own it is kept for `kept_days`, or until it is deleted.
+    Without an expiry it is kept for `kept_days`, or until it is deleted.
 
     Raises:
         InvalidRequest: a file for fine-tuning is not a `.jsonl`.

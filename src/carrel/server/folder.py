@@ -1,4 +1,4 @@
-"""The data folder: everything one server keeps, and the lock that makes it the only one."""
+"""The data folder of a server, with its lock."""
 
 import json
 import os
@@ -11,11 +11,11 @@ from typing import Any, Self
 from carrel.locking import Locked, lock_file
 
 FORMAT = 2
-"""The folder format this program writes; the Alembic revision of the same number goes with it."""
+"""The folder format of this version; equals the number of its Alembic revision."""
 
 
 class FolderError(Exception):
-    """The data folder cannot be used; the message says why and what to do."""
+    """The data folder cannot be used; the message names the reason and the next step."""
 
 
 class FolderInUse(FolderError):
@@ -34,7 +34,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def write_private(path: Path, text: str) -> None:
-    """Writes a file that only its owner may read, whole or not at all."""
+    """Writes a file atomically, readable by its owner only."""
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     part.unlink(missing_ok=True)
     part.touch(0o600, exist_ok=False)
@@ -47,7 +47,7 @@ def write_private(path: Path, text: str) -> None:
 
 
 class FolderLayout:
-    """Where things are in a data folder; reading them takes no lock."""
+    """The paths in a data folder; reading takes no lock."""
 
     def __init__(self, path: Path) -> None:
         self.path = path.absolute()
@@ -66,12 +66,12 @@ class FolderLayout:
 
     @property
     def pages_file(self) -> Path:
-        """Pages that were read, remembered; what is lost is read again."""
+        """The cache of read pages; lost entries are read again."""
         return self.path / "pages.db"
 
     @property
     def fetched_folder(self) -> Path:
-        """Documents from addresses, for a moment."""
+        """Short-lived copies of fetched documents."""
         return self.path / "fetched"
 
     @property
@@ -84,18 +84,36 @@ class FolderLayout:
 
     @property
     def signing_file(self) -> Path:
-        """The keys that addresses are signed with."""
+        """The signing keys."""
         return self.path / "signing.json"
 
     @property
     def secret(self) -> bytes:
-        """What API keys are hashed with; it never leaves the folder."""
+        """The pepper of API key hashes; it never leaves the folder."""
         return bytes.fromhex((self.path / "secret").read_text("ascii"))
 
     @property
     def server_file(self) -> Path:
-        """Where the running server says how to reach it."""
+        """The announcement of the running server: its address and key."""
         return self.path / "server.json"
+
+    @property
+    def port(self) -> int:
+        """The last port, reused so that signed addresses survive a restart; 0 for none."""
+        try:
+            port = int(self._port_file.read_text("ascii"))
+        except (OSError, ValueError):
+            return 0
+        return port if 0 < port < 2**16 else 0
+
+    @port.setter
+    def port(self, number: int) -> None:
+        if number != self.port:
+            write_private(self._port_file, f"{number}\n")
+
+    @property
+    def _port_file(self) -> Path:
+        return self.path / "port"
 
     @property
     def format(self) -> int:
@@ -120,14 +138,14 @@ class FolderLayout:
 
 
 class DataFolder(FolderLayout):
-    """A server's data folder, locked for as long as it is open."""
+    """A server's data folder, locked while it is open."""
 
     def __init__(self, path: Path) -> None:
-        """Makes the folder if need be, locks it, checks its format, makes its keys.
+        """Opens the folder: creates it if missing, locks it, checks its format, creates its keys.
 
         Raises:
             FolderInUse: another server runs on it.
-            FolderError: it was written by a newer program, or cannot be written.
+            FolderError: its format is newer than this version, or it cannot be written.
         """
         super().__init__(path)
         try:
@@ -177,13 +195,13 @@ class DataFolder(FolderLayout):
         return copy
 
     def announce(self, url: str) -> dict[str, Any]:
-        """Says in the folder that a server answers at `url`; returns what was said."""
+        """Announces in the folder that a server answers at `url`; returns the announcement."""
         address = {"url": url, "api_key": self.api_key, "pid": os.getpid()}
         write_private(self.server_file, json.dumps(address))
         return address
 
     def close(self) -> None:
-        """Takes the announcement back and releases the lock."""
+        """Removes the announcement and releases the lock."""
         if not self._lock.closed:
             self.server_file.unlink(missing_ok=True)
             self._lock.close()

@@ -1,4 +1,4 @@
-"""What a running server does beside answering: it throws away, notices changed settings, and
+"""Background tasks of a server: it collects garbage, applies changed settings, and
 stops when unused."""
 
 import asyncio
@@ -24,8 +24,8 @@ _WATCH_SECONDS = 2
 async def throw_away(
     database: Database, blobs: Blobs, results: Results, limits: Callable[[], Limits]
 ) -> None:
-    """Now and then removes expired files, and bytes that no record names with what was read of
-    them; never returns."""
+    """Periodically removes expired files, and unreferenced bytes with their cached
+    pages; never returns."""
     while True:
         kept = limits().deleted_seconds
         try:
@@ -41,7 +41,7 @@ async def throw_away(
 
 
 async def watch_settings(path: Path, apply: Callable[[FolderSettings], Awaitable[None]]) -> None:
-    """Calls `apply` whenever the settings file has changed to something usable; never returns."""
+    """Calls `apply` whenever the settings file changes to a valid one; never returns."""
     seen = _stamp(path)
     while True:
         await asyncio.sleep(_WATCH_SECONDS)
@@ -67,7 +67,7 @@ def _stamp(path: Path) -> tuple[int, int] | None:
 
 
 class Worker(Protocol):
-    """What works in the background: it can be kept from beginning anything new."""
+    """A background worker that can be paused."""
 
     @property
     def active(self) -> int: ...
@@ -78,7 +78,7 @@ class Worker(Protocol):
 
 
 async def stop_when_unused(leases: Leases, worker: Worker, stop: Callable[[], None]) -> None:
-    """Calls `stop` once there was no lease for a while and what was running is finished."""
+    """Calls `stop` after a while without a lease, once running work has finished."""
     while True:
         await asyncio.sleep(1)
         if leases.unused_seconds() < UNUSED_SECONDS:

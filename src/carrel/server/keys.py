@@ -1,4 +1,4 @@
-"""Making, listing and revoking API keys, whether a server runs on the data folder or not."""
+"""Makes, lists and revokes API keys, whether or not a server is running."""
 
 import os
 import secrets
@@ -21,7 +21,7 @@ _NAME_CHARACTERS = 100
 
 
 class BadKeyName(Exception):
-    """No key can have, or has, this name; the message says why and what to do."""
+    """The name of a key is invalid or unknown; the message says what to do."""
 
 
 class KeyChain:
@@ -31,7 +31,7 @@ class KeyChain:
         """Opens the folder, making it if need be.
 
         Raises:
-            FolderError: it cannot be used, or a server is just migrating it.
+            FolderError: it cannot be used, or a server is migrating it.
         """
         os.umask(0o077)
         self._folder = FolderLayout(data)
@@ -40,7 +40,7 @@ class KeyChain:
                 migrate(folder)
 
     def add(self, name: str, organisation: str, user: str) -> tuple[Key, str]:
-        """Makes a key; returns what is listed of it, and the key, which is kept nowhere.
+        """Makes a key; returns its listing and the key itself, which is not stored.
 
         Raises:
             BadKeyName: a name is empty, too long or taken.
@@ -63,10 +63,10 @@ class KeyChain:
         return self._run(keys.every)
 
     def revoke(self, name: str) -> Key:
-        """Ends the key of a name; returns what it was.
+        """Revokes the key of a name; returns its listing.
 
         Raises:
-            BadKeyName: there is none in force, or it is the server's own.
+            BadKeyName: no active key has it, or it is the server's own.
         """
 
         def write(connection: sa.Connection) -> Key:

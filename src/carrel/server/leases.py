@@ -1,16 +1,16 @@
-"""Leases: how a server knows that somebody is using it."""
+"""Leases: users of a server register and renew them."""
 
 import time
 from collections.abc import Callable
 
 LEASE_SECONDS = 30
-"""How long a lease lasts; its holder renews it every ten seconds."""
+"""Duration of a lease in seconds; its holder renews it every ten."""
 UNUSED_SECONDS = 60
-"""How long a server that may stop stays without a lease."""
+"""Seconds without a lease after which a server may stop."""
 
 
 class Leases:
-    """Who uses the server, and since when nobody does."""
+    """The current leases."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -22,7 +22,7 @@ class Leases:
         self._ends[holder] = self._clock() + LEASE_SECONDS
 
     def release(self, holder: str) -> None:
-        """Ends a lease; harmless when there is none."""
+        """Ends a lease; does nothing without one."""
         if self._ends.pop(holder, None) is not None:
             self._last_use = self._clock()
 

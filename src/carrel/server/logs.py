@@ -14,7 +14,7 @@ from carrel.server.signing import PREFIX
 LogFormat = Literal["text", "json"]
 
 current_request: ContextVar[str] = ContextVar("current_request", default="-")
-"""The id of the request that is being answered; every line that comes of it carries it."""
+"""The id of the current request, part of each of its log lines."""
 
 _BYTES = 2_000_000
 _FILES = 3
@@ -24,7 +24,7 @@ _KEY = re.compile(r"carrel_[A-Za-z0-9_-]{43}")
 
 
 class _Text(logging.Formatter):
-    """A line of words."""
+    """Formats a line as text."""
 
     def __init__(self) -> None:
         super().__init__("%(asctime)s %(levelname)s %(name)s [%(request)s] %(message)s")
@@ -35,7 +35,7 @@ class _Text(logging.Formatter):
 
 
 class _JSON(logging.Formatter):
-    """A line that is a JSON object; a request's own line has its figures as fields."""
+    """Formats a line as a JSON object; a request's line has its figures as fields."""
 
     def format(self, record: logging.LogRecord) -> str:
         fields = {
@@ -52,7 +52,7 @@ class _JSON(logging.Formatter):
 
 
 class _WithoutSecrets(logging.Formatter):
-    """Strikes out keys and signed addresses from what another formats, tracebacks included."""
+    """Redacts keys and signed addresses in another formatter's output, tracebacks included."""
 
     def __init__(self, formatter: logging.Formatter, *secrets: str) -> None:
         super().__init__()
@@ -68,7 +68,7 @@ class _WithoutSecrets(logging.Formatter):
 
 
 def log_to(folder: DataFolder, format: LogFormat = "text") -> None:
-    """Sends this process's log to the folder: our own from INFO, of others what went wrong."""
+    """Logs to the folder: our own records from INFO, others' from WARNING."""
     handler = RotatingFileHandler(
         folder.log_folder / "server.log", maxBytes=_BYTES, backupCount=_FILES, encoding="utf-8"
     )

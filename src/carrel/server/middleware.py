@@ -1,4 +1,4 @@
-"""Around every request: its id and its line in the log, its size, its key."""
+"""Middleware of every request: id and log line, body limits, authentication."""
 
 import asyncio
 import contextlib
@@ -23,18 +23,18 @@ from carrel.server.signing import PREFIX
 log = logging.getLogger(__name__)
 
 DRAIN_SECONDS = 5
-"""How long an answer waits for the rest of a body that nobody reads."""
+"""Seconds an answer waits for the rest of an unread body."""
 IDLE_SECONDS = 60
-"""How long a body may pause."""
+"""Seconds a body may pause."""
 PACE_SECONDS, PACE_BYTES = 60, 1024
-"""A body may take this long, and a second more for so many bytes."""
+"""Base time of a body in seconds, plus a second for each `PACE_BYTES`."""
 
 _OPEN = ("/healthz", "/readyz", "/openapi.json", "/docs")
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 
 def request_id(scope: Scope) -> str:
-    """The id of a request: its own `x-request-id` where that is harmless, else a new one."""
+    """The id of a request: its `x-request-id` if valid, else a new one."""
     state = scope.setdefault("state", {})
     if "request_id" not in state:
         given = Headers(scope=scope).get("x-request-id", "")
@@ -43,7 +43,10 @@ def request_id(scope: Scope) -> str:
 
 
 class RequestLog:
-    """Gives every answer an `x-request-id`, logs it, and turns a failed route into a 500."""
+    """Gives every answer an `x-request-id`, logs it, and turns a failed route into a 500.
+
+    A request cut off by a stop of the server becomes a 503, or its connection is closed.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -69,6 +72,11 @@ class RequestLog:
             await self._app(scope, receive, send_on)
         except ClientDisconnect:
             log.info("the client went away")
+        except asyncio.CancelledError:
+            # A stopping server cancels requests after its grace period.
+            log.info("%s %s was cut off by a stop", scope["method"], _shown(scope["path"]))
+            if not status:
+                await _stopping(id)(scope, receive, send_on)
         except Exception:
             log.exception("%s %s failed", scope["method"], _shown(scope["path"]))
             if status:
@@ -88,6 +96,11 @@ class RequestLog:
             log.info(text, figures, extra={"fields": figures})
 
 
+def _stopping(id: str) -> JSONResponse:
+    error = ApiError(503, "The server stopped before it could answer. Ask again when it is back.")
+    return JSONResponse(error.body(id), error.status, headers={"retry-after": "1"})
+
+
 class BodyGuard:
     """Bounds a request's body in size and time, and lets its sender finish before an answer."""
 
@@ -104,7 +117,7 @@ class BodyGuard:
 
 
 class _Body:
-    """The body of one request as it comes in."""
+    """The incoming body of one request."""
 
     def __init__(self, scope: Scope, receive: Receive, send: Send, limit: int) -> None:
         self._receive, self._send = receive, send
@@ -134,7 +147,7 @@ class _Body:
         if not self._answered and not self._whole:
             self._answered = True
             if self._size or not self._asks_first:
-                # A sender that is cut off never sees the answer.
+                # A client that is cut off while sending never reads the answer.
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(self._drain(), DRAIN_SECONDS)
             if not self._whole:
@@ -146,7 +159,7 @@ class _Body:
             await self.receive()
 
     def _patience(self) -> float | None:
-        """Seconds to wait for more: a while for the next bytes, and for all of them a pace."""
+        """Seconds to wait for more bytes, by the pause limit and the minimum rate."""
         if self._whole or self._answered:
             return None
         due = self._began + PACE_SECONDS + self._size / PACE_BYTES
@@ -154,7 +167,7 @@ class _Body:
 
 
 class Authenticate:
-    """Lets only good keys through, to every path but the open ones."""
+    """Requires a valid key for every path except the open ones."""
 
     def __init__(self, app: ASGIApp, access: Access) -> None:
         self._app = app
@@ -172,10 +185,10 @@ class Authenticate:
 
 
 def is_open(path: str) -> bool:
-    """Whether a path asks for no key."""
+    """Whether a path needs no key."""
     return path in _OPEN or path.startswith(PREFIX)
 
 
 def _shown(path: str) -> str:
-    """A path fit for the log: without the token of a signed address, on one line."""
+    """A path for the log: one line, without the token of a signed address."""
     return f"{PREFIX}…" if path.startswith(PREFIX) else ascii(path)[1:-1]

@@ -1,4 +1,4 @@
-"""What a file is, told by its first bytes; its name only decides between kinds of text."""
+"""Media types by content; the name only distinguishes kinds of text."""
 
 import re
 from pathlib import Path, PurePosixPath
@@ -54,7 +54,7 @@ _COMPOUND_STREAMS = {
     "PowerPoint Document": "ppt",
     "__properties_version1.0": "msg",
 }
-"""What the directory of an old office file names, and the kind that has it."""
+"""Stream names of old office files and their media types."""
 
 _TEXT_TYPES = {
     "txt": "text/plain",
@@ -88,7 +88,7 @@ _MAIL = re.compile(
     rb"(?:(?:from|to|cc|subject|date|received|return-path|message-id|mime-version|reply-to"
     rb"|delivered-to|content-type|x-[\w-]+):[^\n]*\n(?:[ \t][^\n]*\n)*){2,}"
 )
-"""Two header lines at least; `start` is in small letters."""
+"""Whether a text begins with at least two mail headers; `start` is in lower case."""
 
 
 class MediaType(NamedTuple):
@@ -99,7 +99,7 @@ class MediaType(NamedTuple):
 
 
 def sniff(path: Path, filename: str) -> MediaType:
-    """What the bytes at `path` are; `filename` is what their sender calls them; blocking."""
+    """The type of the file at `path`; `filename` is its name as sent. Blocking."""
     with path.open("rb") as file:
         head = file.read(_HEAD_BYTES)
         file.seek(max(0, path.stat().st_size - _TAIL_BYTES))
@@ -120,7 +120,7 @@ def sniff(path: Path, filename: str) -> MediaType:
 
 
 def _in_zip(head: bytes, tail: bytes) -> MediaType:
-    # The archive's own directory may be made to exhaust memory, so it is searched, not parsed.
+    # A crafted archive directory could exhaust memory, so it is searched, not parsed.
     if head[30:38] == b"mimetype":
         for mimetype, extension in _ZIP_MIMETYPES.items():
             if head.startswith(mimetype.encode(), 38):
@@ -146,7 +146,7 @@ def _is_text(head: bytes) -> bool:
     try:
         head.decode("utf-8")
     except UnicodeDecodeError as error:
-        # A character cut in two by the end of the sample is no reason for doubt.
+        # A character cut by the end of the sample is still valid text.
         return len(head) == _HEAD_BYTES and error.start > len(head) - 4
     return True
 

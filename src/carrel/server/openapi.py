@@ -1,4 +1,4 @@
-"""What `/openapi.json` says beyond what FastAPI finds out by itself."""
+"""Additions to FastAPI's OpenAPI description."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -44,7 +44,9 @@ def streamed(event: type[BaseModel]) -> Described:
     schema = {
         "type": "string",
         "description": f"Server-sent events: the data of each is a {event.__name__}, but for the"
-        " last, which is `[DONE]`.",
+        " last, which is `[DONE]`. With the header `Prefer: progress` (an extension) events named"
+        " `progress` tell the steps before the first word, and one named `error` ends an answer"
+        " that fails.",
         "contentMediaType": "application/json",
         "contentSchema": {"$ref": _COMPONENT.format(model=event.__name__)},
     }
@@ -74,7 +76,7 @@ def describe(
         " extension, only this server has.",
         routes=app.routes,
     )
-    # No body is one of these: they are the events of a stream.
+    # Events of a stream, which FastAPI does not find in any body.
     schema["components"]["schemas"] |= _components(CompletionChunk)
     schemes = schema["components"].setdefault("securitySchemes", {})
     schemes["key"] = {"type": "http", "scheme": "bearer"}
@@ -120,7 +122,7 @@ def _content(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
-    """The schema of a value that can be left out, but not be null, in a query."""
+    """The schema of an optional query value, which cannot be null."""
     choices = [choice for choice in schema.get("anyOf", ()) if choice != {"type": "null"}]
     if len(choices) != 1:
         return schema

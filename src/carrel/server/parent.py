@@ -1,4 +1,4 @@
-"""Ending with whoever started this process, whatever it is doing then."""
+"""Ends a child process with its parent."""
 
 import ctypes
 import os
@@ -10,10 +10,10 @@ _PR_SET_PDEATHSIG = 1
 
 
 def end_with_parent() -> None:
-    """From now on the system kills this process when its parent ends, be it by SIGKILL.
+    """Makes the system kill this process when its parent ends, even by SIGKILL.
 
     The parent holds the other end of standard input, and the thread that started this process
-    counts as the parent. Only Linux can do this; elsewhere a process ends when it notices that
+    counts as the parent. Linux only; elsewhere a process ends when it notices that
     its pipes are closed, which a library that hangs may keep it from.
     """
     if sys.platform != "linux":
@@ -22,5 +22,5 @@ def end_with_parent() -> None:
     stdin = select.poll()
     stdin.register(0, 0)
     if stdin.poll(0):
-        # The parent was faster: it has ended already.
+        # The parent has already ended.
         os._exit(0)

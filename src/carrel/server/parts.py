@@ -29,7 +29,7 @@ from carrel.server.signing import Signer, SigningKeys
 
 @dataclass
 class Server:
-    """Everything a route may need."""
+    """The parts of a server, as routes use them."""
 
     given: Settings
     """The settings of the command line."""
@@ -50,7 +50,7 @@ class Server:
 
     @classmethod
     def open(cls, given: Settings, folder: DataFolder) -> Self:
-        """Puts the parts together over an open data folder; nothing runs yet.
+        """Builds the parts over an open data folder; starts nothing.
 
         Raises:
             SettingsError: the settings cannot be used.
@@ -82,12 +82,12 @@ class Server:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Runs the parts; at the end they are stopped in the opposite order, come what may."""
+        """Runs the parts; stops them in reverse order at the end, also after an error."""
         async with AsyncExitStack() as stack:
             stack.callback(self.database.close)
             stack.callback(self.results.close)
             await self.access.admit(self.folder.api_key)
-            # The engine of the moment: changed settings bring another.
+            # The current engine: changed settings replace it.
             self.library.count_tokens_with(lambda text: self.engine.count_tokens(text))
             for part in (self.reader, self.library):
                 stack.push_async_callback(part.stop)
@@ -102,12 +102,12 @@ class Server:
         yield watch_settings(self.folder.settings_file, self._apply)
         yield Summaries(self.database, lambda: self.engine, lambda: self.library.active > 0).run()
         if self.settings.until_unused:
-            # The same clean stop as any other.
+            # A clean stop, as by SIGTERM from outside.
             stop = partial(signal.raise_signal, signal.SIGTERM)
             yield stop_when_unused(self.leases, self.library, stop)
 
     async def _apply(self, folder_settings: FolderSettings) -> None:
-        """Puts changed settings in force, with a new engine; answers under way are cut off."""
+        """Applies changed settings with a new engine; running answers are cut off."""
         self.settings = self.given.with_folder(folder_settings)
         before, self.engine = self.engine, _engine(self.settings)
         seconds = self.settings.limits.completion_seconds
@@ -121,7 +121,7 @@ class Server:
 def _blobs(settings: Settings, folder: DataFolder) -> Blobs:
     if settings.blobs is None:
         return LocalBlobs(folder.blob_folder)
-    # Only who keeps blobs there needs its libraries.
+    # Imported only where blobs are kept there.
     from carrel.server.blobs.bucket import Bucket
     from carrel.server.blobs.s3 import S3Blobs
 

@@ -1,4 +1,4 @@
-"""HTTP connections that do not wait for ever: for a request to be said, an answer to be taken."""
+"""HTTP connections with deadlines for the request head and for the reading of an answer."""
 
 import asyncio
 import math
@@ -7,15 +7,15 @@ import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 HEAD_SECONDS = 20
-"""How long a connection may take to say a request's first line and its headers."""
+"""Seconds for a request's first line and headers."""
 TAKE_SECONDS = 60
-"""How long a caller may read nothing of an answer that waits for it."""
+"""Seconds a caller may read nothing of a waiting answer."""
 
 
 class Protocol(H11Protocol):
-    """Uvicorn's protocol with a deadline for the head of a request; its own is for idle ones.
+    """Uvicorn's protocol with a deadline for request heads; uvicorn's own covers idle connections.
 
-    And with one for whoever does not read: it holds what makes the answer.
+    And with one for a caller that does not read, which holds the answer's resources.
     """
 
     _deadline: asyncio.TimerHandle | None = None
@@ -45,12 +45,12 @@ class Protocol(H11Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop()
-        # Also ends the wait for a reader.
+        # Also ends the wait of the writer.
         self.resume_writing()
         super().connection_lost(exc)
 
     def _wait_for_reader(self, before: float = math.inf) -> None:
-        """Cuts the connection if no byte is taken of the answer, of which so many waited before."""
+        """Cuts the connection if no byte was read since `before` bytes were pending."""
         waiting = self.transport.get_write_buffer_size()
         if waiting < before:
             self._untaken = self.loop.call_later(TAKE_SECONDS, self._wait_for_reader, waiting)
@@ -58,7 +58,7 @@ class Protocol(H11Protocol):
             self.transport.abort()
 
     def _watch(self) -> None:
-        """Starts the clock with the first byte of a head, and stops it with the last."""
+        """Starts the timer with the first byte of a head, and stops it with the last."""
         if self.conn.their_state is not h11.IDLE:
             self._stop()
         elif self._deadline is None and (self.cycle is None or self.conn.trailing_data[0]):

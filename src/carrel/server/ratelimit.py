@@ -1,4 +1,4 @@
-"""How many requests and tokens an organisation may use in a minute, where a limit is set."""
+"""Rate limits on requests and tokens per organisation and minute."""
 
 import math
 import time
@@ -12,19 +12,19 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from carrel.server.settings import Limits
 from carrel.wire.errors import ErrorBody
 
-# What is answered by a model, and so costs tokens.
+# Paths answered by a model, which cost tokens.
 _TOKEN_PATHS = ("/v1/agents/completions", "/v1/chat/completions", "/v1/embeddings")
 
 
 class Buckets:
-    """A bucket for each organisation, which fills evenly over the minute."""
+    """A token bucket for each organisation, refilled evenly over the minute."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._levels: dict[str, tuple[float, float]] = {}
 
     def level(self, organisation_id: str, per_minute: int) -> float:
-        """What is in an organisation's bucket; below zero, it owes that much."""
+        """The level of an organisation's bucket; negative if overdrawn."""
         now = self._clock()
         level, since = self._levels.get(organisation_id, (per_minute, now))
         level = min(per_minute, level + (now - since) * per_minute / 60)
@@ -32,7 +32,7 @@ class Buckets:
         return level
 
     def take(self, organisation_id: str, per_minute: int, amount: int) -> None:
-        """Takes so much out of an organisation's bucket, even if it holds less."""
+        """Takes an amount out of an organisation's bucket, even if it holds less."""
         level = self.level(organisation_id, per_minute)
         self._levels[organisation_id] = (level - amount, self._clock())
 
@@ -42,24 +42,24 @@ class Allowance:
     """One limit of one organisation."""
 
     unit: str
-    """As the headers name it."""
+    """The limit's name in headers."""
     per_minute: int
     buckets: Buckets
     organisation_id: str
 
     @property
     def remaining(self) -> int:
-        """How much may be used right now."""
+        """The amount available now."""
         return max(0, math.floor(self.buckets.level(self.organisation_id, self.per_minute)))
 
     @property
     def wait(self) -> int:
-        """In how many seconds something may be used; 0 for at once."""
+        """Seconds until some is available; 0 for now."""
         missing = 1 - self.buckets.level(self.organisation_id, self.per_minute)
         return max(0, math.ceil(missing * 60 / self.per_minute))
 
     def use(self, amount: int) -> None:
-        """Counts what was used."""
+        """Counts usage."""
         self.buckets.take(self.organisation_id, self.per_minute, amount)
 
     def headers(self) -> dict[str, str]:
@@ -71,10 +71,10 @@ class Allowance:
 
 
 class RateLimit:
-    """Answers 429 to an organisation that asks too much, and says how much is left to others.
+    """Answers 429 above the limits, and adds the remaining amounts to other responses.
 
-    A route says what it cost in `request.state.tokens`. Nobody knows that beforehand: an answer
-    may take more than is left, and the next one waits for it.
+    A route reports its cost in `request.state.tokens`. It is unknown beforehand: an answer
+    may overdraw the bucket, and the next request waits.
     """
 
     def __init__(self, app: ASGIApp, limits: Callable[[], Limits]) -> None:
@@ -116,12 +116,12 @@ class RateLimit:
         try:
             await self._app(scope, receive, send_on)
         finally:
-            # What a stream costs is known at its end.
+            # The cost of a stream is known at its end.
             count_tokens()
 
     def _allowances(self, scope: Scope) -> tuple[Allowance | None, Allowance | None]:
         """The limits on requests and on tokens, where this request meets them."""
-        # Only the interface counts: a workbench that renews its lease asks for nothing.
+        # Only the interface counts, not a workbench that renews its lease.
         if scope["type"] != "http" or not scope["path"].startswith("/v1/"):
             return None, None
         limits, id = self._limits(), scope["state"]["caller"].organisation_id

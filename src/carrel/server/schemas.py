@@ -1,4 +1,4 @@
-"""JSON schemas that callers send: checked, and held against what a model wrote."""
+"""JSON schemas from callers: their check, and validation of a model's answer."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -7,11 +7,11 @@ if TYPE_CHECKING:
 
 
 class BadSchema(ValueError):
-    """This is no JSON schema; the message says why."""
+    """Not a JSON schema; the message says why."""
 
 
 def check(schema: dict[str, Any]) -> None:
-    """Refuses what is no JSON schema.
+    """Checks that a value is a JSON schema.
 
     Raises:
         BadSchema: saying why.
@@ -27,10 +27,10 @@ def check(schema: dict[str, Any]) -> None:
 
 
 def fits(value: object, schema: dict[str, Any]) -> bool:
-    """Whether a value is as a schema wants it; a broken schema fits nothing."""
+    """Whether a value matches a schema; nothing matches a broken one."""
     try:
         return bool(_validator(schema).is_valid(value))
-    except Exception:  # A reference that leads nowhere raises one of several kinds.
+    except Exception:  # An unresolvable reference raises one of several exceptions.
         return False
 
 
@@ -41,5 +41,5 @@ def _validator(schema: dict[str, Any]) -> "Validator":
 
     kind = jsonschema.validators.validator_for(schema, jsonschema.Draft202012Validator)
     kind.check_schema(schema)
-    # The default registry would fetch what a schema refers to, wherever that leads.
+    # The default registry would fetch references over the network.
     return kind(schema, registry=Registry())

@@ -11,7 +11,7 @@ import signal
 import socket
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from types import FrameType
 
@@ -36,7 +36,7 @@ _GRACE_SECONDS = 5
 
 def run(settings: Settings) -> int:
     """Serves until SIGTERM or SIGINT; returns the exit code of the process."""
-    # Before numpy is loaded: a search is one small product, and threads of it wait by spinning.
+    # Set before numpy loads: a search is one small product, whose threads would spin.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     os.umask(0o077)
     try:
@@ -44,7 +44,7 @@ def run(settings: Settings) -> int:
             log_to(folder, settings.log_format)
             migrate(folder)
             server = Server.open(settings, folder)
-            with _listen(settings.host, settings.port) as listener:
+            with _listen_again(settings.host, settings.port, folder) as listener:
                 asyncio.run(_serve(server, listener))
     except (FolderError, SettingsError, ListenError) as error:
         print(f"carrel serve: {error}", file=sys.stderr)
@@ -53,7 +53,18 @@ def run(settings: Settings) -> int:
 
 
 class ListenError(Exception):
-    """The address cannot be listened on."""
+    """Listening on the address failed."""
+
+
+def _listen_again(host: str, port: int, folder: DataFolder) -> socket.socket:
+    """Listens on the port; without one, on the last port if it is free."""
+    last = folder.port
+    if port == 0 and last:
+        with suppress(ListenError):
+            return _listen(host, last)
+    listener = _listen(host, port)
+    folder.port = listener.getsockname()[1]
+    return listener
 
 
 def _listen(host: str, port: int) -> socket.socket:
@@ -71,14 +82,14 @@ def _listen(host: str, port: int) -> socket.socket:
             f"cannot listen on {host}:{port}: {reason}. Choose another {other}."
         ) from None
     listener.set_inheritable(False)
-    # Connections inherit it. asyncio sets it on its own listeners only; without it the end of
-    # an answer waits until the caller has acknowledged the beginning, up to 40 ms.
+    # Inherited by connections. asyncio sets it on its own listeners only; without it the end of
+    # an answer waits up to 40 ms for the acknowledgement of its beginning.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listener
 
 
 async def _refuse_strangers(server: Server, listener: socket.socket) -> None:
-    """Serves other machines only where somebody made keys for them."""
+    """Refuses to serve other machines before a key was made for somebody."""
     address = listener.getsockname()[0]
     if ipaddress.ip_address(address).is_loopback or await server.access.made_on_purpose():
         return
@@ -89,7 +100,7 @@ async def _refuse_strangers(server: Server, listener: socket.socket) -> None:
 
 
 async def _check_blobs(server: Server) -> None:
-    """Refuses a wrong address or key now, not with the first upload."""
+    """Checks address and key of the object store at start, not with the first upload."""
     try:
         await server.blobs.check()
     except BlobsUnavailable:
@@ -131,15 +142,15 @@ def _announce(server: Server, listener: socket.socket) -> None:
 
 
 def _collect_garbage_seldom() -> None:
-    """Spares answers the collector, which by default takes a third of a busy server's time."""
-    # What is there by now stays: nobody need go through it again.
+    """Relaxes garbage collection, which by default takes a third of a busy server's time."""
+    # gc.freeze(): exempt start-up objects from collection.
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
 
 
 class _Uvicorn(uvicorn.Server):
-    """Uvicorn that says when it answers, and ends cleanly when a signal asks it to."""
+    """Uvicorn that announces itself, and exits with 0 after a signal."""
 
     def __init__(self, config: uvicorn.Config, announce: Callable[[], None]) -> None:
         super().__init__(config)
@@ -152,7 +163,7 @@ class _Uvicorn(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        # The original raises the signal again after a clean stop, which ends the process by it.
+        # The original raises the signal again after a clean stop, which kills the process.
         def stop(number: int, frame: FrameType | None) -> None:
             self.handle_exit(number, frame)
 

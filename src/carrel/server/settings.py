@@ -1,4 +1,4 @@
-"""What the server is told: by its command line, and by `settings.toml` in the data folder."""
+"""Settings of the server: its command line, and `settings.toml` in the data folder."""
 
 import os
 import tomllib
@@ -15,11 +15,11 @@ MIB = 1024 * 1024
 
 
 class SettingsError(Exception):
-    """The settings file cannot be used; the message says why and what to do."""
+    """The settings file cannot be used; the message names the reason and the next step."""
 
 
 def check_public_url(url: str) -> str:
-    """A base address, without a slash at its end.
+    """A base address without a trailing slash.
 
     Raises:
         ValueError: it is not one.
@@ -38,33 +38,32 @@ class _Section(BaseModel):
 
 
 class Limits(_Section):
-    """How much the server accepts. Sizes are in bytes."""
+    """Limits of the server. Sizes are in bytes."""
 
     file_bytes: int = Field(default=512 * MIB, gt=0)
-    """One file of `POST /v1/files`."""
+    """Largest file of `POST /v1/files`."""
     file_days: int | None = Field(default=None, gt=0, le=36500)
-    """How long a file is kept whose upload does not say; without it, until it is deleted."""
+    """Days a file is kept if its upload sets no expiry; without it, until it is deleted."""
     document_bytes: int | None = Field(default=None, gt=0)
-    """One document of a library; without it, as much as a file."""
+    """Largest document of a library; without it, as for files."""
     ocr_bytes: int | None = Field(default=None, gt=0)
-    """One document to read; without it, as much as a file."""
+    """Largest document for OCR; without it, as for files."""
     ocr_pages: int | None = Field(default=None, gt=0)
-    """Pages of one document to read; without it, any number."""
+    """Most pages of one document for OCR; without it, unlimited."""
     body_bytes: int = Field(default=96 * MIB, gt=0)
-    """Any other request body, data URLs included."""
+    """Largest of any other request body, data URLs included."""
     completion_seconds: int = Field(default=300, gt=0)
-    """One completion, from the request to its last token."""
+    """Longest time for one completion, from the request to its last token."""
     requests_per_minute: int | None = Field(default=None, gt=0)
-    """What one organisation may ask in a minute; without it, any number."""
+    """Requests of one organisation per minute; without it, unlimited."""
     tokens_per_minute: int | None = Field(default=None, gt=0)
-    """What models may read and write for one organisation in a minute; without it, any number."""
+    """Tokens that models read and write for one organisation per minute; without it, unlimited."""
 
     deleted_seconds: int = Field(default=3600, gt=0)
-    """Bytes that no file or document names: so long are they kept. They had better be kept for
-    longer than it takes to give a large upload its record."""
+    """Retention of unreferenced bytes; must exceed the longest upload."""
 
     remembered_bytes: int = Field(default=256 * MIB, ge=0)
-    """Pages that were read are remembered, up to so many bytes; 0 remembers none."""
+    """Size of the cache of read pages; 0 turns it off."""
 
     @property
     def bytes_of_document(self) -> int:
@@ -73,7 +72,7 @@ class Limits(_Section):
 
     @property
     def bytes_to_read(self) -> int:
-        """The largest document to read."""
+        """The largest document for OCR."""
         return self.ocr_bytes or self.file_bytes
 
 
@@ -81,23 +80,23 @@ class FolderSettings(_Section):
     """The contents of `settings.toml`."""
 
     model_url: str | None = None
-    """An OpenAI-compatible address that answers instead of the embedded model."""
+    """An OpenAI-compatible address to use instead of the embedded model."""
     model_key: str | None = Field(default=None, repr=False)
-    """The key of that address; the environment's CARREL_MODEL_KEY wins over it."""
+    """The key of that address; CARREL_MODEL_KEY in the environment wins over it."""
     model_path: Path | None = None
     """A GGUF file that the embedded engine loads instead of the built-in model."""
     public_url: PublicURL | None = None
-    """The address that signed addresses begin with, where a proxy stands in front."""
+    """The base of signed addresses, if the server is behind a proxy."""
     blobs: str | None = None
-    """Where bytes are kept instead of in the folder: `s3://bucket/prefix`."""
+    """An object store for the bytes instead of the folder: `s3://bucket/prefix`."""
     limits: Limits = Limits()
 
     @classmethod
     def load(cls, path: Path) -> Self:
-        """Reads the file; without one, everything is at its default.
+        """Reads the file; without one, all settings have their defaults.
 
         Raises:
-            SettingsError: the file is not TOML, or says something unknown or impossible.
+            SettingsError: the file is not TOML, or has an unknown or invalid setting.
         """
         try:
             return cls.model_validate(tomllib.loads(path.read_text("utf-8")))
@@ -115,7 +114,7 @@ class FolderSettings(_Section):
 
 @dataclass(frozen=True)
 class Settings:
-    """How one run of the server is set up."""
+    """The settings of one run."""
 
     data: Path
     host: str = "127.0.0.1"
@@ -125,14 +124,14 @@ class Settings:
     model_url: str | None = None
     model_key: str | None = field(default=None, repr=False)
     until_unused: bool = False
-    """Stop when nobody has held a lease for a minute."""
+    """Stop after a minute without a lease."""
     public_url: str | None = None
     blobs: str | None = None
     log_format: LogFormat = "text"
     limits: Limits = field(default_factory=Limits)
 
     def with_folder(self, folder: FolderSettings) -> Self:
-        """These settings, completed by the folder's file; the command line wins."""
+        """These settings, completed by the folder's file, over which the command line wins."""
         chosen = self.model_path is not None or self.model_url is not None
         return replace(
             self,

@@ -1,4 +1,4 @@
-"""Addresses that carry their own access: they work without a key until they expire."""
+"""Signed addresses, which work without a key until they expire."""
 
 import base64
 import binascii
@@ -26,17 +26,17 @@ class BadSignature(Exception):
 
 
 class Signed(NamedTuple):
-    """What a signed address gives access to: a file, a document, or a document's text."""
+    """The target of a signed address: a file, a document, or a document's text."""
 
     kind: Kind
     id: str
 
 
 class SigningKeys:
-    """The keys that addresses are signed with, in a file that only its owner may read.
+    """The signing keys, in a file that only its owner may read.
 
-    A new one is made every thirty days; an old one is kept until nothing that it signed can
-    still be valid. Without the file, no address that was ever signed works.
+    A new key is made every thirty days; an old one is kept until no address signed with it can
+    still be valid. Without the file, no earlier address works.
     """
 
     def __init__(self, path: Path, clock: Callable[[], float] = time.time) -> None:
@@ -55,7 +55,7 @@ class SigningKeys:
         return newest.id, bytes.fromhex(newest.key)
 
     def get(self, id: str) -> bytes | None:
-        """The key of an id, while it is kept."""
+        """The key of an id, None if it is not kept any more."""
         found = next((key.key for key in self._keys if key.id == id), None)
         return None if found is None else bytes.fromhex(found)
 
@@ -69,7 +69,7 @@ class _Key(NamedTuple):
 class Signer:
     """Makes and checks signed addresses, for GET and HEAD.
 
-    The host is no part of the signature, so that an address survives a proxy.
+    The signature excludes the host, so that an address survives a proxy.
     """
 
     def __init__(self, keys: SigningKeys, clock: Callable[[], float] = time.time) -> None:
@@ -77,7 +77,7 @@ class Signer:
         self._clock = clock
 
     def url(self, base_url: str, kind: Kind, object_id: str, seconds: int) -> str:
-        """An address below `base_url` that works for so many seconds, at most seven days."""
+        """An address below `base_url` that expires after `seconds`, at most seven days."""
         if not 0 < seconds <= MAX_SECONDS:
             raise ValueError(f"a signed address lives for 1 to {MAX_SECONDS} seconds")
         key_id, key = self._keys.current()
@@ -87,14 +87,14 @@ class Signer:
         return base_url.rstrip("/") + PREFIX + token
 
     def verify(self, token: str) -> Signed:
-        """What the token of an address gives access to.
+        """The target of an address's token.
 
         Raises:
-            BadSignature: nothing; the token is not ours, or no longer valid.
+            BadSignature: the token is forged or expired.
         """
         encoded, _, mac = token.partition(".")
         payload = _decode(encoded)
-        # Nothing else of the payload is looked at before its signature.
+        # The signature is checked before the payload is parsed.
         key = self._keys.get(_key_id(payload))
         if key is None or not hmac.compare_digest(_decode(mac), _mac(key, payload)):
             raise BadSignature
@@ -122,7 +122,7 @@ def _decode(text: str) -> bytes:
         data = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
     except (binascii.Error, ValueError):
         raise BadSignature from None
-    # One spelling only: stray bits at the end would be a second address for the same thing.
+    # Canonical base64 only: stray bits at the end would allow a second spelling.
     if _encode(data) != text:
         raise BadSignature
     return data

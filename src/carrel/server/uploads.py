@@ -17,12 +17,12 @@ _BATCH_BYTES = 1024 * 1024
 _FIELD_BYTES = 64 * 1024
 _MAX_PARTS = 32
 _OVERHEAD_BYTES = 1024 * 1024
-"""What a body may be larger than its file: the other parts, and the headers of all."""
+"""Allowance for the other parts and all headers beyond the file's size."""
 
 
 @dataclass(frozen=True)
 class Upload:
-    """A file that was received and is on disk, and the text parts that came with it."""
+    """A received file on disk, with the text parts of its request."""
 
     filename: str
     content_type: str | None
@@ -33,7 +33,7 @@ class Upload:
 async def receive_upload(request: Request, blobs: Blobs, *, limit: int) -> Upload:
     """Receives one multipart body with one file part named `file` of at most `limit` bytes.
 
-    Memory use does not depend on the size. Nothing is kept of a body that is refused.
+    Memory is constant. A refused body leaves nothing behind.
 
     Raises:
         ApiError: 400 for a malformed or truncated body, 413 when it is too large, 507 when the
@@ -47,7 +47,7 @@ async def receive_upload(request: Request, blobs: Blobs, *, limit: int) -> Uploa
             async for batch in _batches(request.stream(), receiver):
                 await writer.write(batch)
             upload = await receiver.finish(writer)
-        # Making sure of the bytes takes a while: whoever stopped meanwhile wants no file.
+        # The fsync takes a while: a caller that disconnected meanwhile gets no file.
         if await request.is_disconnected():
             raise ClientDisconnect
         return upload
@@ -76,7 +76,7 @@ def _boundary(request: Request) -> bytes:
 
 
 async def _batches(body: AsyncIterator[bytes], receiver: "_Receiver") -> AsyncIterator[bytes]:
-    """The bytes of the file as they come, in pieces that are worth a trip to a thread."""
+    """The bytes of the file, in pieces large enough for a hop to a thread."""
     pending = bytearray()
     async for chunk in body:
         receiver.parse(chunk)
@@ -102,7 +102,7 @@ def _too_large(limit: int) -> ApiError:
 
 @dataclass
 class _Part:
-    """The part that is being parsed."""
+    """The current part."""
 
     name: str = ""
     is_file: bool = False
@@ -110,7 +110,7 @@ class _Part:
 
 
 class _Receiver:
-    """Parses a multipart body piece by piece; the file's bytes are taken out as they come."""
+    """Parses a multipart body incrementally and yields the file's bytes."""
 
     def __init__(self, boundary: bytes, limit: int) -> None:
         self._limit = limit
@@ -143,14 +143,14 @@ class _Receiver:
         self._parser.write(data)
 
     def take(self) -> bytes:
-        """The bytes of the file that were parsed since the last time."""
+        """The bytes of the file parsed since the last call."""
         taken = bytes(self._file)
         self._file.clear()
         return taken
 
     async def finish(self, writer: BlobWriter) -> Upload:
-        """The upload, once the whole body was parsed and every byte was written."""
-        # The parser itself takes a body without its closing boundary for a whole one.
+        """The upload, after the whole body was parsed and written."""
+        # The parser accepts a body without its closing boundary.
         if not self._complete:
             raise _truncated()
         if self._filename is None:
@@ -191,7 +191,7 @@ class _Receiver:
             raise ApiError(400, "The upload has more than one file. Send one at a time.")
         self._part.is_file = True
         filename = options[b"filename"].decode("utf-8", "replace")
-        # Browsers and most clients write a quotation mark so; nothing else is escaped.
+        # Browsers and most clients escape only the quotation mark.
         self._filename = safe_filename(filename.replace("%22", '"'))
         kind = self._headers.get(b"content-type")
         self._content_type = kind.decode("latin-1") if kind else None

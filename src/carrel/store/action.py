@@ -24,6 +24,10 @@ class Policy(Enum):
 
     LATEST = "latest"
     """The earlier one is cancelled."""
+    JOIN = "join"
+    """The new one does nothing of its own: it ends as the earlier one does."""
+    RENEW = "renew"
+    """The new one runs after the earlier one; all calls that wait like this run as one."""
     SINGLE = "single"
     """The new one is refused."""
     QUEUE = "queue"
@@ -33,43 +37,80 @@ class Policy(Enum):
 
 
 class Lane:
-    """The calls of one lane of one service; lives on the owner loop."""
+    """The calls of one lane of one service; lives on the owner loop.
 
-    def __init__(self) -> None:
-        self._last: asyncio.Future[None] | None = None
-        self._running: set[asyncio.Task[Any]] = set()
+    A call's exception ends as the ProblemError that `in_words` makes of it.
+    """
 
-    async def run(self, policy: Policy, body: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        """Runs `body` when the policy lets it."""
-        before, mine = self._last, asyncio.get_running_loop().create_future()
-        if before is not None and not before.done():
-            if policy is Policy.SINGLE:
-                raise ProblemError(BUSY)
-            if policy is Policy.LATEST:
-                self.cancel()
-        task = asyncio.current_task()
-        assert task is not None
-        self._running.add(task)
-        self._last = mine
-        try:
-            if before is not None and policy is not Policy.BESIDE:
-                # Also after a cancellation: the old one must not write after the new one began.
-                await asyncio.shield(before)
-            return await body()
-        finally:
-            self._running.discard(task)
-            if before is not None and not before.done():
-                # Cancelled while it waited: whoever comes next waits for the same one.
-                before.add_done_callback(lambda _: mine.set_result(None))
-            else:
-                mine.set_result(None)
+    def __init__(self, in_words: Callable[[Exception], ProblemError]) -> None:
+        self._in_words = in_words
+        self._turns: list[_Turn] = []  # oldest first
+
+    @property
+    def busy(self) -> bool:
+        """Whether a call runs or waits."""
+        return bool(self._turns)
+
+    def enter(
+        self, policy: Policy, name: str, call: Callable[[], Coroutine[Any, Any, T]]
+    ) -> asyncio.Task[T]:
+        """Takes in a call of the method `name`. Its coroutine runs when the policy lets it.
+
+        Raises:
+            ProblemError: the policy refuses it.
+        """
+        last = self._turns[-1] if self._turns else None
+        if last is not None and policy is Policy.SINGLE:
+            raise ProblemError(BUSY)
+        if last is not None and (
+            policy is Policy.JOIN
+            or (policy is Policy.RENEW and last.name == name and not last.begun)
+        ):
+            return asyncio.create_task(_end_of(last.task))
+        earlier = [] if policy is Policy.BESIDE else [turn.task for turn in self._turns]
+        turn = _Turn(name, call())
+        if policy is Policy.LATEST:
+            self.cancel()
+        turn.task = asyncio.create_task(self._run(turn, earlier))
+        turn.task.add_done_callback(lambda _: self._leave(turn))
+        self._turns.append(turn)
+        return turn.task
 
     def cancel(self) -> list[asyncio.Task[Any]]:
-        """Cancels everything that runs or waits, and gives it to be waited for."""
-        tasks = list(self._running)
+        """Cancels all calls that run or wait, and gives their tasks to be waited for."""
+        tasks = [turn.task for turn in self._turns]
         for task in tasks:
             task.cancel()
         return tasks
+
+    async def _run(self, turn: _Turn, earlier: list[asyncio.Task[Any]]) -> Any:
+        if earlier:
+            # Also after a cancellation: the old one must not write after the new one began.
+            await asyncio.wait(earlier)
+        turn.begun = True
+        try:
+            return await turn.work
+        except Exception as error:
+            raise self._in_words(error) from None
+
+    def _leave(self, turn: _Turn) -> None:
+        self._turns.remove(turn)
+        turn.work.close()  # cancelled before it began
+
+
+class _Turn:
+    """A call from when it enters its lane to its end."""
+
+    task: asyncio.Task[Any]
+
+    def __init__(self, name: str, work: Coroutine[Any, Any, Any]) -> None:
+        self.name = name
+        self.work = work
+        self.begun = False
+
+
+async def _end_of(task: asyncio.Task[T]) -> T:
+    return await asyncio.shield(task)
 
 
 class Service(Generic[S]):
@@ -80,6 +121,11 @@ class Service(Generic[S]):
         self._loop = loop
         self._lanes: dict[str, Lane] = {}
         self._closed = False
+
+    @property
+    def closed(self) -> bool:
+        """Whether no action of it begins any more."""
+        return self._closed
 
     async def close(self) -> None:
         """Cancels every action that runs or waits, and waits for their end; no other begins."""
@@ -96,8 +142,19 @@ class Service(Generic[S]):
         self.slice.set(error=problem)
         return problem
 
+    def _in_words(self, error: Exception) -> ProblemError:
+        return ProblemError(self._failed(error))
+
+    def _admit(self, call: Callable[[], T]) -> T:
+        if self._closed:
+            raise asyncio.CancelledError
+        try:
+            return call()
+        except Exception as error:
+            raise self._in_words(error) from None
+
     def _lane(self, name: str) -> Lane:
-        return self._lanes.setdefault(name, Lane())
+        return self._lanes.setdefault(name, Lane(self._in_words))
 
 
 Sv = TypeVar("Sv", bound=Service[Any])
@@ -110,30 +167,41 @@ def action(
 ) -> Callable[[Body[Sv, P, T]], Action[Sv, P, T]]:
     """Makes a service's coroutine method an action.
 
-    Calling it returns a Handle at once, from any thread. Whatever it raises ends as a Problem in
+    Calling it returns a Handle at once, from any thread. Every exception ends as a Problem in
     the slice and in the handle. Methods that share a `lane` share its policy's one place;
     one that `changes` what the service stores is refused for a read-only profile.
+
+    The state may have changed by the time a coroutine runs. A method that works on what is
+    chosen now is therefore a plain function: it takes that from the state when it is called
+    (and refuses the call by raising ProblemError), and returns the coroutine that works on it.
     """
 
     def decorate(method: Body[Sv, P, T]) -> Action[Sv, P, T]:
         name = lane or method.__name__
 
-        async def run(service: Sv, *args: P.args, **kwargs: P.kwargs) -> T:
-            if service._closed:
-                raise asyncio.CancelledError
-            try:
+        def start(service: Sv, /, *args: P.args, **kwargs: P.kwargs) -> Handle[T]:
+            def begin() -> asyncio.Task[T]:
                 if changes:
                     service._check_allowed()
-                return await service._lane(name).run(
-                    policy, lambda: method(service, *args, **kwargs)
+                return service._lane(name).enter(
+                    policy, method.__name__, lambda: method(service, *args, **kwargs)
                 )
-            except Exception as error:
-                raise ProblemError(service._failed(error)) from None
 
-        def start(service: Sv, /, *args: P.args, **kwargs: P.kwargs) -> Handle[T]:
-            return service._loop.run(run(service, *args, **kwargs))
+            return service._loop.start(lambda: service._admit(begin))
 
         functools.update_wrapper(start, method)
         return start
 
     return decorate
+
+
+def instant(method: Callable[Concatenate[Sv, P], T]) -> Action[Sv, P, T]:
+    """Makes a service's method an action that awaits nothing: on the owner loop it is done
+    when the call returns."""
+
+    def start(service: Sv, /, *args: P.args, **kwargs: P.kwargs) -> Handle[T]:
+        call = functools.partial(method, service, *args, **kwargs)
+        return service._loop.start(lambda: service._admit(call))
+
+    functools.update_wrapper(start, method)
+    return start

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from carrel.store.action import Policy, action
+from carrel.store.action import Policy, action, instant
 from carrel.store.area import Area
 from carrel.store.asking import is_left_over, is_trial, remove_trial
 from carrel.store.drafts import Draft, SavedDrafts
@@ -53,67 +54,109 @@ class AgentsState:
         return next((draft for draft in self.drafts if draft.agent_id == self.selected), None)
 
 
+@dataclass(frozen=True, slots=True)
+class Switched:
+    """A version took the place of another as the active one."""
+
+    came_from: int
+    to: int
+
+
 class AgentsService(Area[AgentsState]):
     def __init__(
         self, loop: OwnerLoop, session: SessionService, notifications: NotificationsService
     ) -> None:
         super().__init__(loop, AgentsState(), session)
         self._notifications = notifications
-        self._active_before: dict[str, list[int]] = {}
+        self._switched: dict[str, list[Switched]] = {}
 
-    @action(Policy.LATEST)
+    @action(Policy.JOIN)
     async def load(self) -> None:
         """Loads the agents, the versions of the selected one, and the drafts."""
-        await self._load_drafts()
         with self._loading():
             await self._load()
 
-    @action(Policy.LATEST, lane="load")
-    async def select(self, agent_id: str | None) -> None:
+    @action(Policy.RENEW, lane="load")
+    async def reload(self) -> None:
+        """Loads the same after something has changed: a load that began before is not enough."""
+        with self._loading():
+            await self._load()
+
+    @action(Policy.LATEST, lane="versions")
+    def select(self, agent_id: str | None) -> Coroutine[Any, Any, None]:
         """Makes an agent the selected one and loads its versions."""
         self._choose(agent_id)
+        return self._select(agent_id)
+
+    async def _select(self, agent_id: str | None) -> None:
         with self._loading():
-            await self._load_versions()
+            await self._load_versions(agent_id)
 
     @action(Policy.QUEUE, changes=True)
-    async def create(self, agent: AgentCreate) -> Agent:
-        """Makes an agent, version 0, and selects it."""
+    def create(self, agent: AgentCreate) -> Coroutine[Any, Any, Agent]:
+        """Makes an agent, version 0, and selects it unless another was selected meanwhile."""
+        return self._create(agent, self.slice.value.selected)
+
+    async def _create(self, agent: AgentCreate, selected: str | None) -> Agent:
         client = await self._session.client()
         made = await client.agents.create(agent)
-        await self._show(made)
+        await self._show(made, selected)
         return made
 
     @action(Policy.SINGLE, changes=True)
-    async def update(self, agent_id: str, change: AgentUpdate) -> Agent:
+    def update(self, agent_id: str, change: AgentUpdate) -> Coroutine[Any, Any, Agent]:
         """Makes a new version of an agent, which becomes the active one."""
+        return self._update(agent_id, change, self.slice.value.selected)
+
+    async def _update(self, agent_id: str, change: AgentUpdate, selected: str | None) -> Agent:
         client = await self._session.client()
+        before = await client.agents.get(agent_id)
         changed = await client.agents.update(agent_id, change)
-        await self._show(changed)
+        self._remember(before, changed)
+        await self._show(changed, selected)
         self._notifications.notify(f"{changed.name} is now v{changed.version}.")
         return changed
 
     @action(Policy.SINGLE, lane="update", changes=True)
-    async def save(self, draft: Draft) -> Agent | None:
-        """Saves a draft: an agent's next version, or a new agent. It is no draft any more then.
+    def save(self, draft: Draft) -> Coroutine[Any, Any, Agent | None]:
+        """Saves a draft: an agent's next version, or a new agent. It is no draft any more then,
+        unless something was changed in it meanwhile.
 
         None when it does not differ from the active version.
         """
+        return self._save(draft, self.slice.value.selected)
+
+    async def _save(self, draft: Draft, selected: str | None) -> Agent | None:
         client = await self._session.client()
         if draft.agent_id is None:
             saved = await client.agents.create(draft.create())
         else:
-            # Against what is active now, which somebody else may have changed meanwhile.
+            # Against the version that is active now, which may be of another client.
             agent = await client.agents.get(draft.agent_id)
             change = draft.update(agent)
             if change is None:
-                await self.drop(draft.id)
+                await self._drop_saved(draft)
                 return None
             saved = await client.agents.update(agent.id, change)
-            self._remember(agent)
+            self._remember(agent, saved)
             self._notifications.notify(f"{saved.name} is now v{saved.version}.")
-        await self.drop(draft.id)
-        await self._show(saved)
+        await self._drop_saved(draft)
+        await self._show(saved, selected)
         return saved
+
+    @action(Policy.SINGLE, lane="update", changes=True)
+    async def use_model(self, agent_ids: Sequence[str], model: str) -> None:
+        """Makes a new version of each agent, with another model. They answer with it at once."""
+        from carrel.wire.agents import AgentUpdate
+
+        client = await self._session.client()
+        for agent_id in agent_ids:
+            agent = await client.agents.get(agent_id)
+            change = AgentUpdate(model=model, version_message=f"Model {model}"[:500])
+            self._remember(agent, await client.agents.update(agent_id, change))
+        await self.reload()
+        count = f"{len(agent_ids)} agents have" if len(agent_ids) > 1 else "One agent has"
+        self._notifications.notify(f"{count} the model {model} now.")
 
     @action(Policy.QUEUE, lane="drafts")
     async def keep(self, draft: Draft) -> None:
@@ -146,28 +189,42 @@ class AgentsService(Area[AgentsState]):
         await asyncio.to_thread(self._saved().delete, draft_id)
         await self._load_drafts()
 
+    @action(Policy.QUEUE, lane="drafts")
+    async def _drop_saved(self, saved: Draft) -> None:
+        await self._load_drafts()
+        kept = next((draft for draft in self.slice.value.drafts if draft.id == saved.id), saved)
+        # What was typed after it was sent is not saved yet.
+        if (kept.fields, kept.message) == (saved.fields, saved.message):
+            await asyncio.to_thread(self._saved().delete, saved.id)
+            await self._load_drafts()
+
     @action(Policy.SINGLE, changes=True)
-    async def switch(self, agent_id: str, version: int) -> Agent:
+    def switch(self, agent_id: str, version: int) -> Coroutine[Any, Any, Agent]:
         """Makes a version the active one."""
+        return self._switch(agent_id, version, self.slice.value.selected)
+
+    async def _switch(self, agent_id: str, version: int, selected: str | None) -> Agent:
         client = await self._session.client()
-        self._remember(await client.agents.get(agent_id))
-        return await self._switch(agent_id, version)
+        before = await client.agents.get(agent_id)
+        changed = await client.agents.switch(agent_id, version)
+        self._remember(before, changed)
+        await self._show_active(changed, selected)
+        return changed
 
     @action(Policy.SINGLE, lane="switch", changes=True)
-    async def roll_back(self, agent_id: str) -> Agent:
+    def roll_back(self, agent_id: str) -> Coroutine[Any, Any, Agent]:
         """Makes the version active that was active before, else the one below the active one."""
+        return self._roll_back(agent_id, self.slice.value.selected)
+
+    async def _roll_back(self, agent_id: str, selected: str | None) -> Agent:
         client = await self._session.client()
         agent = await client.agents.get(agent_id)
-        before = self._active_before.get(agent_id)
-        below = [number for number in agent.versions if number < agent.version]
-        if not before and not below:
-            raise ProblemError(
-                Problem(
-                    "There is no version to roll back to",
-                    f"{agent.name} v{agent.version} is its first.",
-                )
-            )
-        return await self._switch(agent_id, before.pop() if before else max(below))
+        version = self._active_before(agent)
+        changed = await client.agents.switch(agent_id, version)
+        if switched := self._switched.get(agent_id):
+            switched.pop()
+        await self._show_active(changed, selected)
+        return changed
 
     @action(Policy.QUEUE, lane="alias", changes=True)
     async def set_alias(self, agent_id: str, alias: str, version: int) -> None:
@@ -182,7 +239,7 @@ class AgentsService(Area[AgentsState]):
                     "It has small letters, digits, _ and -, with a letter first.",
                 )
             ) from None
-        await self._load_versions()
+        await self._load_versions_again()
         self._notifications.notify(f"{made.alias} is v{made.version} now.")
 
     @action(Policy.QUEUE, lane="alias", changes=True)
@@ -190,20 +247,22 @@ class AgentsService(Area[AgentsState]):
         """Takes an alias away; its version stays."""
         client = await self._session.client()
         await client.agents.delete_alias(agent_id, alias)
-        await self._load_versions()
+        await self._load_versions_again()
         self._notifications.notify(f"{alias} names no version now.")
 
     @action(Policy.QUEUE, changes=True)
     async def delete(self, agent_id: str) -> None:
-        """Deletes an agent with all its versions."""
-        client = await self._session.client()
-        await client.agents.delete(agent_id)
-        await self.drop(agent_id)
-        with self._loading():
-            await self._load()
+        """Deletes an agent with all its versions. One that is gone already counts as deleted."""
+        from carrel.client.errors import NotFound
 
-    @action(Policy.QUEUE)
-    async def mark_version(self, version: int) -> None:
+        client = await self._session.client()
+        with contextlib.suppress(NotFound):
+            await client.agents.delete(agent_id)
+        await self.drop(agent_id)
+        await self.reload()
+
+    @instant
+    def mark_version(self, version: int) -> None:
         """Marks a version, or takes its mark away. The two marked last are compared."""
         marked = self.slice.value.marked
         if version in marked:
@@ -212,21 +271,32 @@ class AgentsService(Area[AgentsState]):
             marked = (*marked, version)[-2:]
         self._compare(marked)
 
-    @action(Policy.QUEUE)
-    async def compare(self, old: int, new: int) -> None:
+    @instant
+    def compare(self, old: int, new: int) -> None:
         """Compares two versions of the selected agent."""
         self._compare((old, new))
 
-    async def _switch(self, agent_id: str, version: int) -> Agent:
-        client = await self._session.client()
-        changed = await client.agents.switch(agent_id, version)
-        await self._show(changed)
-        self._notifications.notify(f"{changed.name} v{changed.version} is active.")
-        return changed
+    def _remember(self, before: Agent, now: Agent) -> None:
+        """Remembers which version another one has taken the place of, to be rolled back to."""
+        if before.version != now.version:
+            switched = Switched(before.version, now.version)
+            self._switched.setdefault(now.id, []).append(switched)
 
-    def _remember(self, agent: Agent) -> None:
-        """Remembers what is active, to be rolled back to."""
-        self._active_before.setdefault(agent.id, []).append(agent.version)
+    def _active_before(self, agent: Agent) -> int:
+        """The version to roll back to."""
+        switched = self._switched.get(agent.id, [])
+        # What another client has made active since then did not follow these.
+        while switched and switched[-1].to != agent.version:
+            switched.pop()
+        below = [number for number in agent.versions if number < agent.version]
+        if not switched and not below:
+            raise ProblemError(
+                Problem(
+                    "There is no version to roll back to",
+                    f"{agent.name} v{agent.version} is its first.",
+                )
+            )
+        return switched[-1].came_from if switched else max(below)
 
     def _says_something(self, draft: Draft) -> bool:
         if draft.agent_id is None:
@@ -245,32 +315,50 @@ class AgentsService(Area[AgentsState]):
 
         return SavedDrafts(folders().state, self._session.slice.value.profile)
 
-    async def _show(self, agent: Agent) -> None:
-        self._choose(agent.id)
-        with self._loading():
-            await self._load()
+    async def _show_active(self, agent: Agent, selected: str | None) -> None:
+        await self._show(agent, selected)
+        self._notifications.notify(f"{agent.name} v{agent.version} is active.")
+
+    async def _show(self, agent: Agent, selected: str | None) -> None:
+        """Selects an agent, unless another one than `selected` is by now, and loads it."""
+        if self.slice.value.selected == selected:
+            self._choose(agent.id)
+        await self.reload()
 
     async def _load(self) -> None:
+        await self._load_drafts_in_turn()
+        selected = self.slice.value.selected
         client = await self._session.client()
         agents = [agent async for agent in client.agents.every()]
         items = [agent for agent in agents if not is_trial(agent)]
         drafts = _adopted(self.slice.value.drafts, items)
         self.slice.set(items=tuple(items), drafts=drafts, loaded=True)
-        if self.slice.value.selected not in {agent.id for agent in items}:
+        # One that was selected meanwhile may be newer than this list.
+        if self.slice.value.selected == selected and selected not in {one.id for one in items}:
             self._choose(items[0].id if items else None)
-        await self._load_versions()
+        await self._load_versions_again()
         if not self._session.slice.value.read_only:
             for agent in agents:
                 if is_left_over(agent, time.time()):
                     await remove_trial(client, agent.id)
 
-    async def _load_versions(self) -> None:
-        agent_id = self.slice.value.selected
+    @action(Policy.QUEUE, lane="drafts")
+    async def _load_drafts_in_turn(self) -> None:
+        await self._load_drafts()
+
+    @action(Policy.RENEW, lane="versions")
+    async def _load_versions_again(self) -> None:
+        await self._load_versions(self.slice.value.selected)
+
+    async def _load_versions(self, agent_id: str | None) -> None:
+        """Loads the versions of an agent, if it is still the selected one by then."""
         if agent_id is None:
             return
         client = await self._session.client()
         versions = [version async for version in client.agents.every_version(agent_id)]
         aliases = await client.agents.aliases(agent_id)
+        if self.slice.value.selected != agent_id:
+            return
         newest_first = sorted(versions, key=lambda agent: agent.version, reverse=True)
         self.slice.set(versions=tuple(newest_first), aliases=tuple(aliases))
         self._compare(self.slice.value.marked)

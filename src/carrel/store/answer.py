@@ -61,7 +61,7 @@ class GrowingAnswer:
             self.turn = replace(self.turn, version=chunk.agent_version)
         self._show_soon()
 
-    def end(self, status: Literal["done", "stopped", "failed"]) -> None:
+    def end(self, status: Literal["done", "stopped", "failed", "lost"]) -> None:
         """Shows it for the last time."""
         if self._timer is not None:
             self._timer.cancel()

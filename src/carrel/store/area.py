@@ -24,6 +24,7 @@ class Area(Service[S]):
     def __init__(self, loop: OwnerLoop, state: S, session: SessionService) -> None:
         super().__init__(loop, state)
         self._session = session
+        self._loads = 0
 
     def _check_allowed(self) -> None:
         if self._session.slice.value.read_only:
@@ -31,15 +32,23 @@ class Area(Service[S]):
 
     def _failed(self, error: Exception) -> Problem:
         problem = super()._failed(error)
-        if not isinstance(error, ProblemError):
-            self._session.doubt_after(error)
+        if problem.lost:
+            self._session.doubt()
         return problem
+
+    def service_is_back(self) -> None:
+        """Takes away the error of a service that was not reached: it is over."""
+        error: Problem | None = getattr(self.slice.value, "error", None)
+        if error is not None and error.lost:
+            self.slice.set(error=None)
 
     @contextmanager
     def _loading(self) -> Iterator[None]:
         """Says in the slice that something loads, while the block runs."""
+        self._loads += 1
         self.slice.set(loading=True, error=None)
         try:
             yield
         finally:
-            self.slice.set(loading=False)
+            self._loads -= 1
+            self.slice.set(loading=self._loads > 0)

@@ -1,9 +1,9 @@
 """Who is asked: an agent as its active version has it, or as it could be.
 
-The interface lets only an agent's active version answer, with the agent's own sampling. Another
-version, a draft, or another temperature is therefore asked as a trial: an agent made for one
-answer and removed after it. A completion by the model alone would do without that, but also
-without the libraries, the service's own tools and the guardrails.
+The interface lets only an agent's active version answer, with the agent's own model and sampling.
+Another version, a draft, another model or another temperature is therefore asked as a trial: an
+agent made for one answer and removed after it. A completion by the model alone would do without
+that, but also without the libraries, the service's own tools and the guardrails.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ class Asked:
         }
         return AgentCreate.model_validate(
             {
-                "model": fields.model,
+                "model": parameters.model or fields.model,
                 "name": f"{fields.name} · trial",
                 "description": fields.description,
                 "instructions": fields.instructions,

@@ -34,6 +34,7 @@ class BatchService(Area[BatchState]):
         loop: OwnerLoop,
         session: SessionService,
         activity: ActivityService,
+        copies: Copies,
         renderer: Renderer,
         notifications: NotificationsService,
     ) -> None:
@@ -41,7 +42,7 @@ class BatchService(Area[BatchState]):
         self._activity = activity
         self._renderer = renderer
         self._notifications = notifications
-        self._copies = Copies(session)
+        self._copies = copies
         self._reader = Reader(session)
 
     @action(Policy.BESIDE)
@@ -89,6 +90,7 @@ class BatchService(Area[BatchState]):
         if count is None:
             read = await self._reader.read_whole(source, key, options)
             entry.progress(len(read.pages), len(read.pages))
+            await self._reader.note(source, key, len(read.pages), len(read.pages))
             return
         wanted = options.wanted(count) or []
         done = {*kept.pages}
@@ -96,3 +98,4 @@ class BatchService(Area[BatchState]):
         async for answer in self._reader.read(source, key, options, unread):
             done |= answer.pages.keys()
             entry.progress(len(done), count)
+            await self._reader.note(source, key, len(done), count)

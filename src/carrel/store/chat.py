@@ -5,17 +5,20 @@ from __future__ import annotations
 import asyncio
 import time
 import uuid
+from collections import Counter
+from collections.abc import Coroutine
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from carrel.store import attachments
-from carrel.store.action import Policy, action
+from carrel.store.action import Policy, action, instant
 from carrel.store.answer import GrowingAnswer
 from carrel.store.asking import Asked
 from carrel.store.chat_state import ChatState, Phase
-from carrel.store.chats import Session
+from carrel.store.chats import SavedSessions, Session
 from carrel.store.conversation import Attachment, Conversation, Turn
 from carrel.store.files import FilesService, UploadSource
+from carrel.store.handle import Handle
 from carrel.store.kept_chats import HISTORY, KeptChats
 from carrel.store.loop import OwnerLoop
 from carrel.store.messages import messages
@@ -28,13 +31,14 @@ from carrel.store.transcript import Format, export
 if TYPE_CHECKING:
     from carrel.client import Client
     from carrel.wire.agents import AgentCreate
-    from carrel.wire.completions import CompletionRequest
+    from carrel.wire.completions import CompletionRequest, Progress
 
 ROUNDS = 8
 """How often in a row functions of this program are called before a person has to go on."""
 
 NO_AGENT = Problem("No agent chosen", "", "Choose the agent to chat with first.")
 NO_QUESTION = Problem("Nothing was asked yet", "", "Ask something first.")
+OPENING = Problem("Not sent yet", "The chat is still being opened.", "Send again in a moment.")
 UPLOADING = Problem("Not sent yet", "A file is still being uploaded.", "Send again in a moment.")
 WAITS = Problem("The agent waits for a result", "", "Answer its call first, or try again.")
 
@@ -51,11 +55,13 @@ class ChatService(KeptChats):
         session: SessionService,
         files: FilesService,
         tools: Toolbox,
+        kept: SavedSessions,
         *,
         saved: bool = True,
     ) -> None:
-        super().__init__(loop, session, keeps=saved)
+        super().__init__(loop, session, kept, keeps=saved)
         self._files = files
+        self._uploads: Counter[str] = Counter()  # by the session they are for
         self._asked: Asked | None = None
         self.tools = tools
 
@@ -103,7 +109,7 @@ class ChatService(KeptChats):
         await self._end_answer()
         with self._loading():
             try:
-                session = await asyncio.to_thread(self._saved().load, session_id)
+                session = await asyncio.to_thread(self._saved.load, session_id)
             except (OSError, ValueError):
                 raise ProblemError(
                     Problem("This session cannot be opened", "Its file is missing or damaged.")
@@ -114,14 +120,17 @@ class ChatService(KeptChats):
     @action(Policy.QUEUE)
     async def delete_session(self, session_id: str) -> None:
         """Deletes a saved session; when it is the open one, nothing is open then."""
+        # First: what is saved of it from here on is left out.
+        await asyncio.to_thread(self._saved.delete, session_id)
         if session_id == self.slice.value.session_id:
             await self._end_answer()
             self._close()
-        await asyncio.to_thread(self._saved().delete, session_id)
-        await self.load_sessions()
+        rest = (one for one in self.slice.value.sessions if one.id != session_id)
+        self.slice.set(sessions=tuple(rest))
+        await self.reload()
 
-    @action(Policy.QUEUE)
-    async def set_parameters(self, parameters: Parameters) -> None:
+    @instant
+    def set_parameters(self, parameters: Parameters) -> None:
         """Has the next answers of this session drawn in another way."""
         self.slice.set(parameters=parameters)
 
@@ -132,10 +141,11 @@ class ChatService(KeptChats):
     # Questions
 
     @action(Policy.SINGLE)
-    async def send(self, text: str) -> None:
+    def send(self, text: str) -> Coroutine[Any, Any, None]:
         """Sends a question with what is attached; the answer grows in the slice.
 
         Names after an `@` are attached where the agent's libraries or the files have them.
+        On the owner loop the handle has failed already if the question was not accepted.
         """
         state = self.slice.value
         self._check_open()
@@ -146,12 +156,13 @@ class ChatService(KeptChats):
             raise ProblemError(WAITS)
         if state.uploading:
             raise ProblemError(UPLOADING)
+        conversation = conversation.add(Turn("user", text, attachments=state.attached))
         history = (*(one for one in state.history if one != text), text)[-HISTORY:]
-        self.slice.set(attached=(), editing=None, history=history, phase="connecting")
-        await self._answer(conversation.add(Turn("user", text, attachments=state.attached)))
+        self.slice.set(conversation=conversation, attached=(), editing=None, history=history)
+        return self._answer(conversation)
 
     @action(Policy.SINGLE, lane="send")
-    async def retry(self) -> None:
+    def retry(self) -> Coroutine[Any, Any, None]:
         """Has the last question answered again; the answer before stays as a variant."""
         conversation = self.slice.value.conversation
         turns = conversation.turns
@@ -161,66 +172,77 @@ class ChatService(KeptChats):
         if turns[-1].role == "assistant" or conversation.open_calls():
             answers = [place for place, turn in enumerate(turns) if turn.role == "assistant"]
             conversation = conversation.before(answers[-1])
-        await self._answer(conversation)
+        return self._answer(conversation)
 
     @action(Policy.SINGLE, lane="send")
-    async def answer_call(self, call_id: str, result: str) -> None:
-        """Gives the result of a call by hand. With the last one the agent goes on."""
+    def answer_call(self, call_id: str, result: str) -> Coroutine[Any, Any, None]:
+        """Gives the result of a call by hand. With the last one the agent goes on.
+
+        On the owner loop the handle has failed already if the result was not accepted.
+        """
+        self._check_open()
         conversation = self.slice.value.conversation
         if call_id not in {call.id for call in conversation.open_calls()}:
             raise ProblemError(Problem("Nothing waits for this result", ""))
         conversation = conversation.add(Turn("tool", result, call_id=call_id))
         self.slice.set(conversation=conversation)
-        if conversation.open_calls():
-            await self._save()
-        else:
-            await self._answer(conversation)
+        return self._save() if conversation.open_calls() else self._answer(conversation)
 
-    @action(Policy.QUEUE)
-    async def edit(self, place: int | None) -> None:
+    @instant
+    def edit(self, place: int | None) -> None:
         """Takes up the question at a place of the path to send it changed; None leaves it."""
         state = self.slice.value
         if place is None:
             self.slice.set(editing=None, attached=())
-        elif state.phase == "idle" and state.turns[place].role == "user":
+        elif not self._lane("send").busy and state.turns[place].role == "user":
             self.slice.set(editing=place, attached=state.turns[place].attachments)
 
     @action(Policy.QUEUE)
     async def choose_variant(self, place: int, number: int) -> None:
         """Shows, and sends on, another variant of the turn at a place; numbers from 1."""
         state = self.slice.value
-        if state.phase == "idle" and 1 <= number <= state.conversation.variant(place)[1]:
+        if self._lane("send").busy:
+            return
+        if 1 <= number <= state.conversation.variant(place)[1]:
             self.slice.set(conversation=state.conversation.choose(place, number), editing=None)
             await self._save()
 
-    @action(Policy.QUEUE)
-    async def stop(self) -> None:
+    @instant
+    def stop(self) -> None:
         """Stops the answer. What is written of it stays."""
         self._lane("send").cancel()
 
     # What goes with the next question
 
-    @action(Policy.BESIDE)
-    async def attach(self, source: UploadSource) -> None:
-        """Uploads a file, to go with the next question."""
-        self.slice.set(uploading=self.slice.value.uploading + 1)
-        try:
-            handle = self._files.upload(source)
-            file = await handle
-            if handle.error is not None:
-                raise ProblemError(handle.error)
-            if file is not None:
-                self._attach(Attachment("file", file.id, file.filename))
-        finally:
-            self.slice.set(uploading=self.slice.value.uploading - 1)
+    def attach(self, source: UploadSource) -> Handle[None]:
+        """Uploads a file, to go with the next question of the session that is open now."""
+        session_id = self.slice.value.session_id or ""
+        self._loop.call(lambda: self._uploading(session_id, 1))
+        handle = self._attach_upload(session_id, source)
+        handle.add_done_callback(lambda _: self._uploading(session_id, -1))
+        return handle
 
-    @action(Policy.QUEUE)
-    async def attach_known(self, attachment: Attachment) -> None:
+    @action(Policy.BESIDE)
+    async def _attach_upload(self, session_id: str, source: UploadSource) -> None:
+        handle = self._files.upload(source)
+        file = await handle
+        if handle.error is not None:
+            raise ProblemError(handle.error)
+        if file is not None and session_id == self.slice.value.session_id:
+            self._attach(Attachment("file", file.id, file.filename))
+
+    def _uploading(self, session_id: str, more: int) -> None:
+        self._uploads[session_id] += more
+        if session_id == (self.slice.value.session_id or ""):
+            self.slice.set(uploading=self._uploads[session_id])
+
+    @instant
+    def attach_known(self, attachment: Attachment) -> None:
         """Has a file or document of the service go with the next question."""
         self._attach(attachment)
 
-    @action(Policy.QUEUE)
-    async def detach(self, attachment: Attachment) -> None:
+    @instant
+    def detach(self, attachment: Attachment) -> None:
         """Takes something away again."""
         left = (one for one in self.slice.value.attached if one != attachment)
         self.slice.set(attached=tuple(left))
@@ -259,10 +281,13 @@ class ChatService(KeptChats):
         self.slice.set(
             conversation=conversation.add(begun),
             phase="connecting",
+            step=None,
             started=time.time(),
             error=None,
         )
-        status: Literal["done", "stopped", "failed"] = "failed"
+        from carrel.client.errors import Unreachable
+
+        status: Literal["done", "stopped", "failed", "lost"] = "failed"
         try:
             await self._save()
             client = await self._session.client()
@@ -275,18 +300,25 @@ class ChatService(KeptChats):
             )
             await self._find_mentions(client)
             request = await self._request(client, asked)
-            self.slice.set(phase="searching" if asked.library_ids else "loading")
+            self.slice.set(phase="waiting")
             async with asked.answering(client, state.parameters) as agent_id:
                 request = request.model_copy(update={"agent_id": agent_id})
-                async with client.completions.stream(request) as chunks:
+                async with client.completions.stream(request, self._stepped) as chunks:
                     async for chunk in chunks:
                         answer.take(chunk)
             status = "done"
         except asyncio.CancelledError:
             status = "stopped"
             raise
+        except Unreachable:
+            status = "lost"
+            raise
         finally:
             answer.end(status)
+
+    def _stepped(self, progress: Progress) -> None:
+        """Takes in the service's step before the first word."""
+        self.slice.set(step=progress)
 
     def _grown(self, turn: Turn) -> None:
         """Puts the answer as it is now into the slice."""
@@ -315,6 +347,7 @@ class ChatService(KeptChats):
             return
         found = list(question.attachments)
         for name in attachments.mentions(question.text):
+            self.slice.set(phase="attaching")
             if any(one.name == name for one in found):
                 continue
             path = attachments.local_path(name)
@@ -343,8 +376,9 @@ class ChatService(KeptChats):
         )
 
     def _check_open(self) -> None:
-        state = self.slice.value
-        if state.agent_id is None:
+        if self._lane("open").busy:
+            raise ProblemError(OPENING)
+        if self.slice.value.agent_id is None:
             raise ProblemError(NO_AGENT)
 
     def _library_ids(self) -> tuple[str, ...]:
@@ -358,7 +392,7 @@ class ChatService(KeptChats):
         )
 
     def _open(self, session: Session) -> None:
-        self._asked = None
+        self._asked, self._kept = None, session
         state = self.slice.value
         self.slice.put(
             ChatState(
@@ -368,6 +402,7 @@ class ChatService(KeptChats):
                 pinned=session.pinned,
                 parameters=session.parameters,
                 conversation=session.conversation,
+                uploading=self._uploads[session.id],
                 sessions=state.sessions,
                 search=state.search,
                 history=state.history,
@@ -402,5 +437,6 @@ class ChatService(KeptChats):
         return card.max_context_length if card else None
 
     async def _end_answer(self) -> None:
-        """Stops the answer and waits until its last word is in the slice."""
+        """Stops the answer, and waits until its last word is in the slice and on disk."""
         await asyncio.gather(*self._lane("send").cancel(), return_exceptions=True)
+        await self._save_unsaved()

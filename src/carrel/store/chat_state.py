@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from carrel.store.chats import SessionSummary
 from carrel.store.conversation import EMPTY, Attachment, Conversation, Turn
 from carrel.store.parameters import AGENTS_OWN, Parameters
 from carrel.store.problem import Problem
 
-Phase = Literal["idle", "connecting", "loading", "searching", "writing", "calling"]
+if TYPE_CHECKING:
+    from carrel.wire.completions import Progress
+
+Phase = Literal["idle", "connecting", "attaching", "waiting", "writing", "calling"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,8 +22,9 @@ class ChatState:
 
     `version` is who would answer now, `pinned` the version that was chosen (None: whichever is
     active), `draft` whether it is none that is saved. `phase` tells what is waited for: the
-    connection, the model ("loading"), the search in the agent's libraries, the answer, or a
-    function of this program ("calling"). `started` is when the question was sent (seconds since
+    connection, the files that the question names ("attaching"), the first word, the rest of the
+    answer, or a function of this program ("calling"). `step` is the service's step before the first
+    word, where it tells. `started` is when the question was sent (seconds since
     1970), `context_length` how many tokens the model can take. `attached` goes with the next
     question, which takes the place of the question at `editing` on the path. `history` are the
     questions asked so far in any session, the newest last; `sessions` those that hold `search`.
@@ -40,6 +44,7 @@ class ChatState:
     uploading: int = 0
     editing: int | None = None
     phase: Phase = "idle"
+    step: Progress | None = None
     started: float | None = None
     sessions: tuple[SessionSummary, ...] = ()
     search: str = ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -66,10 +67,19 @@ class SessionSummary:
 
 
 class SavedSessions:
-    """The sessions of one profile."""
+    """The sessions of one profile. May be used from several threads at once.
+
+    A thread that was started before another may write after it. What was deleted here is
+    therefore never saved again, and a session never in an older form.
+    """
 
     def __init__(self, state: Path, profile: str) -> None:
         self._folder = state / "chats" / quote(profile, safe=" ")
+        self._lock = threading.Lock()
+        self._saved: dict[str, float] = {}
+        self._deleted: set[str] = set()
+        self.changes = 0
+        """How often something was saved or deleted."""
 
     def all(self) -> tuple[Session, ...]:
         """All sessions, the newest first. Files that cannot be read are left out."""
@@ -84,14 +94,27 @@ class SavedSessions:
         """
         return _from_json(json.loads(self._path(session_id).read_text(encoding="utf-8")))
 
-    def save(self, session: Session) -> None:
-        """Writes a session whole or not at all, readable by its owner only."""
+    def save(self, session: Session) -> bool:
+        """Writes a session whole or not at all, readable by its owner only.
+
+        Whether it was written: not one that was deleted, nor an older form of it.
+        """
         text = json.dumps(to_json(session), ensure_ascii=False)
-        write_private(self._path(session.id), text)
+        with self._lock:
+            newest = self._saved.get(session.id, session.updated)
+            if session.id in self._deleted or session.updated < newest:
+                return False
+            write_private(self._path(session.id), text)
+            self._saved[session.id] = session.updated
+            self.changes += 1
+            return True
 
     def delete(self, session_id: str) -> None:
         """Removes a session; one that is gone already counts as removed."""
-        self._path(session_id).unlink(missing_ok=True)
+        with self._lock:
+            self._deleted.add(session_id)
+            self._path(session_id).unlink(missing_ok=True)
+            self.changes += 1
 
     def _path(self, session_id: str) -> Path:
         return self._folder / f"{quote(session_id, safe='')}.json"

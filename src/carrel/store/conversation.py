@@ -9,7 +9,8 @@ if TYPE_CHECKING:
     from carrel.wire.completions import Passage
 
 Role = Literal["user", "assistant", "tool"]
-TurnStatus = Literal["writing", "done", "stopped", "failed"]
+TurnStatus = Literal["writing", "done", "stopped", "failed", "lost"]
+"""How an answer ended: "failed" at the service, "lost" with the connection."""
 
 PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".heic", ".avif")
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import hashlib
+from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
+from weakref import WeakKeyDictionary
 
 from carrel.config import folders
 from carrel.store.session import SessionService
@@ -35,38 +38,55 @@ class Copy:
 
 
 class Copies:
+    """The copies of one profile's documents; those used longest ago make room for others."""
+
     def __init__(self, session: SessionService) -> None:
         self._session = session
+        self._shown: WeakKeyDictionary[object, Path] = WeakKeyDictionary()
+        self._fetched: Counter[Path] = Counter()
 
     async def fetch(self, source: Source) -> Copy:
         """The document's bytes on this machine, downloaded unless they are here already."""
         key = f"{self._session.slice.value.profile}\0{source.id}"
         folder = folders().cache / "documents"
         path = folder / hashlib.sha256(key.encode()).hexdigest()[:32]
-        if path.exists():
-            path.touch()  # the oldest go first
-        else:
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            client = await self._session.client()
-            if source.kind == "file":
-                await client.files.download(source.id, path)
+        self._fetched[path] += 1
+        try:
+            if path.exists():
+                path.touch()  # the oldest go first
             else:
-                await client.documents.download(source.library_id or "", source.id, path)
-            make_room(folder, path, COPIES_BYTES)
-        return Copy(path, await asyncio.to_thread(_hash, path))
+                folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+                client = await self._session.client()
+                if source.kind == "file":
+                    await client.files.download(source.id, path)
+                else:
+                    await client.documents.download(source.library_id or "", source.id, path)
+                make_room(folder, {*+self._fetched, *self._shown.values()}, COPIES_BYTES)
+            return Copy(path, await asyncio.to_thread(_hash, path))
+        finally:
+            self._fetched[path] -= 1
+
+    def keep(self, viewer: object, copy: Copy | None) -> None:
+        """Keeps the copy that a viewer shows, until it shows another or none."""
+        self._shown.pop(viewer, None)
+        if copy is not None:
+            self._shown[viewer] = copy.path
 
 
-def make_room(folder: Path, newest: Path, most: int) -> None:
-    """Removes the files used longest ago until the folder has at most so many bytes."""
+def make_room(folder: Path, kept: Collection[Path], most: int) -> None:
+    """Removes the files used longest ago until the folder has at most `most` bytes.
+
+    Those of `kept` stay.
+    """
     files = []
     for file in folder.iterdir():
         with contextlib.suppress(FileNotFoundError):  # another workbench removed it
             stat = file.stat()
-            files.append((stat.st_mtime, stat.st_size, file))
+            files.append((file not in kept, -stat.st_mtime, stat.st_size, file))
     total = 0
-    for _, size, file in sorted(files, reverse=True):
+    for removable, _, size, file in sorted(files):
         total += size
-        if total > most and file != newest:
+        if total > most and removable:
             file.unlink(missing_ok=True)
 
 

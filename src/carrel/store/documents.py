@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import time
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from carrel.pages.errors import NoPicture
 from carrel.pages.renderer import Renderer
 from carrel.store import export
-from carrel.store.action import Policy, action
+from carrel.store.action import Policy, action, instant
 from carrel.store.activity import ActivityService, Entry
 from carrel.store.area import Area
 from carrel.store.copies import Copies, Copy
@@ -35,18 +36,28 @@ NOTHING_OPEN = Problem("Nothing is open", "", "Open a file or a document first."
 
 
 @dataclass(frozen=True, slots=True)
+class Opened:
+    """A document whose bytes are here, with its copy."""
+
+    source: Source
+    copy: Copy
+
+
+@dataclass(frozen=True, slots=True)
 class DocumentState:
     """The open document. Pages count from 0; one that is not read yet is None.
 
+    `source` is the document that was asked for, `opened` the same once its bytes are here.
     `wanted` are the pages that the options ask for, `read` the number of those that are read,
     `started` when reading began (seconds since 1970) and `read_before` how many were read then;
     `before` the pages as they were before they were read anew.
-    `picture_path` is the copy that pictures are drawn from, `no_picture` why there are none.
+    `no_picture` says why there are no pictures of its pages.
     `block` is the chosen block of the current page, `place` where a passage is that was asked
     for, `mark` the chosen doubtful word or hit of `query`.
     """
 
     source: Source | None = None
+    opened: Opened | None = None
     page_count: int | None = None
     pages: tuple[Page | None, ...] = ()
     wanted: frozenset[int] = frozenset()
@@ -58,7 +69,6 @@ class DocumentState:
     options: ReadOptions = USUAL
     annotation: str | None = None
     before: tuple[Page | None, ...] = ()
-    picture_path: Path | None = None
     no_picture: str | None = None
     block: int | None = None
     place: Rect | None = None
@@ -66,6 +76,11 @@ class DocumentState:
     mark: Mark | None = None
     loading: bool = False
     error: Problem | None = None
+
+    @property
+    def picture_path(self) -> Path | None:
+        """The copy that pictures are drawn from."""
+        return None if self.opened is None else self.opened.copy.path
 
     @property
     def page(self) -> Page | None:
@@ -94,37 +109,49 @@ class DocumentsService(Area[DocumentState]):
         loop: OwnerLoop,
         session: SessionService,
         activity: ActivityService,
+        copies: Copies,
         renderer: Renderer,
     ) -> None:
         super().__init__(loop, DocumentState(), session)
         self._activity = activity
         self._renderer = renderer
-        self._copies = Copies(session)
+        self._copies = copies
         self._reader = Reader(session)
-        self._copy: Copy | None = None
 
     # Opening and reading
 
     @action(Policy.LATEST)
-    async def open(self, source: Source, page: int = 0, box: PageBox | None = None) -> None:
+    def open(
+        self, source: Source, page: int = 0, box: PageBox | None = None
+    ) -> Coroutine[Any, Any, None]:
         """Opens a document at a page, and there at a box, and begins to read what is not kept.
 
         A large one is not read at a hosted service before `read` is called.
         """
         self._lane("read").cancel()
-        options = self.slice.value.options
+        self._copies.keep(self, None)
         # Which pages are wanted, and in what form they are answered, is meant for one document.
-        options = replace(options, pages="", schema="")
+        options = replace(self.slice.value.options, pages="", schema="")
         self.slice.put(
             DocumentState(source=source, current=max(0, page), place=rect_of(box), options=options)
         )
+        return self._open(source, options)
+
+    async def _open(self, source: Source, options: ReadOptions) -> None:
         with self._loading():
-            self._copy = await self._copies.fetch(source)
-            self.slice.set(picture_path=self._copy.path)
-            await self._count(self._copy.path)
-            await self._take_kept()
+            opened = Opened(source, await self._copies.fetch(source))
+            self._copies.keep(self, opened.copy)
+            self.slice.set(opened=opened)
+            await self._count(opened)
+            await self._take_kept(opened, options)
         if not self.slice.value.complete and not self.large:
             self.read()
+
+    def service_is_back(self) -> None:
+        """Goes on with what the lost service left undone."""
+        state = self.slice.value
+        if state.error is not None and state.error.lost and state.source is not None:
+            self.open(state.source, state.current)
 
     @property
     def large(self) -> bool:
@@ -132,34 +159,48 @@ class DocumentsService(Area[DocumentState]):
         return self._session.slice.value.hosted and self.slice.value.unread > LARGE
 
     def read(self) -> Handle[None]:
-        """Reads the pages that are not read yet, the current one first."""
+        """Reads the pages that are not read yet, the current one first.
+
+        A document whose bytes are not here, because they could not be had, is opened once more.
+        """
         state = self.slice.value
-        if state.source is None:
+        source, opened = state.source, state.opened
+        if source is not None and opened is None:
+            return self.open(source, state.current)
+        if source is None or opened is None:
             return self._nothing_to_read()
         entry = self._activity.begin(
             "ocr",
-            state.source.name,
+            source.name,
             unit="pages",
             total=len(state.wanted) or None,
-            subject=state.source.id,
+            subject=source.id,
         )
-        source = state.source
-        return entry.follow(self._read(source, entry), lambda: self.open(source))
+        return entry.follow(self._read(opened, state.options, entry), lambda: self.open(source))
 
-    @action(Policy.LATEST, lane="read")
-    async def read_again(self, options: ReadOptions | None = None) -> None:
+    def read_again(self, options: ReadOptions | None = None) -> Handle[None]:
         """Reads the document with other options, or once more with the same.
 
         With other options, what is kept of them is not read again.
         """
         state = self.slice.value
-        if state.source is None or self._copy is None:
+        if state.source is not None and state.opened is None:
+            return self.open(state.source, state.current)
+        return self._read_again(options)
+
+    @action(Policy.LATEST, lane="read")
+    def _read_again(self, options: ReadOptions | None) -> Coroutine[Any, Any, None]:
+        state = self.slice.value
+        if state.opened is None:
             raise ProblemError(NOTHING_OPEN)
         options = options or state.options
         options.check()
+        return self._begin_anew(state, state.opened, options)
+
+    async def _begin_anew(self, state: DocumentState, opened: Opened, options: ReadOptions) -> None:
         wanted = options.wanted(state.page_count)
         if options.key() == state.options.key() and (state.complete or options == state.options):
-            key = self._reader.key(self._copy, options)
+            key = self._reader.key(opened.copy, options)
             # A page that was not read before only makes the document more complete.
             new = {*(wanted or ())} - {n for n, page in enumerate(state.pages) if page}
             if not new:
@@ -171,33 +212,33 @@ class DocumentsService(Area[DocumentState]):
             options=options, pages=(None,) * (count or 0), page_count=count, read=0,
             annotation=None, before=before, mark=None, error=None,
         )  # fmt: skip
-        await self._take_kept()
+        await self._take_kept(opened, options)
         if not self.slice.value.complete:
             self.read()
 
-    @action(Policy.QUEUE)
-    async def stop(self) -> None:
+    @instant
+    def stop(self) -> None:
         """Stops reading. Pages that are read stay."""
         self._lane("read").cancel()
 
     def picture(self, page: int, width: int, part: Rect | None = None) -> Handle[bytes]:
         """A page of the open document as PNG, `width` pixels wide, or that part of it."""
-        return self._loop.run(self._picture(page, width, part))
+        return self._loop.run(self._picture(self.slice.value, page, width, part))
 
     # Moving about
 
-    @action(Policy.QUEUE)
-    async def go(self, page: int) -> None:
+    @instant
+    def go(self, page: int) -> None:
         """Shows a page; one beyond the end is the last."""
         self._go(page)
 
-    @action(Policy.QUEUE)
-    async def choose(self, block: int | None) -> None:
+    @instant
+    def choose(self, block: int | None) -> None:
         """Chooses a block of the current page; None chooses none."""
         self.slice.set(block=block, place=None, mark=None)
 
-    @action(Policy.QUEUE)
-    async def step(self, by: int) -> None:
+    @instant
+    def step(self, by: int) -> None:
         """Chooses the block after the chosen one, or before; beyond the last, the next page's."""
         state = self.slice.value
         here = _choosable(state.page)
@@ -213,15 +254,15 @@ class DocumentsService(Area[DocumentState]):
             if there:
                 self.slice.set(block=there[0 if by > 0 else -1])
 
-    @action(Policy.QUEUE)
-    async def find(self, query: str) -> None:
+    @instant
+    def find(self, query: str) -> None:
         """Searches the pages that are read, from the current one on; "" ends the search."""
         self.slice.set(query=query, mark=None)
         if query.strip():
             self._mark(1, at_first=True)
 
-    @action(Policy.QUEUE)
-    async def next_mark(self, by: int) -> None:
+    @instant
+    def next_mark(self, by: int) -> None:
         """Chooses the next hit of the search, or the next doubtful word; -1 for the one before."""
         self._mark(by)
 
@@ -251,28 +292,32 @@ class DocumentsService(Area[DocumentState]):
     # Taking it along
 
     @action(Policy.BESIDE)
-    async def as_files(self, format: export.Format) -> list[export.NamedFile]:
+    def as_files(self, format: export.Format) -> Coroutine[Any, Any, list[export.NamedFile]]:
         """The pages that are read, as files."""
-        return await self._files(format)
+        return self._files(self.slice.value, format)
 
     @action(Policy.BESIDE)
-    async def save(self, format: export.Format, to: Path) -> tuple[Path, ...]:
+    def save(self, format: export.Format, to: Path) -> Coroutine[Any, Any, tuple[Path, ...]]:
         """Writes the pages that are read to a folder, or a file of that name; gives the paths."""
-        return await asyncio.to_thread(export.write, to, await self._files(format))
+        return self._save(self.slice.value, format, to)
 
-    async def _files(self, format: export.Format) -> list[export.NamedFile]:
-        state = self.slice.value
+    async def _save(
+        self, state: DocumentState, format: export.Format, to: Path
+    ) -> tuple[Path, ...]:
+        return await asyncio.to_thread(export.write, to, await self._files(state, format))
+
+    async def _files(self, state: DocumentState, format: export.Format) -> list[export.NamedFile]:
         if state.source is None or not any(state.pages):
             raise ProblemError(Problem("Nothing is read yet", "", "Wait for the first page."))
         pages = [page for page in state.pages if page is not None]
         what = export.Document(state.source.name, pages, state.annotation)
-        return await export.files(what, format, self._picture)
+        return await export.files(what, format, functools.partial(self._picture, state))
 
     # How it is read
 
-    async def _count(self, path: Path) -> None:
+    async def _count(self, opened: Opened) -> None:
         try:
-            count = await self._renderer.page_count(path)
+            count = await self._renderer.page_count(opened.copy.path)
         except NoPicture as error:
             self.slice.set(no_picture=str(error))
         else:
@@ -280,33 +325,34 @@ class DocumentsService(Area[DocumentState]):
             self._put({}, count, self.slice.value.annotation)
             self.slice.set(current=min(self.slice.value.current, last))
 
-    async def _take_kept(self) -> None:
-        assert self._copy is not None
-        state = self.slice.value
-        kept = await self._reader.results.load(self._reader.key(self._copy, state.options))
-        count = state.page_count or kept.page_count
-        asked = state.options.wanted(None)
+    async def _take_kept(self, opened: Opened, options: ReadOptions) -> None:
+        kept = await self._reader.results.load(self._reader.key(opened.copy, options))
+        count = self.slice.value.page_count or kept.page_count
+        asked = options.wanted(None)
         if count is None and asked and kept.pages.keys() >= {*asked}:
             count = asked[-1] + 1
         self._put(kept.pages, count, kept.annotation)
 
-    async def _picture(self, page: int, width: int, part: Rect | None = None) -> bytes:
-        state = self.slice.value
-        if state.picture_path is None or state.no_picture is not None:
+    async def _picture(
+        self, state: DocumentState, page: int, width: int, part: Rect | None = None
+    ) -> bytes:
+        if state.opened is None or state.no_picture is not None:
             raise NoPicture(state.no_picture or "No document is open.")
+        copy = state.opened.copy
+        if not copy.path.exists():  # another workbench made room
+            copy = await self._copies.fetch(state.opened.source)
         region = None if part is None else (part.left, part.top, part.width, part.height)
-        return await self._renderer.render(state.picture_path, page, width, region)
+        return await self._renderer.render(copy.path, page, width, region)
 
     @action(Policy.LATEST, lane="read")
     async def _nothing_to_read(self) -> None:
         raise ProblemError(NOTHING_OPEN)
 
     @action(Policy.LATEST, lane="read")
-    async def _read(self, source: Source, entry: Entry) -> None:
-        state = self.slice.value
-        assert self._copy is not None
+    async def _read(self, opened: Opened, options: ReadOptions, entry: Entry) -> None:
+        state, source = self.slice.value, opened.source
         self.slice.set(reading=True, started=time.time(), read_before=state.read, error=None)
-        key, options = self._reader.key(self._copy, state.options), state.options
+        key = self._reader.key(opened.copy, options)
         try:
             entry.progress(state.read)
             if state.page_count is None:
@@ -314,12 +360,19 @@ class DocumentsService(Area[DocumentState]):
                 # The pages that were asked for may not be the first.
                 count = answer.page_count or max(answer.pages, default=-1) + 1
                 self._put(answer.pages, count, answer.annotation)
+                await self._note(source, key)
             async for answer in self._reader.read(source, key, options, self._unread):
                 self._put(answer.pages, None, answer.annotation)
                 state = self.slice.value
                 entry.progress(state.read, len(state.wanted))
+                await self._note(source, key)
         finally:
             self.slice.set(reading=False)
+
+    async def _note(self, source: Source, key: str) -> None:
+        state = self.slice.value
+        read = sum(page is not None for page in state.pages)
+        await self._reader.note(source, key, read, state.page_count)
 
     def _unread(self) -> list[int]:
         """The pages to be read, from the current one on, then those before it."""

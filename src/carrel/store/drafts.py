@@ -6,6 +6,7 @@ import json
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote
@@ -41,6 +42,14 @@ LIBRARY = "document_library"
 
 _CLEARED: Mapping[str, Any] = {"tools": [], "completion_args": {}, "guardrails": []}
 """What clears a field of which a service reads null as left out."""
+
+
+def nobody() -> Agent:
+    """An agent that has nothing yet, to compare a new one with."""
+    from carrel.wire.agents import Agent
+
+    now = datetime.now(UTC)
+    return Agent(id="", name="", model="", version=0, versions=[], created_at=now, updated_at=now)
 
 
 @dataclass(frozen=True, slots=True)

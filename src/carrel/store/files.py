@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-from collections.abc import AsyncIterable, Iterable, Mapping
+from collections.abc import AsyncIterable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from carrel.filenames import file_name, free
-from carrel.store.action import Policy, action
+from carrel.store.action import Policy, action, instant
 from carrel.store.activity import ActivityService, Entry
 from carrel.store.area import Area
+from carrel.store.deleting import delete_each
 from carrel.store.handle import Handle
 from carrel.store.loop import OwnerLoop
+from carrel.store.marking import toggled, without
 from carrel.store.notifications import NotificationsService
 from carrel.store.paging import Seen, last_page, with_page
 from carrel.store.problem import Problem
+from carrel.store.readings import Reading, Readings
 from carrel.store.session import SessionService
 from carrel.store.transfers import through
 from carrel.text import clean_text
@@ -79,7 +81,7 @@ class FilesState:
     """A page of the files, and the pages seen before. Pages count from 0.
 
     `search` is a part of the name; a word in it after a `!` must not be in the name. `type` is
-    one of TYPES. `marked` holds ids, also of other pages.
+    one of TYPES. `marked` has the marked files by id, also those of other pages.
     """
 
     items: tuple[File, ...] = ()
@@ -92,12 +94,12 @@ class FilesState:
     source: Source | None = None
     type: str | None = None
     selected: str | None = None
-    marked: frozenset[str] = frozenset()
+    marked: Mapping[str, File] = field(default_factory=dict, repr=False)
+    readings: Mapping[str, Reading] = field(default_factory=dict, repr=False)
+    """How far files were read, in earlier runs too, by their ids."""
     loaded: bool = False
     loading: bool = False
     error: Problem | None = None
-    # Works without a key until it expires: it must not reach a log.
-    signed_url: str | None = field(default=None, repr=False)
 
     @property
     def narrowed(self) -> bool:
@@ -132,11 +134,22 @@ class FilesService(Area[FilesState]):
         super().__init__(loop, FilesState(), session)
         self._activity = activity
         self._notifications = notifications
+        self._readings = Readings(session.slice.value.profile)
 
-    @action(Policy.LATEST)
-    async def load(self, page: int | None = None) -> None:
-        """Loads a page, or the same page again."""
-        await self._load(self.slice.value.page if page is None else page)
+    @action(Policy.JOIN)
+    async def load(self) -> None:
+        """Loads the page that is shown once more."""
+        await self._load(self.slice.value.page)
+
+    @action(Policy.RENEW, lane="load")
+    async def reload(self) -> None:
+        """Loads the same after something has changed: a load that began before is not enough."""
+        await self._load(self.slice.value.page)
+
+    @action(Policy.LATEST, lane="load")
+    async def load_page(self, page: int) -> None:
+        """Loads a page and shows it."""
+        await self._load(page)
 
     @action(Policy.LATEST, lane="load")
     async def search(self, text: str) -> None:
@@ -161,37 +174,39 @@ class FilesService(Area[FilesState]):
         self.slice.set(search="", purpose=None, source=None, type=None, seen={})
         await self._load(0)
 
-    @action(Policy.QUEUE)
-    async def select(self, file_id: str | None) -> None:
+    @instant
+    def select(self, file_id: str | None) -> None:
         """Makes a file the selected one."""
-        self.slice.set(selected=file_id, signed_url=None)
+        self.slice.set(selected=file_id)
 
-    @action(Policy.QUEUE)
-    async def mark(self, file_id: str) -> None:
-        """Marks a file, or takes its mark away."""
-        self.slice.set(marked=self.slice.value.marked ^ {file_id})
+    @instant
+    def mark(self, file_id: str) -> None:
+        """Marks a file that was seen, or takes its mark away."""
+        state = self.slice.value
+        self.slice.set(marked=toggled(state.marked, file_id, state.find(file_id)))
 
-    @action(Policy.QUEUE)
-    async def mark_none(self) -> None:
+    @instant
+    def mark_none(self) -> None:
         """Takes every mark away."""
-        self.slice.set(marked=frozenset())
+        self.slice.set(marked={})
 
     @action(Policy.QUEUE, changes=True)
-    async def delete(self, file_ids: Iterable[str]) -> int:
+    def delete(self, file_ids: Iterable[str]) -> Coroutine[Any, Any, int]:
         """Deletes files and gives their number. Those already gone count as deleted."""
-        from carrel.client.errors import NotFound
+        state = self.slice.value
+        known = {id: state.marked.get(id) or state.find(id) for id in file_ids}
+        return self._delete({id: file.filename if file else id for id, file in known.items()})
 
+    async def _delete(self, names: Mapping[str, str]) -> int:
         client = await self._session.client()
-        ids = tuple(file_ids)
         with self._loading():
             try:
-                for file_id in ids:
-                    with contextlib.suppress(NotFound):
-                        await client.files.delete(file_id)
-                    self._forget(file_id)
+                deleted = await delete_each(names, client.files.delete, self._forget)
             finally:
-                self.load()
-        return len(ids)
+                self.reload()
+        self._notifications.notify(deleted.words("file", "files"))
+        deleted.check("file", "files")
+        return deleted.done
 
     def upload(self, source: UploadSource, *, purpose: Purpose | None = None) -> Handle[File]:
         """Uploads a file; its progress is in the activity."""
@@ -217,9 +232,7 @@ class FilesService(Area[FilesState]):
     async def signed_url(self, file_id: str, hours: int = 24) -> str:
         """An address that gives the file without a key, for 1 to 168 hours."""
         client = await self._session.client()
-        url = (await client.files.url(file_id, hours)).url
-        self.slice.set(signed_url=url)
-        return url
+        return (await client.files.url(file_id, hours)).url
 
     @action(Policy.QUEUE, lane="upload", changes=True)
     async def _upload(self, source: UploadSource, purpose: Purpose | None, entry: Entry) -> File:
@@ -233,7 +246,7 @@ class FilesService(Area[FilesState]):
         file = await through(self._session, entry, send)
         entry.about(file.id)
         self._notifications.notify(f"Uploaded {file.filename}.")
-        self.load()
+        self.reload()
         return file
 
     @action(Policy.QUEUE, lane="download")
@@ -248,6 +261,7 @@ class FilesService(Area[FilesState]):
     async def _load(self, page: int) -> None:
         with self._loading():
             found = await self._list(page)
+            readings = await self._readings.load()
             last = last_page(found.total, self.slice.value.page_size)
             if not found.data and page > last:
                 # The last files of the last page are gone.
@@ -257,7 +271,9 @@ class FilesService(Area[FilesState]):
         # Where the list has changed, every page has other files.
         same = found.total is None or found.total == state.total
         seen = with_page(state.seen if same else {}, page, items)
-        self.slice.set(items=items, total=found.total, page=page, seen=seen, loaded=True)
+        self.slice.set(
+            items=items, total=found.total, page=page, seen=seen, readings=readings, loaded=True
+        )
         if self.slice.value.find(state.selected) is None:
             self.slice.set(selected=items[0].id if items else None)
 
@@ -278,7 +294,7 @@ class FilesService(Area[FilesState]):
             items=tuple(file for file in state.items if file.id != file_id),
             seen={},
             total=None if state.total is None else max(0, state.total - 1),
-            marked=state.marked - {file_id},
+            marked=without(state.marked, file_id),
         )
 
 

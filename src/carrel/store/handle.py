@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 import threading
-from collections.abc import Callable, Coroutine, Generator
+from collections.abc import Callable, Generator
 from typing import Any, Generic, Literal, TypeVar
 
 from carrel.store.problem import Problem
@@ -19,6 +19,9 @@ class Handle(Generic[T]):
 
     Awaiting it, or `result()`, gives what the action returned, and None when it failed or was
     cancelled: `outcome` and `error` tell. It never raises what the action raised.
+
+    On the owner loop a call that is refused has failed by the time it returns; one that is
+    still "running" was accepted.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -31,14 +34,27 @@ class Handle(Generic[T]):
         self._callbacks: list[Callable[[Handle[T]], object]] = []
         self._future: concurrent.futures.Future[T | None] = concurrent.futures.Future()
 
-    def start(self, coroutine: Coroutine[Any, Any, T]) -> None:
-        """Begins; called once, on the owner loop."""
+    def start(self, begin: Callable[[], asyncio.Task[T] | T]) -> None:
+        """Begins; called once, on the owner loop.
+
+        It ends as the task does that `begin` starts; any other result, or an exception of
+        `begin`, ends it at once.
+        """
         if self._cancelled:
-            coroutine.close()
             self._settle("cancelled")
             return
-        self._task = self._loop.create_task(coroutine)
-        self._task.add_done_callback(self._finished)
+        try:
+            begun = begin()
+        except asyncio.CancelledError:
+            self._settle("cancelled")
+        except Exception as error:
+            self._fail(error)
+        else:
+            if isinstance(begun, asyncio.Task):
+                self._task = begun
+                begun.add_done_callback(self._finished)
+            else:
+                self._settle("done", begun)
 
     def refuse(self) -> None:
         """Ends it as cancelled before it began, because the owner loop is closed."""
@@ -71,7 +87,7 @@ class Handle(Generic[T]):
         callback(self)
 
     def __await__(self) -> Generator[Any, None, T | None]:
-        # Shielded: whoever stops waiting does not stop the action.
+        # Shielded: cancelling the waiter does not cancel the action.
         return asyncio.shield(asyncio.wrap_future(self._future)).__await__()
 
     def _cancel(self) -> None:
@@ -86,8 +102,11 @@ class Handle(Generic[T]):
         if error is None:
             self._settle("done", task.result())
         else:
-            self.error = Problem.of(error)
-            self._settle("failed")
+            self._fail(error)
+
+    def _fail(self, error: BaseException) -> None:
+        self.error = Problem.of(error)
+        self._settle("failed")
 
     def _settle(self, outcome: Outcome, result: T | None = None) -> None:
         self.outcome = outcome

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Coroutine, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from carrel.store.action import Policy, action
+from carrel.store.action import Policy, action, instant
 from carrel.store.activity import ActivityItem, ActivityService, Entry
 from carrel.store.area import Area
+from carrel.store.deleting import delete_each
 from carrel.store.files import UploadSource, expanded, source_name
 from carrel.store.handle import Handle
 from carrel.store.loop import OwnerLoop
+from carrel.store.marking import toggled, without
 from carrel.store.notifications import NotificationsService
 from carrel.store.paging import Seen, last_page, with_page
 from carrel.store.problem import Problem, ProblemError
@@ -35,7 +37,7 @@ class LibrariesState:
 
     `seen` has the pages of documents seen before; `total` and `page` are those of the documents;
     pages count from 0. `document` is the selected document, `text` its text once asked for;
-    `marked` holds ids, also of other pages.
+    `marked` has the marked documents by id, also those of other pages.
     """
 
     items: tuple[Library, ...] = ()
@@ -46,7 +48,7 @@ class LibrariesState:
     page_size: int = 50
     seen: Seen[Document] = field(default_factory=dict, repr=False)
     document: str | None = None
-    marked: frozenset[str] = frozenset()
+    marked: Mapping[str, Document] = field(default_factory=dict, repr=False)
     text: str | None = None
     query: str = ""
     hits: tuple[SearchHit, ...] = ()
@@ -88,33 +90,47 @@ class LibrariesService(Area[LibrariesState]):
         self._activity = activity
         self._notifications = notifications
 
-    @action(Policy.LATEST)
+    @action(Policy.JOIN)
     async def load(self) -> None:
         """Loads the libraries, and the selected one's documents."""
+        await self._load()
+
+    @action(Policy.RENEW, lane="load")
+    async def reload(self) -> None:
+        """Loads the same after something has changed: a load that began before is not enough."""
+        await self._load()
+
+    async def _load(self) -> None:
         with self._loading():
             await self._load_libraries()
-        await self.load_documents()
+        await self._load_documents_again()
+
+    @action(Policy.RENEW, lane="load")
+    async def _load_libraries_again(self) -> None:
+        await self._load_libraries()
 
     @action(Policy.LATEST, lane="documents")
-    async def select(self, library_id: str | None) -> None:
+    def select(self, library_id: str | None) -> Coroutine[Any, Any, None]:
         """Makes a library the selected one and loads its documents."""
         if library_id != self.slice.value.selected:
             self._choose(library_id)
-            await self._show_documents(0)
+        return self._show_documents()
 
     @action(Policy.QUEUE, changes=True)
-    async def create(self, name: str, description: str | None = None) -> Library:
-        """Makes a library and selects it."""
-        from carrel.wire.libraries import LibraryCreate
-
+    def create(self, name: str, description: str | None = None) -> Coroutine[Any, Any, Library]:
+        """Makes a library, and selects it unless another was selected meanwhile."""
         if not name.strip():
             raise ProblemError(Problem("A library needs a name", "This one has none."))
+        return self._create(name, description, self.slice.value.selected)
+
+    async def _create(self, name: str, description: str | None, selected: str | None) -> Library:
+        from carrel.wire.libraries import LibraryCreate
+
         client = await self._session.client()
         library = await client.libraries.create(LibraryCreate(name=name, description=description))
-        self._choose(library.id)
-        with self._loading():
-            await self._load_libraries()
-        self.load_documents()
+        if self.slice.value.selected == selected:
+            self._choose(library.id)
+        await self.reload()
         return library
 
     @action(Policy.QUEUE, changes=True)
@@ -124,44 +140,61 @@ class LibrariesService(Area[LibrariesState]):
 
         client = await self._session.client()
         await client.libraries.update(library_id, LibraryUpdate(name=name))
-        await self._load_libraries()
+        await self._load_libraries_again()
 
     @action(Policy.QUEUE, changes=True)
-    async def delete(self, library_ids: Iterable[str]) -> int:
-        """Deletes libraries with their documents, and gives their number."""
+    def delete(self, library_ids: Iterable[str]) -> Coroutine[Any, Any, int]:
+        """Deletes libraries with their documents, and gives their number.
+
+        Those already gone count as deleted.
+        """
+        known = {id: self.slice.value.library(id) for id in library_ids}
+        return self._delete({id: library.name if library else id for id, library in known.items()})
+
+    async def _delete(self, names: Mapping[str, str]) -> int:
         client = await self._session.client()
-        ids = tuple(library_ids)
         with self._loading():
-            for library_id in ids:
-                await client.libraries.delete(library_id)
-            await self._load_libraries()
-        self.load_documents()
-        return len(ids)
+            deleted = await delete_each(names, client.libraries.delete, self._forget_library)
+        self._notifications.notify(deleted.words("library", "libraries"))
+        await self.reload()
+        deleted.check("library", "libraries")
+        return deleted.done
 
     @action(Policy.LATEST, lane="documents")
-    async def load_documents(self, page: int | None = None) -> None:
-        """Loads a page of the selected library's documents, or the same page again."""
-        await self._show_documents(self.slice.value.page if page is None else page)
+    async def load_documents(self, page: int) -> None:
+        """Loads a page of the selected library's documents and shows it."""
+        await self._show_documents(page)
 
-    @action(Policy.QUEUE)
-    async def select_document(self, document_id: str | None) -> None:
+    @action(Policy.RENEW, lane="documents")
+    async def _load_documents_again(self) -> None:
+        await self._show_documents(self.slice.value.page)
+
+    @action(Policy.RENEW, lane="documents")
+    async def _show_newest(self) -> None:
+        await self._show_documents()
+
+    @instant
+    def select_document(self, document_id: str | None) -> None:
         """Makes a document the selected one."""
         self.slice.set(document=document_id, text=None)
 
     @action(Policy.LATEST)
-    async def search(self, query: str) -> None:
+    def search(self, query: str) -> Coroutine[Any, Any, None]:
         """Searches the selected library; an empty query ends the search."""
+        self.slice.set(query=query, hits=(), error=None)
+        return self._search(self.slice.value.selected, query)
+
+    async def _search(self, library_id: str | None, query: str) -> None:
         from carrel.client.errors import NotFound
 
-        library_id = self.slice.value.selected
-        self.slice.set(query=query, hits=(), error=None)
         if not query.strip() or library_id is None:
             return
         self.slice.set(searching=True)
         try:
             client = await self._session.client()
             result = await client.libraries.search(library_id, query, limit=20)
-            self.slice.set(hits=tuple(result.data))
+            if self.slice.value.selected == library_id:
+                self.slice.set(hits=tuple(result.data))
         except NotFound:
             raise ProblemError(
                 Problem("No search here", "This service does not search its libraries.")
@@ -170,63 +203,81 @@ class LibrariesService(Area[LibrariesState]):
             self.slice.set(searching=False)
 
     @action(Policy.LATEST)
-    async def show_text(self, document_id: str) -> str:
-        """Loads the text of a document of the selected library."""
+    def show_text(self, library_id: str, document_id: str) -> Coroutine[Any, Any, str]:
+        """Loads the text of a document, and shows it if the document is still the selected one."""
+        if library_id == self.slice.value.selected:
+            self.slice.set(document=document_id, text=None)
+        return self._show_text(library_id, document_id)
+
+    async def _show_text(self, library_id: str, document_id: str) -> str:
         client = await self._session.client()
-        self.slice.set(document=document_id, text=None)
-        text = await client.documents.text(self._library(), document_id)
-        self.slice.set(text=text)
+        text = await client.documents.text(library_id, document_id)
+        state = self.slice.value
+        if (state.selected, state.document) == (library_id, document_id):
+            self.slice.set(text=text)
         return text
 
     @action(Policy.QUEUE, changes=True)
-    async def delete_documents(self, document_ids: Iterable[str]) -> int:
-        """Deletes documents of the selected library, and gives their number."""
+    def delete_documents(
+        self, library_id: str, document_ids: Iterable[str]
+    ) -> Coroutine[Any, Any, int]:
+        """Deletes documents of a library, and gives their number.
+
+        Those already gone count as deleted.
+        """
+        state = self.slice.value
+        known = {id: state.marked.get(id) or state.find(id) for id in document_ids}
+        names = {id: document.name if document else id for id, document in known.items()}
+        return self._delete_documents(library_id, names)
+
+    async def _delete_documents(self, library_id: str, names: Mapping[str, str]) -> int:
         client = await self._session.client()
-        library_id, ids = self._library(), tuple(document_ids)
-        for document_id in ids:
-            await client.documents.delete(library_id, document_id)
-            self.slice.set(marked=self.slice.value.marked - {document_id})
-        await self._load_libraries()
-        self.load_documents()
-        return len(ids)
+        deleted = await delete_each(
+            names,
+            lambda id: client.documents.delete(library_id, id),
+            lambda id: self.slice.set(marked=without(self.slice.value.marked, id)),
+        )
+        self._notifications.notify(deleted.words("document", "documents"))
+        await self.reload()
+        deleted.check("document", "documents")
+        return deleted.done
 
     @action(Policy.QUEUE, changes=True)
     async def update_document(
         self,
+        library_id: str,
         document_id: str,
         *,
         name: str | None = None,
         attributes: Mapping[str, AttributeValue | list[AttributeValue]] | None = None,
     ) -> None:
-        """Gives a document of the selected library another name, or these attributes alone."""
+        """Gives a document of a library another name, or these attributes alone."""
         from carrel.wire.documents import DocumentUpdate
 
         given = None if attributes is None else dict(attributes)
         client = await self._session.client()
         await client.documents.update(
-            self._library(), document_id, DocumentUpdate(name=name, attributes=given)
+            library_id, document_id, DocumentUpdate(name=name, attributes=given)
         )
-        self.load_documents()
+        self._load_documents_again()
 
-    @action(Policy.QUEUE)
-    async def mark_document(self, document_id: str) -> None:
-        """Marks a document of the selected library, or takes its mark away."""
-        self.slice.set(marked=self.slice.value.marked ^ {document_id})
+    @instant
+    def mark_document(self, document_id: str) -> None:
+        """Marks a document of the selected library that was seen, or takes its mark away."""
+        state = self.slice.value
+        self.slice.set(marked=toggled(state.marked, document_id, state.find(document_id)))
 
-    @action(Policy.QUEUE)
-    async def mark_none(self) -> None:
+    @instant
+    def mark_none(self) -> None:
         """Takes every mark away."""
-        self.slice.set(marked=frozenset())
-
-    def reprocess(self, document_id: str) -> Handle[None]:
-        """Has a document of the selected library processed again."""
-        return self._reprocess(self.slice.value.selected, document_id)
+        self.slice.set(marked={})
 
     @action(Policy.QUEUE, changes=True)
-    async def _reprocess(self, library_id: str | None, document_id: str) -> None:
+    async def reprocess(self, library_id: str, document_id: str) -> None:
+        """Has a document of a library processed again."""
         client = await self._session.client()
-        await client.documents.reprocess(library_id or self._library(), document_id)
-        self.load_documents()
+        await client.documents.reprocess(library_id, document_id)
+        self._load_documents_again()
 
     def upload(self, library_id: str, source: UploadSource) -> Handle[Document]:
         """Uploads a file into a library; the service then processes it.
@@ -286,37 +337,44 @@ class LibrariesService(Area[LibrariesState]):
         # At once: what fails quickly may be over before the list is loaded again.
         self._show_processing(document)
         self._notifications.notify(f"Added {document.name}.")
-        await self._load_libraries()
+        self._load_libraries_again()
         if library_id == self.slice.value.selected:
-            self.load_documents(0)
+            self._show_newest()
         return document
 
-    async def _show_documents(self, page: int) -> None:
+    async def _show_documents(self, page: int = 0) -> None:
         with self._loading():
             await self._load_documents(page)
         if self._unfinished():
             self._poll()
 
-    @action(Policy.LATEST)
+    @action(Policy.JOIN)
     async def _poll(self) -> None:
         """Loads the documents again and again while one of them is not processed yet."""
-        from carrel.client.errors import Unreachable
-
         while self._unfinished():
             await asyncio.sleep(POLL_HOSTED if self._session.slice.value.hosted else POLL)
-            # A lost server is the session's affair; a later look may find it again.
-            with contextlib.suppress(Unreachable):
-                await self._load_documents(self.slice.value.page)
-        await self._load_libraries()
+            await self._look_quietly()
+        await self._load_libraries_again()
+
+    @action(Policy.JOIN, lane="documents")
+    async def _look_quietly(self) -> None:
+        from carrel.client.errors import Unreachable
+
+        # A lost server is the session's affair; a later look may find it again.
+        with contextlib.suppress(Unreachable):
+            await self._load_documents(self.slice.value.page)
 
     async def _load_libraries(self) -> None:
+        selected = self.slice.value.selected
         client = await self._session.client()
         items = [library async for library in client.libraries.every()]
         self.slice.set(items=tuple(items), loaded=True)
-        if self.slice.value.selected not in {library.id for library in items}:
+        # One that was selected meanwhile may be newer than this list.
+        if self.slice.value.selected == selected and selected not in {one.id for one in items}:
             self._choose(items[0].id if items else None)
 
     async def _load_documents(self, page: int) -> None:
+        """Loads a page of the selected library, if it is still the selected one by then."""
         library_id = self.slice.value.selected
         if library_id is None:
             return
@@ -348,7 +406,7 @@ class LibrariesService(Area[LibrariesState]):
                 ActivityItem(item_id, "processing", document.name, subject=document.id)
             )
             self._activity.set_again(
-                item_id, lambda: self._reprocess(document.library_id, document.id)
+                item_id, lambda: self.reprocess(document.library_id, document.id)
             )
         if phase == "processing":
             self._activity.change(item_id, status="running")
@@ -366,12 +424,18 @@ class LibrariesService(Area[LibrariesState]):
 
     def _choose(self, library_id: str | None) -> None:
         self.slice.set(
-            selected=library_id, documents=(), total=None, page=0, seen={}, document=None, text=None
+            selected=library_id,
+            documents=(),
+            total=None,
+            page=0,
+            seen={},
+            document=None,
+            text=None,
+            marked={},
+            query="",
+            hits=(),
         )
-        self.slice.set(marked=frozenset(), query="", hits=())
 
-    def _library(self) -> str:
-        selected = self.slice.value.selected
-        if selected is None:
-            raise ProblemError(Problem("No library selected", "", "Select a library first."))
-        return selected
+    def _forget_library(self, library_id: str) -> None:
+        items = self.slice.value.items
+        self.slice.set(items=tuple(one for one in items if one.id != library_id))

@@ -36,11 +36,21 @@ class OwnerLoop:
 
     def run(self, coroutine: Coroutine[Any, Any, T]) -> Handle[T]:
         """Starts a coroutine on the loop, from any thread."""
+        begin: Callable[[], asyncio.Task[T] | T] = lambda: self._loop.create_task(coroutine)  # noqa: E731
+        handle = self.start(begin)
+        # One that never began must not be reported as never awaited.
+        handle.add_done_callback(lambda _: coroutine.close())
+        return handle
+
+    def start(self, begin: Callable[[], asyncio.Task[T] | T]) -> Handle[T]:
+        """Calls a function on the loop, from any thread: now when already there, else soon.
+
+        The handle ends with the task that the function starts, else with its result.
+        """
         handle: Handle[T] = Handle(self._loop)
         try:
-            self.call(lambda: handle.start(coroutine))
+            self.call(lambda: handle.start(begin))
         except RuntimeError:  # the loop is closed
-            coroutine.close()
             handle.refuse()
         return handle
 

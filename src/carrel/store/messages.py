@@ -30,7 +30,9 @@ def _says_nothing(turn: Turn) -> bool:
 
 def _refused(turn: Turn, following: Turn) -> bool:
     """A question that failed, and would have those after it fail: a picture no model here sees."""
-    return turn.role == "user" and following.status == "failed" and _says_nothing(following)
+    return (
+        turn.role == "user" and following.status in ("failed", "lost") and _says_nothing(following)
+    )
 
 
 async def _message(client: Client, turn: Turn) -> Message:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from carrel.config import Profile
     from carrel.local import ModelServer as ModelServer
 
-PATIENCE = 20.0
+PATIENCE = 60.0
 """Seconds in which the server must have taken up its changed settings."""
 
 

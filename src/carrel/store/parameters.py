@@ -11,6 +11,7 @@ from typing import Any
 class Parameters:
     """None, and no stops, leave it to the agent. `max_tokens` is the length of an answer."""
 
+    model: str | None = None
     temperature: float | None = None
     top_p: float | None = None
     max_tokens: int | None = None
@@ -26,6 +27,7 @@ class Parameters:
         """
         stop = values.get("stop") or ()
         return cls(
+            model=str(values.get("model") or "").strip() or None,
             temperature=_number(values.get("temperature"), "temperature", 0, 1),
             top_p=_number(values.get("top_p"), "top_p", 0, 1),
             max_tokens=_whole(values.get("max_tokens"), "max_tokens", 1),
@@ -35,8 +37,8 @@ class Parameters:
 
     @property
     def changes_agent(self) -> bool:
-        """Whether a request cannot carry them: sampling is the agent's."""
-        return self.temperature is not None or self.top_p is not None
+        """Whether a request cannot carry them: model and sampling are the agent's."""
+        return any(value is not None for value in (self.model, self.temperature, self.top_p))
 
     def request(self) -> dict[str, Any]:
         """Those that a request carries."""

@@ -12,7 +12,7 @@ from carrel.pages.errors import NoPicture
 from carrel.pages.renderer import Renderer
 from carrel.store.action import Policy, action
 from carrel.store.area import Area
-from carrel.store.copies import Copies, Source
+from carrel.store.copies import Copies, Copy, Source
 from carrel.store.handle import Handle
 from carrel.store.loop import OwnerLoop
 from carrel.store.problem import Problem
@@ -22,7 +22,7 @@ from carrel.text import clean_text
 if TYPE_CHECKING:
     from carrel.wire.files import File
 
-PAUSE = 0.15
+PAUSE = 0.1
 """Seconds a file stays selected before its preview is made."""
 TEXT = 16_000
 """Bytes of a text that are shown."""
@@ -38,29 +38,44 @@ Kind = Literal["text", "lines", "picture", "none"]
 class PreviewState:
     """What is seen of a file. `lines`: each line of `text` is a record; `more`: it goes on.
 
-    `path` is the copy that the picture is drawn from, `note` says why there is nothing to see.
+    the picture is drawn from `copy`, `note` says why there is nothing to see.
     """
 
     file_id: str | None = None
     kind: Kind = "none"
     text: str = ""
     more: bool = False
-    path: Path | None = None
+    copy: Copy | None = None
     page_count: int | None = None
     note: str = ""
     loading: bool = False
     error: Problem | None = None
 
+    @property
+    def path(self) -> Path | None:
+        """Where the copy is."""
+        return None if self.copy is None else self.copy.path
+
 
 class PreviewService(Area[PreviewState]):
-    def __init__(self, loop: OwnerLoop, session: SessionService, renderer: Renderer) -> None:
+    def __init__(
+        self, loop: OwnerLoop, session: SessionService, copies: Copies, renderer: Renderer
+    ) -> None:
         super().__init__(loop, PreviewState(), session)
         self._renderer = renderer
-        self._copies = Copies(session)
+        self._copies = copies
+        self._file: File | None = None
+
+    def service_is_back(self) -> None:
+        """Loads anew what could not be loaded without the service."""
+        error = self.slice.value.error
+        if error is not None and error.lost:
+            self.show(self._file)
 
     @action(Policy.LATEST)
     async def show(self, file: File | None) -> None:
         """Shows a file; None shows nothing."""
+        self._file = file
         if file is None:
             self.slice.put(PreviewState())
             return
@@ -79,13 +94,12 @@ class PreviewService(Area[PreviewState]):
 
     def picture(self, width: int) -> Handle[bytes]:
         """The first page as PNG, `width` pixels wide."""
-        return self._loop.run(self._draw(width))
+        return self._loop.run(self._draw(self.slice.value, width))
 
-    async def _draw(self, width: int) -> bytes:
-        state = self.slice.value
-        if state.path is None:
+    async def _draw(self, state: PreviewState, width: int) -> bytes:
+        if state.copy is None:
             raise NoPicture(state.note or "Nothing is shown.")
-        return await self._renderer.render(state.path, 0, width)
+        return await self._renderer.render(state.copy.path, 0, width)
 
     async def _picture(self, file: File) -> None:
         most = MOST_HOSTED if self._session.slice.value.hosted else MOST
@@ -93,12 +107,13 @@ class PreviewService(Area[PreviewState]):
             self.slice.set(kind="none", note="A large file: open it to see its pages.")
             return
         copy = await self._copies.fetch(Source("file", file.id, file.filename))
+        self._copies.keep(self, copy)
         try:
             count = await self._renderer.page_count(copy.path)
         except NoPicture as error:
             self.slice.set(kind="none", note=str(error))
         else:
-            self.slice.set(path=copy.path, page_count=count)
+            self.slice.set(copy=copy, page_count=count)
 
     async def _text(self, file: File) -> None:
         client = await self._session.client()

@@ -12,11 +12,15 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """An error for a person: what happened, the particulars, and what to do next."""
+    """An error for a person: what happened, the particulars, and what to do next.
+
+    One that is `lost` came of a service that was not reached: it is over when the service is back.
+    """
 
     title: str
     detail: str
     advice: str | None = None
+    lost: bool = False
 
     def __str__(self) -> str:
         return " ".join(part for part in (f"{self.title}.", self.detail, self.advice) if part)
@@ -61,13 +65,16 @@ def _of_known(error: BaseException) -> Problem | None:
     # Imported late: whoever raised one of these has paid for the import already.
     from carrel.client import errors
     from carrel.config import ConfigError
-    from carrel.local.errors import LocalError
+    from carrel.local.errors import LocalError, NotInstalled
     from carrel.pages.errors import NoPicture
-    from carrel.sync.errors import SyncError
+    from carrel.sync.errors import SyncError, TooManyDeletions
 
     match error:
         case errors.Unreachable():
-            return Problem("Lost the server", str(error), "It is tried again by itself.")
+            # Every message of this kind says what to do next.
+            return Problem("The connection failed", str(error), lost=True)
+        case errors.TooLarge():
+            return Problem("The file is too large", str(error))
         case errors.Unauthorized():
             return Problem("The key was refused", str(error), "Check the API key of this profile.")
         case errors.NotFound():
@@ -78,8 +85,16 @@ def _of_known(error: BaseException) -> Problem | None:
             return Problem("The file cannot be read", str(error), "Check it and try again.")
         case errors.ClientError():
             return Problem("The service answered with an error", str(error))
+        case NotInstalled():
+            return Problem(
+                "The local server is not installed",
+                "This installation has the workbench alone.",
+                "Install it with: pip install 'carrel[server]', or connect to a hosted service.",
+            )
         case LocalError():
             return Problem("The server on this machine did not start", str(error))
+        case TooManyDeletions():
+            return Problem("Too many deletions", str(error), "Look at the preview, then confirm.")
         case SyncError():
             return Problem("The folder was not synced", str(error))
         case ConfigError():

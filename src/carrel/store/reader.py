@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from carrel.store.copies import Copy, Source
 from carrel.store.problem import Problem, ProblemError
+from carrel.store.readings import Reading, Readings
 from carrel.store.results import Result, Results
 from carrel.store.session import SessionService
 
@@ -95,10 +96,16 @@ class Reader:
     def __init__(self, session: SessionService) -> None:
         self._session = session
         self.results = Results()
+        self._readings = Readings(session.slice.value.profile)
 
     def key(self, copy: Copy, options: ReadOptions) -> str:
         """Where results are kept: by content, options and who read it."""
         return f"{copy.hash}\0{self._session.slice.value.profile}\0{options.key()}"
+
+    async def note(self, source: Source, key: str, read: int, total: int | None) -> None:
+        """Notes how many pages of a document are read, for the lists of later runs."""
+        if total:
+            await self._readings.note(source.id, key, Reading(read, total))
 
     async def read(
         self, source: Source, key: str, options: ReadOptions, unread: Callable[[], Sequence[int]]

@@ -39,18 +39,19 @@ class Result:
 class Results:
     async def load(self, key: str) -> Result:
         """What was kept under a key."""
-        return await asyncio.to_thread(_load, _path(key))
+        return await asyncio.to_thread(_load, results_file(key))
 
     async def add(self, key: str, answer: Result) -> None:
         """Keeps an answer beside those that are there; its pages take the place of older ones."""
-        await asyncio.to_thread(_add, _path(key), answer)
+        await asyncio.to_thread(_add, results_file(key), answer)
 
     async def forget(self, key: str, pages: Iterable[int] | None = None) -> None:
         """Forgets what is kept under a key: these pages alone, or everything."""
-        await asyncio.to_thread(_forget, _path(key), pages)
+        await asyncio.to_thread(_forget, results_file(key), pages)
 
 
-def _path(key: str) -> Path:
+def results_file(key: str) -> Path:
+    """Where what is read of a key is kept."""
     name = hashlib.sha256(key.encode()).hexdigest()[:32]
     return folders().cache / "results" / f"{name}.jsonl"
 
@@ -89,7 +90,7 @@ def _add(path: Path, answer: Result) -> None:
     with os.fdopen(descriptor, "a", encoding="utf-8") as file:
         # The line break first: a line that was cut off before spoils only itself.
         file.write("\n" + json.dumps(line))
-    make_room(path.parent, path, RESULTS_BYTES)
+    make_room(path.parent, {path}, RESULTS_BYTES)
 
 
 def _forget(path: Path, pages: Iterable[int] | None) -> None:

@@ -39,6 +39,8 @@ INSTRUCTIONS = "Answer in one short sentence, from the passages of the library."
 ANSWER = 120
 """Tokens that the answer may have: small models do not know when to stop."""
 
+ELSEWHERE = Problem("The sample was stopped", "Something else was opened meanwhile.")
+
 LOOK = 0.3
 """Seconds between two looks at a document that is being processed."""
 
@@ -149,10 +151,14 @@ class SampleService(Area[SampleState]):
         return await _done(self._files.upload((samples.NAME, len(content), _Content(content))))
 
     async def _read(self, file: File) -> int:
-        await _done(self._documents.open(Source("file", file.id, file.filename)))
+        source = Source("file", file.id, file.filename)
+        await _done(self._documents.open(source))
         state = await until(
-            self._documents.slice, lambda state: state.complete or state.error is not None
+            self._documents.slice,
+            lambda state: state.source != source or state.complete or state.error is not None,
         )
+        if state.source != source:
+            raise ProblemError(ELSEWHERE)
         if state.error is not None:
             raise ProblemError(state.error)
         return state.read
@@ -179,7 +185,10 @@ class SampleService(Area[SampleState]):
     async def _ask(self, library: Library) -> Turn:
         agent = await self._agent(library)
         await _done(self._chat.new(agent.id))
+        session_id = self._chat.slice.value.session_id
         await _done(self._chat.send(samples.QUESTION))
+        if self._chat.slice.value.session_id != session_id:
+            raise ProblemError(ELSEWHERE)
         turn = self._chat.slice.value.turns[-1]
         if turn.status != "done":
             raise ProblemError(self._chat.slice.value.error or Problem("No answer came", ""))

@@ -10,9 +10,9 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
-from urllib.parse import urlsplit
 
-from carrel.store.action import Policy, Service, action
+from carrel.config import on_this_machine
+from carrel.store.action import Policy, Service, action, instant
 from carrel.store.loop import OwnerLoop
 from carrel.store.problem import Problem, ProblemError
 
@@ -40,8 +40,9 @@ class SessionState:
     """Which service is talked to and whether it answers.
 
     A service at an address of this machine is not `hosted`, whoever started it.
-    `since` is when the connection came into this state (seconds since 1970), `error` why it is
-    "failed", `model` the words for the service's model, `context_length` its tokens.
+    `since` is when the connection came into this state (seconds since 1970); of one that is lost,
+    when the service answered last, 0 if it never did. `error` is why it is "failed", `model` the
+    words for the service's model, `context_length` its tokens.
     """
 
     profile: str
@@ -69,7 +70,7 @@ class SessionService(Service[SessionState]):
             loop,
             SessionState(
                 profile.name,
-                hosted=not _on_this_machine(profile.url),
+                hosted=not on_this_machine(profile.url),
                 read_only=profile.read_only,
                 colour=profile.colour,
                 detail="connecting" if not profile.local else "starting the server",
@@ -86,22 +87,23 @@ class SessionService(Service[SessionState]):
         self._look = asyncio.Event()  # look at the service now
         self._keeper: asyncio.Task[None] | None = None
         self._late = 0  # looks in a row without an answer in time
+        self._answered = 0.0
 
     @action(Policy.QUEUE)
     async def ready(self) -> None:
         """Ends when the service has answered; fails with the reason when it cannot."""
         await self.client()
 
-    @action(Policy.LATEST)
-    async def retry(self) -> None:
+    @instant
+    def retry(self) -> None:
         """Tries again now."""
         if self.slice.value.connection == "failed":
             self._settled.clear()
             self._enter("starting")
         self._look.set()
 
-    @action(Policy.QUEUE)
-    async def allow_changes(self) -> None:
+    @instant
+    def allow_changes(self) -> None:
         """Turns changes on for a read-only profile, until the program ends."""
         self.slice.set(read_only=False)
 
@@ -131,12 +133,13 @@ class SessionService(Service[SessionState]):
             (card for card in self._cards or () if model in (card.id, *(card.aliases or ()))), None
         )
 
-    def doubt_after(self, error: Exception) -> None:
-        """Looks at the service now if the error means that a request did not reach it."""
-        from carrel.client.errors import Unreachable
+    def lacks(self, model: str) -> bool:
+        """Whether the service lists its models and this is none of them."""
+        return bool(self._cards) and self.card(model) is None
 
-        if isinstance(error, Unreachable):
-            self._look.set()
+    def doubt(self) -> None:
+        """Looks at the service now, because a request did not reach it."""
+        self._look.set()
 
     async def start(self) -> None:
         """Begins to connect; returns at once."""
@@ -189,7 +192,7 @@ class SessionService(Service[SessionState]):
 
     async def _connect(self) -> None:
         if self._profile.url is not None:
-            await self._use(self._profile.url, self._profile.api_key)
+            self._use(self._profile.url, self._profile.api_key)
             return
         from carrel.local import Lease, ensure
 
@@ -198,17 +201,19 @@ class SessionService(Service[SessionState]):
             await self._drop_lease()
             self._lease = Lease(address)
             await self._lease.start()
-            await self._use(address.url, address.api_key)
+            self._use(address.url, address.api_key)
 
-    async def _use(self, url: str, api_key: str | None) -> None:
+    def _use(self, url: str, api_key: str | None) -> None:
         from carrel.client import Client
 
-        old, self._client = self._client, Client(url, api_key, on_call=self._on_call)
+        if self._client is None:
+            self._client = Client(url, api_key, on_call=self._on_call)
+        else:
+            # Moved, not replaced: actions under way hold it and go on at the new address.
+            self._client.move(url, api_key)
         self._address = (url, api_key)
         self._cards = None
         self.slice.set(url=url)
-        if old is not None:
-            await old.aclose()
 
     async def _check(self) -> None:
         assert self._client is not None
@@ -221,6 +226,7 @@ class SessionService(Service[SessionState]):
         if self._cards is None:
             await self._load_models()
         self._late = 0
+        self._answered = time.time()
         self._enter("slow" if time.monotonic() - began > SLOW else "ready")
 
     async def _load_models(self) -> None:
@@ -253,6 +259,8 @@ class SessionService(Service[SessionState]):
             "lost": "lost the server, retrying",
         }.get(connection, "")
         since = state.since if state.connection == connection else time.time()
+        if connection == "lost":
+            since = self._answered
         self.slice.set(connection=connection, detail=detail, since=since, error=None)
 
     def _fail(self, error: Exception) -> None:
@@ -274,10 +282,6 @@ class SessionService(Service[SessionState]):
         lease, self._lease = self._lease, None
         if lease is not None:
             await lease.stop()
-
-
-def _on_this_machine(url: str | None) -> bool:
-    return url is None or urlsplit(url).hostname in ("localhost", "127.0.0.1", "::1")
 
 
 def _model_words(card: ModelCard) -> str:

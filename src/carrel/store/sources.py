@@ -10,7 +10,6 @@ from carrel.store.copies import Copies, Source
 from carrel.store.handle import Handle
 from carrel.store.loop import OwnerLoop
 from carrel.store.selectors.boxes import Rect, rect_of
-from carrel.store.session import SessionService
 
 if TYPE_CHECKING:
     from carrel.wire.completions import Passage
@@ -28,10 +27,10 @@ class Excerpt:
 
 
 class Sources:
-    def __init__(self, loop: OwnerLoop, session: SessionService, renderer: Renderer) -> None:
+    def __init__(self, loop: OwnerLoop, copies: Copies, renderer: Renderer) -> None:
         self._loop = loop
         self._renderer = renderer
-        self._copies = Copies(session)
+        self._copies = copies
 
     def excerpt(
         self, passage: Passage, width: int, height_of_width: float | None = None

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
+from weakref import WeakSet
 
+from carrel.config import folders
 from carrel.pages.renderer import Renderer
 from carrel.store import logs
+from carrel.store.action import Service
 from carrel.store.activity import ActivityService
 from carrel.store.agents import AgentsService
 from carrel.store.batch import BatchService
 from carrel.store.chat import ChatService
+from carrel.store.chats import SavedSessions
+from carrel.store.copies import Copies
 from carrel.store.documents import DocumentsService
 from carrel.store.files import FilesService
 from carrel.store.finder import FinderService
@@ -29,30 +34,37 @@ if TYPE_CHECKING:
     from carrel.config import Profile
 
 
+Sv = TypeVar("Sv", bound=Service[Any])
+
+
 class Store:
     """What both faces show and do. Its services' actions may be called from any thread."""
 
     def __init__(self, profile: Profile, loop: OwnerLoop) -> None:
         self.profile = profile
         self.loop = loop
+        self._was_lost = False
+        self._made: WeakSet[Service[Any]] = WeakSet()
         self.renderer = Renderer()
         self.notifications = NotificationsService(loop)
         self.activity = ActivityService(loop)
         self.requests = RequestsService(loop)
         self.session = SessionService(loop, profile, self.requests.log)
         self.files = FilesService(loop, self.session, self.activity, self.notifications)
-        self.previews = PreviewService(loop, self.session, self.renderer)
-        self.libraries = LibrariesService(loop, self.session, self.activity, self.notifications)
+        self.copies = Copies(self.session)
+        self.previews = PreviewService(loop, self.session, self.copies, self.renderer)
+        self.libraries = self.another_libraries()
         self.sync = SyncService(
             loop, profile, self.session, self.activity, self.notifications, self.libraries
         )
-        self.documents = DocumentsService(loop, self.session, self.activity, self.renderer)
+        self.documents = self.another_document()
         self.batch = BatchService(
-            loop, self.session, self.activity, self.renderer, self.notifications
+            loop, self.session, self.activity, self.copies, self.renderer, self.notifications
         )
-        self.agents = AgentsService(loop, self.session, self.notifications)
+        self.agents = self.another_agents()
         self.tools = Toolbox()
-        self.sources = Sources(loop, self.session, self.renderer)
+        self.chats = SavedSessions(folders().state, profile.name)
+        self.sources = Sources(loop, self.copies, self.renderer)
         self.chat = self.another_chat()
         self.beside = self.another_chat(saved=False)
         self.finder = FinderService(loop, self.session, self.chat)
@@ -67,9 +79,37 @@ class Store:
             self.chat,
         )
 
+    # Services beside the others of their area: whoever asks for one lets it go.
+
+    def another_libraries(self) -> LibrariesService:
+        """Libraries with a selection of their own."""
+        return self._keep(
+            LibrariesService(self.loop, self.session, self.activity, self.notifications)
+        )
+
+    def another_document(self) -> DocumentsService:
+        """One more open document."""
+        return self._keep(
+            DocumentsService(self.loop, self.session, self.activity, self.copies, self.renderer)
+        )
+
+    def another_agents(self) -> AgentsService:
+        """Agents with a selection of their own."""
+        return self._keep(AgentsService(self.loop, self.session, self.notifications))
+
     def another_chat(self, *, saved: bool = True) -> ChatService:
-        """A chat beside the others; whoever asks for it closes it."""
-        return ChatService(self.loop, self.session, self.files, self.tools, saved=saved)
+        """One more chat."""
+        return self._keep(
+            ChatService(self.loop, self.session, self.files, self.tools, self.chats, saved=saved)
+        )
+
+    def let_go(self, service: Service[Any]) -> None:
+        """Ends one of these services. From any thread."""
+        self.loop.run(service.close())
+
+    def _keep(self, service: Sv) -> Sv:
+        self._made.add(service)
+        return service
 
     async def start(self) -> None:
         """Begins to connect; returns at once. To be awaited on the owner loop."""
@@ -81,32 +121,37 @@ class Store:
     async def close(self) -> None:
         """Ends everything that runs, and the connection. To be awaited on the owner loop."""
         self.session.slice.changed.disconnect(self._session_changed, missing_ok=True)
-        for area in (
+        services: tuple[Service[Any], ...] = (
             self.sample,
             self.sync,
             self.files,
             self.previews,
-            self.libraries,
-            self.documents,
             self.batch,
-            self.agents,
-            self.chat,
             self.finder,
             self.models,
-            self.beside,
-        ):
-            await area.close()
+            *self._made,
+        )
+        for service in services:
+            await service.close()
         await self.session.close()
         await self.renderer.close()
 
     def _session_changed(self, new: SessionState, old: SessionState) -> None:
-        if old.connection == "lost" and new.connection == "ready":
+        # It may be slow for a while before it is ready again.
+        self._was_lost = self._was_lost or new.connection in ("lost", "failed")
+        if self._was_lost and new.connection == "ready":
+            self._was_lost = False
             self.notifications.notify("The server is back.")
             self._load_again()
 
     def _load_again(self) -> None:
-        """Loads what was on screen when the server was lost."""
+        """Loads what was on screen when the server was lost, and takes its loss away elsewhere."""
         for area in (self.files, self.libraries, self.agents):
             state = area.slice.value
             if state.loaded or state.error:
                 area.load()
+        for other in (
+            *(self.files, self.libraries, self.agents, self.documents, self.batch, self.sync),
+            *(self.chat, self.beside, self.finder, self.models, self.previews, self.sample),
+        ):
+            other.service_is_back()

@@ -33,7 +33,7 @@ async def through(
 
 
 async def _until_back(session: SessionService, entry: Entry, error: Unreachable) -> None:
-    session.doubt_after(error)
+    session.doubt()
     try:
         async with asyncio.timeout(NOTICED):
             await until(session.slice, lambda state: state.connection != "ready")

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from carrel.sync.scan import Scan, Stat
+from carrel.sync.scan import Scan, Stat, parts_of
 
 SETTLED = 1.0
 """Seconds without a change after which a file counts as written."""
@@ -23,7 +23,7 @@ READERS = 4
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What a file of this size and time was found to hold."""
+    """The hash of a file that had this size and these times."""
 
     stat: Stat
     hash: str
@@ -33,7 +33,7 @@ class Content:
 class Contents:
     """The folder's files with their contents, by path, and why others could not be read.
 
-    Of a path that cannot be read now, what it held when it last could be stands in.
+    For a path that cannot be read now, its last known content stands in.
     """
 
     files: dict[str, Content] = field(default_factory=dict)
@@ -43,6 +43,10 @@ class Contents:
     def hashes(self) -> dict[str, str]:
         return {path: content.hash for path, content in self.files.items()}
 
+    def problem(self, path: str) -> str | None:
+        """Why nothing can be said of a path; None if it was looked at."""
+        return next((self.problems[each] for each in parts_of(path) if each in self.problems), None)
+
 
 async def read_contents(
     folder: Path,
@@ -50,9 +54,9 @@ async def read_contents(
     before: Mapping[str, Content],
     report: Callable[[int, int], None] = lambda done, total: None,
 ) -> Contents:
-    """The contents of the files found, taking from `before` those of the same size and time.
+    """The contents of the files found, taking from `before` those of the same size and times.
 
-    `report` hears of how many changed files how many were read.
+    `report` is called with the number of files read and of files to read.
     """
     contents = Contents(problems=dict(found.problems))
     changed = []
@@ -86,10 +90,9 @@ async def read_contents(
     async with asyncio.TaskGroup() as group:
         for _ in range(min(READERS, len(changed))):
             group.create_task(read())
-    unreadable = Scan(problems=contents.problems)
     if contents.problems:
         for path, content in before.items():
-            if path not in contents.files and unreadable.unknown(path):
+            if path not in contents.files and contents.problem(path) and not found.reason(path):
                 contents.files[path] = content
     return contents
 
@@ -114,6 +117,5 @@ def _read(path: Path) -> Content | None:
             return None
         digest = hashlib.file_digest(file, "sha256").hexdigest()
         after = path.stat()
-    stat = Stat(after.st_size, after.st_mtime_ns)
-    same = stat == Stat(before.st_size, before.st_mtime_ns)
-    return Content(stat, digest) if same else None
+    stat = Stat.of(after)
+    return Content(stat, digest) if stat == Stat.of(before) else None

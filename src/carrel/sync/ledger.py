@@ -10,7 +10,7 @@ import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, astuple, dataclass
 from io import BufferedWriter
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -21,7 +21,7 @@ from carrel.sync.errors import SyncError
 from carrel.sync.plan import Known
 from carrel.sync.scan import Stat
 
-FORMAT = 2
+FORMAT = 3
 
 _SCHEMA = """
 CREATE TABLE folders (
@@ -34,28 +34,41 @@ CREATE TABLE folders (
 );
 CREATE TABLE files (
     folder_id INTEGER NOT NULL REFERENCES folders ON DELETE CASCADE,
-    path TEXT NOT NULL, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL, hash TEXT NOT NULL,
+    path TEXT NOT NULL, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL, ctime_ns INTEGER NOT NULL,
+    hash TEXT NOT NULL,
     PRIMARY KEY (folder_id, path)
 ) WITHOUT ROWID;
 CREATE TABLE documents (
     folder_id INTEGER NOT NULL REFERENCES folders ON DELETE CASCADE,
     hash TEXT NOT NULL, document_id TEXT, name TEXT NOT NULL, own INTEGER NOT NULL,
+    named INTEGER NOT NULL,
     PRIMARY KEY (folder_id, hash)
 ) WITHOUT ROWID;
 """
+
+_ADDED = {
+    2: ("folders ADD COLUMN newest TEXT",),
+    3: (
+        # Of another time than any file's: each is read once more.
+        "files ADD COLUMN ctime_ns INTEGER NOT NULL DEFAULT 0",
+        "documents ADD COLUMN named INTEGER NOT NULL DEFAULT 1",
+    ),
+}
+"""The columns that came with each format."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
     """How a folder is synced.
 
-    `delete`: what is deleted in the folder goes from the library too. `include` and `exclude`
-    are patterns as in `.gitignore`.
+    `delete`: what is deleted in the folder goes from the library too; with `delete_excluded`, so
+    does what is left out of the folder. `include` and `exclude` are patterns as in `.gitignore`.
     """
 
     delete: bool = False
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
+    delete_excluded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +125,10 @@ class Ledger:
             if format == 0:
                 for statement in _SCHEMA.split(";"):
                     self._database.execute(statement)
-            elif format == 1:
-                self._database.execute("ALTER TABLE folders ADD COLUMN newest TEXT")
+            else:
+                for added in range(format + 1, FORMAT + 1):
+                    for column in _ADDED[added]:
+                        self._database.execute(f"ALTER TABLE {column}")
             if format != FORMAT:
                 self._database.execute(f"PRAGMA user_version={FORMAT}")
 
@@ -139,8 +154,17 @@ class Ledger:
         return [_folder(*row) for row in rows]
 
     def folder(self, service: str, library_id: str, path: Path) -> SyncedFolder:
-        """The folder's entry, made if need be."""
+        """The folder's entry, made if need be.
+
+        An empty `library_id` stands for a library that is not made yet; the entry becomes that
+        of the first library the folder is asked for with.
+        """
         key = (service, library_id, str(path))
+        self._write(
+            "UPDATE OR IGNORE folders SET library_id = ?2"
+            " WHERE service = ?1 AND library_id = '' AND path = ?3",
+            *key,
+        )
         self._write(
             "INSERT INTO folders (service, library_id, path, settings) VALUES (?, ?, ?, '{}')"
             " ON CONFLICT DO NOTHING",
@@ -155,9 +179,7 @@ class Ledger:
 
     def started(self, folder: SyncedFolder, settings: Settings, at: float) -> None:
         """Remembers that and how a folder is synced."""
-        text = json.dumps(
-            {"delete": settings.delete, "include": settings.include, "exclude": settings.exclude}
-        )
+        text = json.dumps(asdict(settings))
         self._write(
             "UPDATE folders SET settings = ?, synced_at = ? WHERE id = ?", text, at, folder.id
         )
@@ -199,9 +221,9 @@ class Ledger:
     def files(self, folder: SyncedFolder) -> dict[str, Content]:
         """The files as they were last seen, by path."""
         rows = self._rows(
-            "SELECT path, size, mtime_ns, hash FROM files WHERE folder_id = ?", folder.id
+            "SELECT path, hash, size, mtime_ns, ctime_ns FROM files WHERE folder_id = ?", folder.id
         )
-        return {path: Content(Stat(size, mtime), hash) for path, size, mtime, hash in rows}
+        return {path: Content(Stat(*stat), hash) for path, hash, *stat in rows}
 
     def set_files(
         self, folder: SyncedFolder, old: Mapping[str, Content], new: Mapping[str, Content]
@@ -209,7 +231,7 @@ class Ledger:
         """Remembers the files as they are now; writes only what differs from `old`."""
         gone = [(folder.id, path) for path in old.keys() - new.keys()]
         changed = [
-            (folder.id, path, content.stat.size, content.stat.mtime_ns, content.hash)
+            (folder.id, path, *astuple(content.stat), content.hash)
             for path, content in new.items()
             if old.get(path) != content
         ]
@@ -217,18 +239,24 @@ class Ledger:
             return
         with self._in_words(), self._transaction():
             self._database.executemany("DELETE FROM files WHERE folder_id = ? AND path = ?", gone)
-            self._database.executemany("REPLACE INTO files VALUES (?, ?, ?, ?, ?)", changed)
+            self._database.executemany(
+                "REPLACE INTO files (folder_id, path, size, mtime_ns, ctime_ns, hash)"
+                " VALUES (?, ?, ?, ?, ?, ?)",
+                changed,
+            )
 
     # A folder's documents
 
     def documents(self, folder: SyncedFolder) -> dict[str, Known]:
         """The documents that hold the folder's contents, by hash."""
         rows = self._rows(
-            "SELECT hash, document_id, name, own FROM documents"
+            "SELECT hash, document_id, name, own, named FROM documents"
             " WHERE folder_id = ? AND document_id IS NOT NULL",
             folder.id,
         )
-        return {hash: Known(id, name, bool(own)) for hash, id, name, own in rows}
+        return {
+            hash: Known(id, name, bool(own), bool(named)) for hash, id, name, own, named in rows
+        }
 
     def begun(self, folder: SyncedFolder) -> frozenset[str]:
         """The hashes whose upload was begun, and of which no end is known."""
@@ -240,7 +268,8 @@ class Ledger:
     def begin(self, folder: SyncedFolder, hash: str, name: str) -> None:
         """Remembers, before it happens, that this folder brings a content to the library."""
         self._write(
-            "REPLACE INTO documents VALUES (?, ?, NULL, ?, 1)",
+            "REPLACE INTO documents (folder_id, hash, document_id, name, own, named)"
+            " VALUES (?, ?, NULL, ?, 1, 0)",
             folder.id,
             hash,
             name,
@@ -249,12 +278,11 @@ class Ledger:
     def put(self, folder: SyncedFolder, hash: str, known: Known) -> None:
         """Remembers a document."""
         self._write(
-            "REPLACE INTO documents VALUES (?, ?, ?, ?, ?)",
+            "REPLACE INTO documents (folder_id, hash, document_id, name, own, named)"
+            " VALUES (?, ?, ?, ?, ?, ?)",
             folder.id,
             hash,
-            known.document_id,
-            known.name,
-            known.own,
+            *astuple(known),
         )
 
     def drop(self, folder: SyncedFolder, hashes: Iterable[str]) -> None:
@@ -307,6 +335,7 @@ def _folder(id: int, library_id: str, path: str, settings: str, at: float | None
             stored.get("delete", False),
             tuple(stored.get("include", ())),
             tuple(stored.get("exclude", ())),
+            stored.get("delete_excluded", False),
         ),
         at,
     )

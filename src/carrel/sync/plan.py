@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import unicodedata
 from collections import defaultdict
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from carrel.text import clean_text
 
@@ -14,13 +15,14 @@ from carrel.text import clean_text
 class Known:
     """A document that the folder's last sync left in the library, by its content's hash.
 
-    `name` is the path it was named after. `own` is False for one that was there before: it is
-    used, but never renamed or deleted.
+    `name` is the path it is named after; `named` is False until the library has that name, too.
+    `own` is False for one that was there before: it is used, but never renamed or deleted.
     """
 
     document_id: str
     name: str
     own: bool = True
+    named: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,36 +48,75 @@ class Removal:
     """A document whose content is gone from the folder.
 
     With `successor`, the hash of what its path holds now, it goes once that is in the library.
+    `reason` says why the file is left out, if it was not deleted.
     """
 
     hash: str
     path: str
     successor: str | None = None
+    reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What to do, in this order. `kept` are paths whose documents stay for want of leave."""
+    """What to do, in this order.
+
+    `kept` are paths whose documents stay because nothing may be deleted, `left_out` those whose
+    documents stay for the reason given, and `held` the deletions that wait to be confirmed.
+    `brought` is how many of the library's documents came from the folder.
+    """
 
     renames: tuple[Rename, ...] = ()
     uploads: tuple[Upload, ...] = ()
     removals: tuple[Removal, ...] = ()
     kept: tuple[str, ...] = ()
+    left_out: tuple[tuple[str, str], ...] = ()
+    held: tuple[Removal, ...] = ()
+    brought: int = 0
+    max_delete: int | None = None
 
     def __bool__(self) -> bool:
         return bool(self.renames or self.uploads or self.removals)
 
     @property
     def deletions(self) -> tuple[Removal, ...]:
-        """The removals of what was deleted in the folder."""
+        """The removals that leave nothing in their place."""
         return tuple(each for each in self.removals if each.successor is None)
 
+    @property
+    def limit(self) -> int:
+        """How many documents may be deleted without a question: half of those brought."""
+        return self.brought // 2 if self.max_delete is None else self.max_delete
 
-def make_plan(folder: Mapping[str, str], known: Mapping[str, Known], *, delete: bool) -> Plan:
+    @property
+    def excessive(self) -> bool:
+        """Whether more documents would be deleted than may be without a question."""
+        return len(self.deletions) > self.limit
+
+    def hold(self, hashes: Collection[str]) -> Plan:
+        """The plan without the deletions of these contents."""
+        held = tuple(each for each in self.deletions if each.hash in hashes)
+        rest = tuple(each for each in self.removals if each not in held)
+        return replace(self, removals=rest, held=held)
+
+
+def make_plan(
+    folder: Mapping[str, str],
+    known: Mapping[str, Known],
+    *,
+    delete: bool,
+    delete_excluded: bool = False,
+    left_out: Mapping[str, str] = MappingProxyType({}),
+    unknown: Mapping[str, str] = MappingProxyType({}),
+    max_delete: int | None = None,
+) -> Plan:
     """Plans from a folder (hash by path) and the documents it has in the library (by hash).
 
     Without `delete` a document goes only when its path holds other content, which then is in
-    the library instead.
+    the library instead. `left_out` and `unknown` give the reason why a path is not in `folder`
+    though nobody may have deleted it: documents of the first go with `delete_excluded` alone,
+    those of the second never. `max_delete` is the limit of deletions; if None, half of the
+    documents that the folder brought.
     """
     paths: dict[str, list[str]] = defaultdict(list)
     for path in sorted(folder):
@@ -89,19 +130,35 @@ def make_plan(folder: Mapping[str, str], known: Mapping[str, Known], *, delete: 
     renames: list[Rename] = []
     removals: list[Removal] = []
     kept: list[str] = []
+    stays: list[tuple[str, str]] = []
     for hash, document in sorted(known.items(), key=lambda item: item[1].name):
         if not document.own:
             continue
         if hash in paths:
             if document.name not in paths[hash]:
                 renames.append(Rename(hash, document.name, paths[hash][0]))
+            elif not document.named:
+                file_name = document.name.rpartition("/")[2]
+                renames.append(Rename(hash, file_name, document.name))
         elif document.name in folder:
             removals.append(Removal(hash, document.name, folder[document.name]))
-        elif delete:
-            removals.append(Removal(hash, document.name))
+        elif document.name in unknown:
+            stays.append((document.name, unknown[document.name]))
+        elif document.name in left_out and not delete_excluded:
+            stays.append((document.name, left_out[document.name]))
+        elif delete or document.name in left_out:
+            removals.append(Removal(hash, document.name, reason=left_out.get(document.name)))
         else:
             kept.append(document.name)
-    return Plan(tuple(renames), tuple(uploads), tuple(removals), tuple(kept))
+    return Plan(
+        tuple(renames),
+        tuple(uploads),
+        tuple(removals),
+        tuple(kept),
+        tuple(stays),
+        brought=sum(document.own for document in known.values()),
+        max_delete=max_delete,
+    )
 
 
 def document_name(path: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from carrel.client.errors import ClientError
@@ -53,6 +53,7 @@ class Preview:
     """What a sync would do. `sizes` are those of the files to upload, by path, in bytes.
 
     `present` are paths whose content the library has already, though not from this folder.
+    `left_out` gives the reason of each path that is not synced; a folder's ends with a slash.
     """
 
     plan: Plan
@@ -60,6 +61,7 @@ class Preview:
     sizes: dict[str, int]
     failures: tuple[Failure, ...]
     files: int
+    left_out: dict[str, str] = field(default_factory=dict)
 
     @property
     def bytes(self) -> int:
@@ -71,7 +73,9 @@ class Preview:
 class Summary:
     """What a sync did. `kept` documents are still there though their files were deleted.
 
-    `found` files were in the library already, though not known to be from this folder.
+    `found` files were in the library already, though not known to be from this folder. `left_out`
+    documents stay because a rule leaves their files out, `held` ones until their deletion is
+    confirmed.
     """
 
     files: int = 0
@@ -81,6 +85,8 @@ class Summary:
     renamed: int = 0
     deleted: int = 0
     kept: int = 0
+    left_out: int = 0
+    held: int = 0
     bytes: int = 0
     failures: tuple[Failure, ...] = ()
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from http import HTTPStatus
 from pathlib import Path
 from typing import TypeVar
 
 from carrel.client import Client
 from carrel.client.errors import NotFound, ServiceError, Unreachable, UnreadableFile
+from carrel.client.sending import ASKED_ABOVE
 from carrel.client.uploads import CHUNK, Progress
 from carrel.sync.errors import SyncError
 from carrel.sync.ledger import Mark
@@ -79,6 +80,16 @@ class Remote:
             if not listed.pagination.has_more or not fresh:
                 return list(found.values())
             page += 1
+
+    async def has(self, document_id: str) -> bool:
+        """Whether a document is in the library."""
+        return await self._if_there(lambda: self._client.documents.get(self._id, document_id))
+
+    async def limit(self, sizes: Iterable[int]) -> int | None:
+        """The largest document, in bytes, if a file of these sizes may be larger."""
+        if max(sizes, default=0) <= ASKED_ABOVE:
+            return None
+        return await _patiently(self._client.documents.largest)
 
     async def upload(
         self, path: Path, name: str, size: int, hash: str, on_progress: Progress

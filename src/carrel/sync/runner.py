@@ -6,17 +6,18 @@ import asyncio
 import time
 from collections.abc import Callable, Coroutine, Iterable
 from dataclasses import dataclass, field, replace
+from http import HTTPStatus
 
 from carrel.client import Client
-from carrel.client.errors import ClientError, ServiceError
+from carrel.client.errors import ClientError, ServiceError, UnreadableFile
 from carrel.sync.contents import Contents, read_contents
-from carrel.sync.errors import SyncError
+from carrel.sync.errors import SyncError, TooManyDeletions
 from carrel.sync.ledger import Ledger, Mark, Settings, SyncedFolder
 from carrel.sync.plan import Known, Plan, Removal, Rename, Upload, document_name, make_plan
 from carrel.sync.progress import PERIOD, Failure, Preview, Progress, Report, Summary, Tally
 from carrel.sync.remote import Remote, hopeless
 from carrel.sync.rules import Rules
-from carrel.sync.scan import scan
+from carrel.sync.scan import Scan, scan
 
 AT_ONCE = 6
 """Files uploaded at a time."""
@@ -29,6 +30,7 @@ class _Look:
     `present` are the ids of all documents of the library, `by_hash` those whose hash it tells.
     """
 
+    found: Scan
     contents: Contents
     known: dict[str, Known]
     plan: Plan
@@ -41,7 +43,11 @@ class _Look:
 
 
 class Runner:
-    """Syncs one folder with one library; `report` hears how far it is."""
+    """Syncs one folder with one library.
+
+    `report` is called with the progress. `max_delete` limits how many documents one sync deletes,
+    to half of those the folder brought if it is None.
+    """
 
     def __init__(
         self,
@@ -50,13 +56,16 @@ class Runner:
         folder: SyncedFolder,
         settings: Settings,
         report: Report = lambda progress: None,
+        max_delete: int | None = None,
     ) -> None:
         self._ledger = ledger
         self.folder = folder
         self._settings = settings
         self._report = report
         self._remote = Remote(client, folder.library_id)
+        self._max_delete = max_delete
         self._refused: dict[str, str] = {}
+        self._held: set[str] | None = None
 
     async def preview(self) -> Preview:
         """What `run` would do now; changes nothing.
@@ -69,14 +78,21 @@ class Runner:
         new = tuple(each for each in look.plan.uploads if each.hash not in look.by_hash)
         look.plan = replace(look.plan, uploads=new)
         files = len(look.contents.files)
-        return Preview(look.plan, present, look.sizes, _failures(look.contents), files)
+        failures = _failures(look.contents)
+        return Preview(look.plan, present, look.sizes, failures, files, dict(look.found.left_out))
 
-    async def run(self) -> Summary:
+    async def run(self, *, hold: bool = False) -> Summary:
         """Does what is to be done. A file that fails does not stop the others.
 
+        Deletions above the limit end it before anything is done. With `hold` they wait instead,
+        in every later run, too, and the rest is done.
+
         Raises:
+            TooManyDeletions: it may not go on without being asked.
             SyncError, ClientError: it cannot go on; what was done is remembered.
         """
+        if hold and self._held is None:
+            self._held = set()
         with self._ledger.lock(self.folder):
             self._ledger.started(self.folder, self._settings, time.time())
             look = await self._look()
@@ -84,9 +100,12 @@ class Runner:
             if look.plan:
                 if look.plan.deletions and not look.contents.files:
                     raise SyncError(
-                        f"{self.folder.path} is empty, so nothing was deleted: perhaps its disk "
-                        "is not there. To empty the library, delete its documents."
+                        f"{self.folder.path} has no files to sync, so nothing was deleted: "
+                        "perhaps its disk is not there. To empty the library, delete its documents."
                     )
+                if look.plan.excessive:
+                    plan = look.plan
+                    raise TooManyDeletions(len(plan.deletions), plan.brought, plan.limit)
                 # Unless this comes to its end, the next sync looks at the whole library.
                 self._ledger.set_mark(self.folder, None)
                 await self._carry_out(look, tally)
@@ -99,6 +118,8 @@ class Runner:
             renamed=tally.renamed,
             deleted=tally.deleted,
             kept=len(look.plan.kept),
+            left_out=len(look.plan.left_out),
+            held=len(look.plan.held),
             bytes=tally.bytes,
             failures=(*tally.failures, *_failures(look.contents)),
         )
@@ -112,10 +133,18 @@ class Runner:
         rules = Rules.of(settings.include, settings.exclude)
         before = self._ledger.files(folder)
         found = await asyncio.to_thread(scan, folder.path, rules)
+        limit = await self._remote.limit(stat.size for stat in found.files.values())
+        if limit is not None:
+            found = found.refuse_above(limit)
         contents = await read_contents(folder.path, found, before, self._looked())
-        self._ledger.set_files(folder, before, contents.files)
+        # Other rules may take in again what these leave out.
+        spared = {path: each for path, each in before.items() if found.reason(path)}
+        self._ledger.set_files(folder, before, {**spared, **contents.files})
         known = self._ledger.documents(folder)
-        look = _Look(contents, known, self._plan(contents, known))
+        look = _Look(found, contents, known, Plan())
+        look.plan = self._plan(look)
+        if not folder.library_id:
+            return look
         mark = None if look.plan else await self._remote.mark()
         if mark is None or mark != self._ledger.mark(folder):
             await self._compare(look, mark)
@@ -126,14 +155,34 @@ class Runner:
         documents = await self._remote.documents()
         look.present = {document.id for document in documents}
         look.by_hash = {document.hash: document.id for document in documents if document.hash}
-        lost = [hash for hash, one in look.known.items() if one.document_id not in look.present]
+        lost = await self._lost(look)
         if lost:
             self._ledger.drop(self.folder, lost)
             for hash in lost:
                 del look.known[hash]
-            look.plan = self._plan(look.contents, look.known)
+            look.plan = self._plan(look)
         if not look.plan:
             self._ledger.set_mark(self.folder, mark)
+
+    async def _lost(self, look: _Look) -> list[str]:
+        """The contents whose documents others deleted.
+
+        One that changed its page while the pages were asked for is in none of them.
+        """
+        lost: list[str] = []
+
+        async def check(hash: str, document_id: str) -> None:
+            if await self._remote.has(document_id):
+                look.present.add(document_id)
+            else:
+                lost.append(hash)
+
+        await _together(
+            check(hash, one.document_id)
+            for hash, one in look.known.items()
+            if one.document_id not in look.present
+        )
+        return lost
 
     async def _reached(self, look: _Look) -> Mark | None:
         """The library's mark, unless others changed it meanwhile."""
@@ -141,8 +190,22 @@ class Runner:
         mine = mark.documents == len(look.present) and mark.newest in {None, *look.present}
         return mark if mine else None
 
-    def _plan(self, contents: Contents, known: dict[str, Known]) -> Plan:
-        return make_plan(contents.hashes, known, delete=self._settings.delete)
+    def _plan(self, look: _Look) -> Plan:
+        names = {each.name for each in look.known.values()} - look.contents.files.keys()
+        plan = make_plan(
+            look.contents.hashes,
+            look.known,
+            delete=self._settings.delete,
+            delete_excluded=self._settings.delete_excluded,
+            left_out={name: why for name in names if (why := look.found.reason(name))},
+            unknown={name: why for name in names if (why := look.contents.problem(name))},
+            max_delete=self._max_delete,
+        )
+        if self._held is None:
+            return plan
+        gone = {each.hash for each in plan.deletions}
+        self._held = gone if plan.excessive else self._held & gone
+        return plan.hold(self._held)
 
     def _looked(self) -> Callable[[int, int], None]:
         due = 0.0
@@ -182,7 +245,7 @@ class Runner:
     async def _rename(self, rename: Rename, look: _Look, tally: Tally) -> None:
         known = look.known[rename.hash]
         if await self._remote.rename(known.document_id, document_name(rename.new)):
-            self._know(look, rename.hash, replace(known, name=rename.new))
+            self._know(look, rename.hash, replace(known, name=rename.new, named=True))
             tally.renamed += 1
         else:
             # Someone deleted it this very moment: the next sync brings it back.
@@ -200,11 +263,11 @@ class Runner:
         found = document_id in look.present
         own = own or not found
         look.present.add(document_id)
-        # Not yet by its path, so that an interruption before the renaming leaves that to be done.
-        known = Known(document_id, upload.path if named == name or not own else "", own)
+        # An interruption before the renaming leaves that to be done.
+        known = Known(document_id, upload.path, own, named=named == name or not own)
         self._know(look, upload.hash, known)
-        if not known.name and await self._remote.rename(document_id, name):
-            self._know(look, upload.hash, replace(known, name=upload.path))
+        if not known.named and await self._remote.rename(document_id, name):
+            self._know(look, upload.hash, replace(known, named=True))
         if found:
             tally.found += 1
         elif upload.updates:
@@ -222,9 +285,15 @@ class Runner:
                 document = await self._remote.upload(
                     self.folder.path / upload.path, file_name, size, upload.hash, moved
                 )
+            except UnreadableFile:
+                self._ledger.drop(self.folder, [upload.hash])
+                raise
             except ServiceError as error:
-                if error.status < 500 and not hopeless(error):
-                    self._refused[upload.hash] = str(error)
+                if error.status < HTTPStatus.INTERNAL_SERVER_ERROR:
+                    # Nothing arrived: whoever brings this content now, it was not this folder.
+                    self._ledger.drop(self.folder, [upload.hash])
+                    if not hopeless(error):
+                        self._refused[upload.hash] = str(error)
                 raise
         return document.id, document.name
 

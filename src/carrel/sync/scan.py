@@ -4,34 +4,68 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from carrel.client.sending import megabytes
 from carrel.sync.errors import SyncError
 from carrel.sync.rules import RULE_FILES, Rules, passing
 
 
 @dataclass(frozen=True, slots=True)
 class Stat:
-    """A file's size in bytes and the time of its last change in nanoseconds."""
+    """A file's size in bytes, and the times of its last changes in nanoseconds.
+
+    `ctime_ns` tells of new content even where the writer put the old `mtime_ns` back.
+    """
 
     size: int
     mtime_ns: int
+    ctime_ns: int
+
+    @classmethod
+    def of(cls, stat: os.stat_result) -> Stat:
+        return cls(stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns)
 
 
 @dataclass(frozen=True, slots=True)
 class Scan:
     """The files to sync by their path below the folder, with slashes.
 
-    `problems` says of each path why it cannot be looked at; what is below it is unknown.
+    `left_out` says of each other path why it is not synced; a folder's ends with a slash, and
+    what is below it is left out, too. `problems` says of each path why it cannot be synced; what
+    is below it is unknown.
     """
 
     files: Mapping[str, Stat] = field(default_factory=dict)
+    left_out: Mapping[str, str] = field(default_factory=dict)
     problems: Mapping[str, str] = field(default_factory=dict)
+    rules: Mapping[str, Rules] = field(default_factory=dict)
+    """The rules that hold in each folder that was looked into."""
 
-    def unknown(self, path: str) -> bool:
-        """Whether nothing can be said of a path: it may be there or not."""
-        return any(path == each or path.startswith(f"{each}/") for each in self.problems)
+    def reason(self, path: str) -> str | None:
+        """Why a file of this path is left out, be it there or not; None if it is not."""
+        *folders, _ = above = parts_of(path)
+        for each in (*(f"{folder}/" for folder in folders), *above):
+            if each in self.left_out:
+                return self.left_out[each]
+        rules = self.rules.get("", Rules())
+        for each in above:
+            reason = passing(each.rpartition("/")[2]) or rules.reason(each, folder=each != path)
+            if reason:
+                return reason
+            rules = self.rules.get(each, rules)
+        return None
+
+    def refuse_above(self, limit: int) -> Scan:
+        """The same, with files of more than `limit` bytes as problems."""
+        large = {
+            path: f"It has {megabytes(stat.size)}; the service takes {megabytes(limit)} at most."
+            for path, stat in self.files.items()
+            if stat.size > limit
+        }
+        files = {path: stat for path, stat in self.files.items() if path not in large}
+        return replace(self, files=files, problems={**self.problems, **large})
 
 
 def scan(folder: Path, rules: Rules) -> Scan:
@@ -44,48 +78,63 @@ def scan(folder: Path, rules: Rules) -> Scan:
         SyncError: the folder itself cannot be read.
     """
     files: dict[str, Stat] = {}
+    left_out: dict[str, str] = {}
     problems: dict[str, str] = {}
+    ruled: dict[str, Rules] = {}
     waiting = [("", rules)]
     while waiting:
         prefix, rules = waiting.pop()
         try:
             with os.scandir(folder / prefix) as listing:
                 entries = list(listing)
-            rules = rules.below(prefix, _own_rules(entries))
+            rules = _with_own(rules, prefix, entries)
         except OSError as error:
             if not prefix:
                 raise SyncError(f"{folder} cannot be read: {error.strerror}.") from None
             problems[prefix] = f"This folder cannot be read: {error.strerror}."
             continue
+        ruled[prefix] = rules
         for entry in entries:
             path = f"{prefix}/{entry.name}" if prefix else entry.name
-            if passing(entry.name):
-                continue
             try:
-                if entry.is_dir(follow_symlinks=False):
-                    if not rules.leave_out(path, folder=True):
-                        waiting.append((path, rules))
-                elif entry.is_file(follow_symlinks=False) and not rules.leave_out(path):
-                    stat = entry.stat(follow_symlinks=False)
-                    if not _encodable(path):
+                inside = entry.is_dir(follow_symlinks=False)
+                if reason := _reason(entry, path, rules):
+                    left_out[f"{path}/" if inside else path] = reason
+                elif inside:
+                    waiting.append((path, rules))
+                else:
+                    stat = Stat.of(entry.stat(follow_symlinks=False))
+                    if not stat.size:
+                        left_out[path] = "empty"
+                    elif not _encodable(path):
                         problems[path] = "Its name is not UTF-8. Rename it."
-                    elif stat.st_size:
-                        files[path] = Stat(stat.st_size, stat.st_mtime_ns)
+                    else:
+                        files[path] = stat
             except FileNotFoundError:
-                continue  # it went while we looked
+                continue  # deleted during the scan
             except OSError as error:
                 problems[path] = f"It cannot be looked at: {error.strerror}."
-    return Scan(files, problems)
+    return Scan(files, left_out, problems, ruled)
 
 
-def _own_rules(entries: list[os.DirEntry[str]]) -> list[str]:
-    rule_files = (entry for entry in entries if entry.name in RULE_FILES and entry.is_file())
-    found = {entry.name: entry.path for entry in rule_files}
-    lines: list[str] = []
+def _reason(entry: os.DirEntry[str], path: str, rules: Rules) -> str | None:
+    """Why a file or folder is left out, as far as its name and kind tell."""
+    if reason := passing(entry.name):
+        return reason
+    if entry.is_symlink():
+        return "a link"
+    if entry.is_dir(follow_symlinks=False):
+        return rules.reason(path, folder=True)
+    return rules.reason(path) if entry.is_file(follow_symlinks=False) else "not a regular file"
+
+
+def _with_own(rules: Rules, prefix: str, entries: list[os.DirEntry[str]]) -> Rules:
+    found = {entry.name: entry.path for entry in entries if entry.name in RULE_FILES}
     for name in RULE_FILES:
-        if name in found:
-            lines += Path(found[name]).read_text("utf-8", "replace").splitlines()
-    return lines
+        if name in found and Path(found[name]).is_file():
+            text = Path(found[name]).read_text("utf-8", "replace")
+            rules = rules.below(prefix, text, name)
+    return rules
 
 
 def _encodable(path: str) -> bool:
@@ -94,3 +143,9 @@ def _encodable(path: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+def parts_of(path: str) -> list[str]:
+    """The folders that a path lies in and itself, the topmost first: `a`, `a/b`, `a/b/c`."""
+    parts = path.split("/")
+    return ["/".join(parts[:number]) for number in range(1, len(parts) + 1)]

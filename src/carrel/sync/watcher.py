@@ -28,12 +28,13 @@ _QUIET_MS = 400
 async def follow(runner: Runner) -> AsyncGenerator[Summary | ClientError | SyncError]:
     """Syncs now, after every change and every half minute, and yields what came of it each time.
 
-    After an error it goes on: what is missing may come back.
+    After an error it goes on: what is missing may come back. Deletions above the limit wait,
+    because nobody is asked.
     """
     async with contextlib.aclosing(changes(runner.folder.path)) as due:
         async for _ in due:
             try:
-                result: Summary | ClientError | SyncError = await runner.run()
+                result: Summary | ClientError | SyncError = await runner.run(hold=True)
             except (ClientError, SyncError) as error:
                 result = error
             yield result

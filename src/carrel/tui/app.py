@@ -3,7 +3,9 @@
 import asyncio
 import gc
 import importlib
+from collections import deque
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, cast
@@ -21,7 +23,7 @@ from carrel.config import Profile, profiles
 from carrel.settings import Settings, SettingsError, settings_file
 from carrel.tui.appearance import Appearance
 from carrel.tui.screens.starting import Starting
-from carrel.tui.steady import Steady
+from carrel.tui.steady import Recent, Steady
 from carrel.tui.themes import with_roles
 from carrel.tui.typeahead import TypeAhead
 from carrel.tui.widgets.prose import prose_theme
@@ -64,8 +66,9 @@ for _digit in range(1, len(PLACES) + 1):
 
 DRAWN_AFTER = 0.1
 """Seconds after which a place is drawn once more: twice as long as updates are delayed."""
-MAX_FAILURES = 10
-"""The app gives up after so many unexpected errors: one may come back at every drawing."""
+FAILURES, WITHIN = 10, 10.0
+"""The app gives up after this many unexpected errors of a kind within this many seconds: one that
+comes back at every drawing leaves nothing to work with."""
 
 
 class CarrelApp(Steady, TypeAhead[Profile]):
@@ -111,12 +114,14 @@ class CarrelApp(Steady, TypeAhead[Profile]):
         super().__init__()
         self.profile = profile
         self.settings = settings or Settings()
-        self.failures: list[BaseException] = []
+        self.failures: deque[BaseException] = deque(maxlen=FAILURES)
+        self._recent = Recent(WITHIN)
         self.hiding: LineFilter | None = None
         self._started = False
         self._shown_notice = 0
+        self._trail: list[str] = []
+        """The places from which the one that is shown was opened."""
         self.appearance = Appearance(self, self.settings.theme)
-        self.set_keymap(dict(self.settings.keymap))
 
     def get_css_variables(self) -> dict[str, str]:
         return with_roles(super().get_css_variables())
@@ -130,7 +135,7 @@ class CarrelApp(Steady, TypeAhead[Profile]):
         return Starting(self.profile)
 
     def on_mount(self) -> None:
-        self.watch(self, "theme", self._colour_prose)
+        self._colour_prose()
         if self.settings.hide:
             self.toggle_hiding()
         self.hold_keys(self._load)
@@ -143,10 +148,17 @@ class CarrelApp(Steady, TypeAhead[Profile]):
     def redraw_theme(self) -> None:
         """Draws everything anew after the theme in force has got other colours."""
         self._watch_theme(self.theme)
+        for screen in self._all_screens():
+            for widget in screen.walk_children(with_self=True):
+                widget.notify_style_update()
+
+    def _watch_theme(self, theme_name: str) -> None:
+        # First: what is drawn while the theme changes is kept.
         self._colour_prose()
+        super()._watch_theme(theme_name)
 
     def _colour_prose(self) -> None:
-        self.console.push_theme(prose_theme(self.theme_variables), inherit=True)
+        self.console.push_theme(prose_theme(self.get_css_variables()), inherit=True)
 
     @work(exit_on_error=False, description="load")
     async def _load(self) -> None:
@@ -159,6 +171,7 @@ class CarrelApp(Steady, TypeAhead[Profile]):
         self.store = Store(self.profile, OwnerLoop.running())
         await self.store.start()
         self._started = True
+        refused = await self._take_keymap()
         for name, place in PLACE_SCREENS.items():
             self.add_mode(name, lambda place=place: place(self.store))  # type: ignore[misc]
         await self.switch_mode("files")
@@ -174,8 +187,25 @@ class CarrelApp(Steady, TypeAhead[Profile]):
 
         self.appearance.start()
         look(self)
-        if self.settings.keymap:
-            await asyncio.to_thread(_check_keymap, self.settings)
+        if refused is not None:
+            self.show_problem(refused)
+
+    async def _take_keymap(self) -> "Problem | None":
+        """Puts the keys of one's own in force; says which of them cannot be."""
+        if not (keymap := self.settings.keymap):
+            return None
+        from carrel.store.problem import Problem
+        from carrel.tui.keymap import mistakes, usable
+
+        # Every module with bindings is imported for it, which takes a while.
+        self.set_keymap(await asyncio.to_thread(usable, keymap))
+        if not (wrong := await asyncio.to_thread(mistakes, keymap)):
+            return None
+        return Problem(
+            "Some keys of your own are not used",
+            str(SettingsError(settings_file(), wrong)),
+            "Those actions keep their own keys. Correct it with: carrel config edit",
+        )
 
     # Moving about
 
@@ -189,9 +219,48 @@ class CarrelApp(Steady, TypeAhead[Profile]):
 
     async def action_go(self, place: str) -> None:
         if self._started:
-            await self.switch_mode(place)
-            # What Textual draws while it delays updates after a switch is now and then lost.
-            self.set_timer(DRAWN_AFTER, self.screen.refresh)
+            self._trail.clear()
+            await self._switch(place)
+
+    async def open_place(self, place: str) -> None:
+        """Goes where something is opened; esc there comes back."""
+        here = self.place
+        if here is not None and place != here.PLACE:
+            self._trail.append(here.PLACE)
+        await self._switch(place)
+
+    async def open_chat(self, opening: object) -> None:
+        """Goes to the field of the chat that is open; keys that wait for `opening` go there."""
+        from carrel.tui.screens.chat import ChatPlace
+
+        try:
+            await self.open_place("chat")
+            if isinstance(place := self.place, ChatPlace):
+                place.begin()
+        finally:
+            self.release_keys(opening)
+
+    @property
+    def came_from(self) -> str | None:
+        """The place that esc comes back to, where what is shown was opened from another."""
+        return self._trail[-1] if self._trail else None
+
+    async def go_back(self) -> None:
+        """Goes back to the place from which this one was opened."""
+        if self._trail:
+            await self._switch(self._trail.pop())
+
+    async def _switch(self, place: str) -> None:
+        await self.switch_mode(place)
+        # What Textual draws while it delays updates after a switch is now and then lost.
+        self.set_timer(DRAWN_AFTER, self.screen.refresh)
+
+    async def _check_bindings(self, key: str, priority: bool = False) -> bool:
+        # The one place that every key comes to which no field and no binding has taken.
+        taken = await super()._check_bindings(key, priority)
+        if not taken and not priority and self.screen is self.place:
+            self.place.explain_key(key)
+        return taken
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         # A dialog is answered or closed before one goes elsewhere.
@@ -291,7 +360,7 @@ class CarrelApp(Steady, TypeAhead[Profile]):
         for file in files:
             place.do(self.store.files.upload(file), self._uploaded)
         if place.PLACE != "files":
-            self.switch_mode("files")
+            self.call_later(self.open_place, "files")
 
     def play_sample(self) -> None:
         """Plays the sample over the place that is shown, and goes to what is chosen of it."""
@@ -299,7 +368,7 @@ class CarrelApp(Steady, TypeAhead[Profile]):
 
         def chosen(place: str | None) -> None:
             if place is not None:
-                self.switch_mode(place)
+                self.call_later(self.open_place, place)
 
         self.push_screen(SampleDialog(self.store.sample), chosen)
 
@@ -307,7 +376,7 @@ class CarrelApp(Steady, TypeAhead[Profile]):
         """Goes to Libraries, which offers to sync a folder with one of them."""
         from carrel.tui.screens.libraries import LibrariesPlace
 
-        await self.switch_mode("libraries")
+        await self.open_place("libraries")
         if isinstance(place := self.place, LibrariesPlace):
             place.offer(folder)
 
@@ -340,7 +409,7 @@ class CarrelApp(Steady, TypeAhead[Profile]):
             self.push_screen(ProblemPanel(problem))
 
     def handle_bindings_clash(self, clashed_bindings: set[Binding], node: DOMNode) -> None:
-        """A key of one's own wins; who wants it twice is told when the app starts."""
+        """Keys wanted twice are sorted out, and said, when the app starts."""
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         if event.state is WorkerState.ERROR and event.worker.error is not None:
@@ -352,7 +421,7 @@ class CarrelApp(Steady, TypeAhead[Profile]):
 
         self.failures.append(error)
         problem = Problem.of(error)
-        if len(self.failures) >= MAX_FAILURES or not isinstance(error, Exception):
+        if self._recent.add(error) >= FAILURES or not isinstance(error, Exception):
             self.exit(return_code=1, message=str(problem))
         elif self._started:
             self.call_later(self.show_problem, problem)
@@ -363,17 +432,6 @@ class CarrelApp(Steady, TypeAhead[Profile]):
         # Restyling everything because the terminal window lost the focus can take seconds.
         if not isinstance(event, events.AppFocus | events.AppBlur):
             await super().on_event(event)
-
-
-def _check_keymap(settings: Settings) -> None:
-    """
-    Raises:
-        SettingsError: the keymap names bindings or keys that do not exist.
-    """
-    from carrel.tui.keymap import mistakes
-
-    if wrong := mistakes(settings.keymap):
-        raise SettingsError(settings_file(), wrong)
 
 
 @cache
@@ -395,3 +453,5 @@ def run(profile: Profile, settings: Settings, *, mouse: bool | None = None) -> i
         if other is None:
             return app.return_code or 0
         profile = other
+        # Another service looks the same, and shows no more on a shared screen.
+        settings = replace(settings, theme=app.appearance.wanted, hide=app.hiding is not None)

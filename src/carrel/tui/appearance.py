@@ -21,7 +21,7 @@ class Appearance:
         self.chosen = DEFAULT
         self.broken: tuple[ThemeError, ...] = ()
         self._app = app
-        self._wanted = wanted
+        self.wanted = wanted
         self._stamps = themes.stamps(themes.user_folder())
         for theme in themes.find_themes(themes.shipped_folder()).themes:
             app.register_theme(theme)
@@ -34,8 +34,8 @@ class Appearance:
         self._app.set_interval(LOOK, self._look)
         if self.broken:
             self._tell()
-        elif self._wanted != self.chosen:
-            self._app.say(f"There is no theme “{self._wanted}”: ctrl+p has those there are.")
+        elif self.wanted != self.chosen:
+            self._app.say(f"There is no theme “{self.wanted}”: ctrl+p has those there are.")
 
     def names(self) -> list[str]:
         """Every theme, our own first."""
@@ -45,7 +45,7 @@ class Appearance:
 
     def choose(self, name: str) -> None:
         """Puts a theme in force, also for the next start."""
-        self.chosen = self._app.theme = name
+        self.chosen = self.wanted = self._app.theme = name
         try:
             save_setting("theme", name)
         except ConfigError as error:
@@ -77,8 +77,8 @@ class Appearance:
             return
         self._stamps = stamps
         self._read_own()
-        if self._wanted in self._app.available_themes and self.chosen == DEFAULT != self._wanted:
-            self.chosen = self._wanted
+        if self.wanted in self._app.available_themes and self.chosen == DEFAULT != self.wanted:
+            self.chosen = self.wanted
         # The same name may mean other colours now.
         self._app.theme = self.chosen
         self._app.redraw_theme()

@@ -66,16 +66,16 @@ async def open_found(app: "CarrelApp", found: Found) -> None:
     match found.kind:
         case "file":
             store.documents.open(Source("file", found.id, found.name))
-            await app.switch_mode("document")
+            await app.open_place("document")
         case "document":
             store.documents.open(Source("document", found.id, found.name, found.parent))
-            await app.switch_mode("document")
+            await app.open_place("document")
         case "agent" | "version":
-            await app.switch_mode("agents")
+            await app.open_place("agents")
             await store.agents.select(found.parent or found.id)
             if found.version is not None and isinstance(place := app.place, AgentsPlace):
                 place.versions.point_at(str(found.version))
                 place.versions.focus()
         case "chat":
-            store.chat.resume(found.id)
-            await app.switch_mode("chat")
+            if (here := app.place) is not None:
+                here.open_chat(store.chat.resume(found.id))

@@ -4,13 +4,14 @@ import asyncio
 import contextlib
 import signal
 from collections.abc import AsyncIterator, Mapping
+from functools import partial
 from pathlib import Path
 
 from textual.content import Content
 
 from carrel.editor import EditorError, edit
 from carrel.store.agent_yaml import YAMLError, from_yaml
-from carrel.store.drafts import Draft
+from carrel.store.drafts import Draft, nobody
 from carrel.store.libraries import LibrariesState
 from carrel.store.problem import Problem, ProblemError
 from carrel.store.selectors.agents import changed_rows, next_version, version_name
@@ -21,6 +22,9 @@ from carrel.tui.dialogs.changes import Changes
 from carrel.tui.dialogs.confirm import Confirm
 from carrel.tui.screens.place import Place
 from carrel.wire.agents import Agent
+
+NAMED = 8
+"""How many of a service's models are named."""
 
 
 def library_names(place: Place) -> Mapping[str, str]:
@@ -58,7 +62,9 @@ def fill_in(place: Place, draft: Draft) -> None:
 
 async def write(place: Place, draft: Draft) -> None:
     """Has a draft edited as YAML in the person's editor, and looks at what comes of it."""
-    agents = place.store.agents
+    agents, libraries = place.store.agents, place.store.libraries
+    if not libraries.slice.value.loaded:
+        await libraries.load()
     written = agents.write(draft, library_names(place))
     path = await written
     if path is None:
@@ -68,7 +74,7 @@ async def write(place: Place, draft: Draft) -> None:
     try:
         async with _suspended(place):
             text = await asyncio.to_thread(edit, path)
-        review(place, from_yaml(text, draft))
+        review(place, from_yaml(text, draft), make=False)
     except EditorError as error:
         place.workbench.show_problem(Problem("The editor did not work", str(error)))
     except YAMLError as error:
@@ -86,12 +92,18 @@ def _ask_again(place: Place, draft: Draft, path: Path, reason: str) -> None:
     place.app.push_screen(Confirm("This cannot be saved yet", about, "Edit again"), answered)
 
 
-def review(place: Place, draft: Draft) -> None:
-    """Shows what a draft would change, before anything is sent. A new agent is made at once."""
+def review(place: Place, draft: Draft, *, make: bool = True) -> None:
+    """Shows what a draft would change, before anything is sent.
+
+    A new agent is made at once; it is shown first unless `make`.
+    """
     _keep(place, draft, told=False)
     agent = _active(place, draft)
     if draft.agent_id is None or agent is None:
-        _save(place, draft)
+        if make:
+            _make(place, draft)
+        else:
+            _review_new(place, draft)
         return
     if not draft.differs_from(agent):
         place.do(place.store.agents.drop(draft.id))
@@ -103,23 +115,12 @@ def review(place: Place, draft: Draft) -> None:
         place.workbench.show_problem(error.problem)
         return
 
-    def answered(answer: str | None) -> None:
-        match answer:
-            case "save":
-                _save(place, draft)
-            case "try":
-                try_in_chat(place, draft)
-            case "edit":
-                fill_in(place, draft)
-            case "drop":
-                drop(place, draft)
-            case _:
-                place.notice("Kept as a draft.")
-
     version = next_version(agent)
     about = labels.line(f"{version_name(agent.version)} is active now. What changes:")
     if draft.message:
         about = Content("\n").join([labels.line(f"“{draft.message}”", "italic"), about])
+    if doubt := _doubt(place, draft):
+        about = Content("\n").join([doubt, about])
     rows = changed_rows(compare_agents(agent, draft.preview(agent)), library_names(place))
     answers = (
         ("drop", "Drop it"),
@@ -128,8 +129,41 @@ def review(place: Place, draft: Draft) -> None:
         ("save", f"Save as {version}"),
     )
     place.app.push_screen(
-        Changes(f"Save this as {agent.name} {version}?", about, rows, answers), answered
+        Changes(f"Save this as {agent.name} {version}?", about, rows, answers),
+        partial(_answered, place, draft),
     )
+
+
+def _review_new(place: Place, draft: Draft) -> None:
+    """Shows a new agent before it is made."""
+    try:
+        draft.create()
+    except ProblemError as error:
+        place.workbench.show_problem(error.problem)
+        return
+
+    nothing = nobody()
+    rows = changed_rows(compare_agents(nothing, draft.preview(nothing)), library_names(place))
+    about = _doubt(place, draft) or labels.line("Nothing was sent yet. It would have:")
+    answers = (("drop", "Drop it"), ("edit", "Edit"), ("save", "Make it"))
+    place.app.push_screen(
+        Changes(f"Make {draft.name}?", about, rows, answers), partial(_answered, place, draft)
+    )
+
+
+def _answered(place: Place, draft: Draft, answer: str | None) -> None:
+    """Does what was chosen in the review of a draft."""
+    match answer:
+        case "save":
+            _save(place, draft)
+        case "try":
+            try_in_chat(place, draft)
+        case "edit":
+            fill_in(place, draft)
+        case "drop":
+            drop(place, draft)
+        case _:
+            place.notice("Kept as a draft.")
 
 
 def try_in_chat(place: Place, draft: Draft) -> None:
@@ -143,11 +177,10 @@ def try_in_chat(place: Place, draft: Draft) -> None:
     store = place.store
     if draft.agent_id is None:
         store.beside.leave()
-        place.do(store.chat.try_draft(agent))
+        place.open_chat(store.chat.try_draft(agent))
     else:
         place.do(store.chat.new(draft.agent_id))
-        place.do(store.beside.try_draft(agent, draft.agent_id))
-    place.app.switch_mode("chat")
+        place.open_chat(store.beside.try_draft(agent, draft.agent_id))
 
 
 def drop(place: Place, draft: Draft) -> None:
@@ -159,6 +192,38 @@ def drop(place: Place, draft: Draft) -> None:
 
     about = [labels.line(draft.name, "bold"), Content("What was not saved is gone then.")]
     place.app.push_screen(Confirm("Drop this draft?", about, "Drop"), answered)
+
+
+def _make(place: Place, draft: Draft) -> None:
+    """Makes a new agent; asks first where its model may not answer."""
+    doubt = _doubt(place, draft)
+    if doubt is None:
+        _save(place, draft)
+        return
+
+    def answered(yes: bool | None) -> None:
+        if yes:
+            _save(place, draft)
+        else:
+            fill_in(place, draft)
+
+    about = [doubt, labels.line(_models(place), "$muted")]
+    place.app.push_screen(Confirm(f"Make {draft.name} all the same?", about, "Make"), answered)
+
+
+def _doubt(place: Place, draft: Draft) -> Content | None:
+    """A warning where the service does not list the draft's model."""
+    model = draft.fields.get("model", "")
+    if not place.store.session.lacks(model):
+        return None
+    return labels.line(f"This service lists no model “{model}”: it may not answer.", "$failed")
+
+
+def _models(place: Place) -> str:
+    """The models that the service lists, as many as a line holds."""
+    models = place.store.session.slice.value.models
+    more = f" and {len(models) - NAMED:,} more" if len(models) > NAMED else ""
+    return f"There are: {', '.join(models[:NAMED])}{more}"
 
 
 def _save(place: Place, draft: Draft) -> None:

@@ -4,9 +4,13 @@ A terminal turns a drop into pasted text, each in its own way: one path a line,
 paths escaped with backslashes or in quotes on one line, or `file://` addresses.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
+
+from carrel.store.problem import Problem
+from carrel.text import clean_text
 
 MAX_LENGTH = 256 * 1024
 """Longer text is never taken for paths, in characters."""
@@ -23,6 +27,43 @@ def parse_drop(text: str, *, relative: bool = False) -> tuple[Path, ...]:
     return _parse(text, relative, Path.is_file)
 
 
+@dataclass(frozen=True)
+class Drop:
+    """The files of a drop, and the paths in it that are none."""
+
+    files: tuple[Path, ...]
+    refused: tuple[str, ...] = ()
+
+    @property
+    def problem(self) -> Problem | None:
+        """The paths that are left out, and why each is; None when all are taken."""
+        if not self.refused:
+            return None
+        total = len(self.files) + len(self.refused)
+        return Problem(
+            f"{len(self.refused)} of {total} dropped paths left out",
+            "\n".join(f"{clean_text(name)}: {_why(name)}" for name in self.refused),
+            "The others are taken.",
+        )
+
+
+def parse_some(text: str, *, relative: bool = False) -> Drop:
+    """The files that the text names, also where some of its paths are none.
+
+    That is taken for a drop only where every name in it is a whole path: prose may mention one.
+    """
+    if files := parse_drop(text, relative=relative):
+        return Drop(files)
+    for names in _readings(text):
+        found = {name: _existing(name, False, Path.is_file) for name in names}
+        if any(found.values()) and all(map(_is_whole, names)):
+            return Drop(
+                tuple(path for path in found.values() if path is not None),
+                tuple(name for name, path in found.items() if path is None),
+            )
+    return Drop(())
+
+
 def parse_folder(text: str, *, relative: bool = False) -> Path | None:
     """The one existing folder that the text names; None when it names another thing, or more."""
     folders = _parse(text, relative, Path.is_dir)
@@ -30,16 +71,35 @@ def parse_folder(text: str, *, relative: bool = False) -> Path | None:
 
 
 def _parse(text: str, relative: bool, wanted: Callable[[Path], bool]) -> tuple[Path, ...]:
-    text = text.replace("\0", "")
-    if not text.strip() or len(text) > MAX_LENGTH:
-        return ()
-    lines = [line.strip("\r") for line in text.splitlines() if line.strip()]
-    for names in (lines, [line.strip() for line in lines], _split(text)):
+    for names in _readings(text):
         paths = [_existing(name, relative, wanted) for name in names]
         found = tuple(path for path in paths if path is not None)
         if names and len(found) == len(names):
             return found
     return ()
+
+
+def _readings(text: str) -> Iterator[list[str]]:
+    """The lists of names that the text may mean."""
+    text = text.replace("\0", "")
+    if text.strip() and len(text) <= MAX_LENGTH:
+        lines = [line.strip("\r") for line in text.splitlines() if line.strip()]
+        yield lines
+        yield [line.strip() for line in lines]
+        yield _split(text)
+
+
+def _is_whole(name: str) -> bool:
+    return any(
+        candidate.startswith(("/", "~/")) or candidate.lower().startswith("file:")
+        for candidate in (name, *_unquoted(name))
+    )
+
+
+def _why(name: str) -> str:
+    if _existing(name, False, Path.is_dir) is not None:
+        return "a folder, which is dropped by itself"
+    return "no such file"
 
 
 def _existing(name: str, relative: bool, wanted: Callable[[Path], bool]) -> Path | None:

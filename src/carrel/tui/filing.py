@@ -1,10 +1,12 @@
 """What is done with files that takes more than one answer: links, saving, libraries, narrowing."""
 
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
 from carrel.store.libraries import LibrariesState
-from carrel.store.selectors.files import facets
+from carrel.store.selectors.files import facets, link_words
+from carrel.store.selectors.libraries import document_count
 from carrel.tui.clipboard import copy
 from carrel.tui.dialogs.ask import Ask, Choose, Thing
 from carrel.tui.screens.place import Place
@@ -53,8 +55,10 @@ def copy_of(place: Place, file: File) -> None:
 
 
 def _copy_link(place: Place, file: File, hours: int) -> None:
-    done = f"Copied the link. It works for {hours} h, for anyone who has it."
-    place.do(place.store.files.signed_url(file.id, hours), lambda url: _copy(place, url, done))
+    def signed(url: str) -> None:
+        _copy(place, url, f"Copied. {link_words(url, hours, time.time())}")
+
+    place.do(place.store.files.signed_url(file.id, hours), signed)
 
 
 def _copy(place: Place, text: str, done: str) -> None:
@@ -87,7 +91,7 @@ def add_to_library(place: Place, files: Sequence[File]) -> None:
         libraries.select(library_id)
         for file in files:
             place.do(libraries.add_file(library_id, file.id))
-        place.app.switch_mode("libraries")
+        place.open_place("libraries")
 
     def chosen(library_id: str | None) -> None:
         if library_id == _NEW:
@@ -101,7 +105,7 @@ def add_to_library(place: Place, files: Sequence[File]) -> None:
 
     def choose(state: LibrariesState) -> None:
         things = [
-            Thing(library.id, library.name, f"{library.nb_documents:,} documents")
+            Thing(library.id, library.name, document_count(library.nb_documents))
             for library in state.items
         ]
         new = Thing(_NEW, "New library…")

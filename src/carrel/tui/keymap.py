@@ -5,9 +5,11 @@ import pkgutil
 import unicodedata
 from collections.abc import Iterator, Mapping
 
+from textual.app import App
 from textual.binding import Binding
 from textual.dom import DOMNode
-from textual.keys import Keys
+from textual.keys import Keys, _character_to_key
+from textual.screen import Screen
 
 import carrel.tui
 from carrel.settings import Mistake, nearest, read_settings
@@ -42,43 +44,68 @@ def _below(kind: type) -> Iterator[type]:
         yield from _below(below)
 
 
+def usable(keymap: Mapping[str, str]) -> dict[str, str]:
+    """The part of a keymap that has no mistakes; the other bindings keep their own keys."""
+    good = dict(keymap)
+    # A key that one entry frees is taken again when that entry cannot be used.
+    while wrong := {binding_id for binding_id, _ in _mistakes(good)}:
+        good = {binding_id: keys for binding_id, keys in good.items() if binding_id not in wrong}
+    return good
+
+
 def mistakes(keymap: Mapping[str, str]) -> list[Mistake]:
     """What is wrong with a keymap: ids and keys that do not exist, and keys wanted twice."""
     if not keymap:
         return []
-    known = own_bindings()
     text = read_settings()
-    found: list[tuple[str, str]] = []
-    for binding_id, keys in keymap.items():
-        if binding_id not in known:
-            words = f"there is no binding “{binding_id}”.{nearest(binding_id, set(known))}"
-            found.append((binding_id, words))
-            continue
-        found += [
-            (binding_id, f"“{key}” is not a key. Keys are like u, U, ctrl+u, alt+1, f2, ?")
-            for key in _keys(keys)
-            if not _is_key(key)
-        ]
-        owner = known[binding_id][0]
-        found += [
-            (binding_id, f"{key} is the key of “{other}” already")
-            for key in _keys(keys)
-            for other, (theirs, binding) in known.items()
-            if other != binding_id
-            and theirs is owner
-            and key in _keys(keymap.get(other, binding.key))
-        ]
     return [
         Mistake(
             line_of(text, "keymap", binding_id) or line_of(text, "keymap", *binding_id.split(".")),
             words,
         )
-        for binding_id, words in found
+        for binding_id, words in _mistakes(keymap)
     ]
+
+
+def _mistakes(keymap: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    known = own_bindings()
+    for binding_id, keys in keymap.items():
+        if binding_id not in known:
+            words = f"there is no binding “{binding_id}”.{nearest(binding_id, set(known))}"
+            yield binding_id, words
+            continue
+        owner, binding = known[binding_id]
+        for key in _keys(keys):
+            if not _is_key(key):
+                yield binding_id, f"“{key}” is not a key. Keys are like u, U, ctrl+t, alt+1, f2, ?"
+            elif _named(key) not in map(_named, _keys(binding.key)):
+                yield from (
+                    (binding_id, f"{key} is the key of “{other}” already. Choose a free one, or "
+                     f"give “{other}” another key, too.")
+                    for other, (theirs, there) in known.items()
+                    if other != binding_id
+                    and _meet(owner, theirs)
+                    and _named(key) in map(_named, _keys(keymap.get(other, there.key)))
+                )  # fmt: skip
+
+
+def _meet(one: type, other: type) -> bool:
+    """Whether a key that is pressed once could be meant for bindings of both."""
+    if issubclass(one, other) or issubclass(other, one):
+        return True
+    if issubclass(one, App) or issubclass(other, App):
+        return True
+    # A widget may stand on any screen; one screen, or one widget, hides another.
+    return issubclass(one, Screen) is not issubclass(other, Screen)
 
 
 def _keys(keys: str) -> list[str]:
     return [key.strip() for key in keys.split(",")] if keys != "," else [keys]
+
+
+def _named(key: str) -> str:
+    """The one name of a key that has several: `?` is `question_mark`."""
+    return _character_to_key(key) if len(key) == 1 else key
 
 
 def _is_key(key: str) -> bool:

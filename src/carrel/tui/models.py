@@ -10,8 +10,10 @@ if TYPE_CHECKING:
 
 BUILT_IN = "\0built-in"
 """Stands for the model that comes with the server."""
+LEAVE = "\0leave"
+"""Stands for leaving the agents as they are."""
 NAMED = 3
-"""How many of a server's models are named."""
+"""How many of a server's models, or of some agents, are named."""
 
 
 def look(app: "CarrelApp") -> None:
@@ -38,7 +40,7 @@ def choose(app: "CarrelApp") -> None:
     def chosen(name: str | None) -> None:
         servers = {server.name: server for server in store.models.slice.value.found}
         if name is not None:
-            place.do(store.models.use(servers.get(name)))
+            place.do(store.models.use(servers.get(name)), lambda _: _look_at_agents(app))
 
     def found(servers: "tuple[ModelServer, ...]") -> None:
         using = store.models.slice.value.using
@@ -53,6 +55,34 @@ def choose(app: "CarrelApp") -> None:
             app.say(f"No model server answers on this machine. Looked for: {where}.")
 
     place.do(store.models.look(app.settings.model_servers), found)
+
+
+def _look_at_agents(app: "CarrelApp") -> None:
+    """Offers another model for the agents whose own is not there any more."""
+    store, place = app.store, app.place
+    if place is None:
+        return
+
+    def loaded() -> None:
+        models = store.session.slice.value.models
+        left = [
+            agent for agent in store.agents.slice.value.items if store.session.lacks(agent.model)
+        ]
+        if not left or not models:
+            return
+
+        def chosen(model: str | None) -> None:
+            if model is not None and model != LEAVE:
+                place.do(store.agents.use_model([agent.id for agent in left], model))
+
+        names = ", ".join(agent.name for agent in left[:NAMED])
+        more = f" and {len(left) - NAMED} more" if len(left) > NAMED else ""
+        things = [Thing(model, model) for model in models]
+        things.append(Thing(LEAVE, "Leave them", "they cannot answer until they are changed"))
+        app.push_screen(Choose(f"Switch {names}{more} to", things), chosen)
+
+    # A refresh may take over from this one: either way the agents are here then.
+    store.agents.load().add_done_callback(lambda _: app.call_later(loaded))
 
 
 def _names(models: tuple[str, ...]) -> str:

@@ -46,7 +46,9 @@ def edit_document(place: Place, document: Document) -> None:
         name = after.name if after.name != before.name else None
         attributes = after.attributes if after.attributes != before.attributes else None
         place.do(
-            place.store.libraries.update_document(document.id, name=name, attributes=attributes)
+            place.store.libraries.update_document(
+                document.library_id, document.id, name=name, attributes=attributes
+            )
         )
 
     place.app.push_screen(DocumentForm(before), said)
@@ -74,7 +76,7 @@ def reprocess(place: Place, documents: Sequence[Document]) -> None:
 
     def start() -> None:
         for document in documents:
-            place.do(place.store.libraries.reprocess(document.id))
+            place.do(place.store.libraries.reprocess(document.library_id, document.id))
         place.store.libraries.mark_none()
 
     title = f"Process {_these(documents)} again?"
@@ -82,18 +84,13 @@ def reprocess(place: Place, documents: Sequence[Document]) -> None:
 
 
 def delete_documents(place: Place, documents: Sequence[Document]) -> None:
-    """Deletes documents of the selected library."""
-    ids = [document.id for document in documents]
-
-    def deleted(number: int) -> None:
-        done = "one document" if number == 1 else f"{count(number)} documents"
-        place.notice(f"Deleted {done}.")
-
+    """Deletes documents of one library."""
+    library_id, ids = documents[0].library_id, [document.id for document in documents]
     place.confirm(
         f"Delete {_these(documents)}?",
         labels.names(each.name for each in documents),
         "Delete",
-        lambda: place.do(place.store.libraries.delete_documents(ids), deleted),
+        lambda: place.do(place.store.libraries.delete_documents(library_id, ids)),
     )
 
 

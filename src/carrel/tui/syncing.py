@@ -4,6 +4,7 @@ from pathlib import Path
 
 from textual.content import Content
 
+from carrel.store.selectors.libraries import document_count
 from carrel.store.selectors.sync import folder_name, folder_rows
 from carrel.store.sync import FolderState
 from carrel.tui import labels
@@ -49,18 +50,16 @@ def offer_folder(place: Place, folder: Path, library: Library | None) -> None:
         return
     name = folder.resolve().name or "Library"
 
-    def made(library: Library) -> None:
-        _preview(place, library, folder, SyncWish())
-
     def chosen(answer: str | None) -> None:
         if answer == _NEW:
-            place.do(place.store.libraries.create(name), made)
+            _preview_new(place, name, folder)
         elif answer is not None:
             place.do(place.store.libraries.select(answer))
-            made(next(each for each in items if each.id == answer))
+            library = next(each for each in items if each.id == answer)
+            _preview(place, library, folder, SyncWish())
 
     items = place.store.libraries.slice.value.items
-    things = [Thing(each.id, each.name, f"{each.nb_documents:,} documents") for each in items]
+    things = [Thing(each.id, each.name, document_count(each.nb_documents)) for each in items]
     new = Thing(_NEW, f"A new library “{name}”")
     title = f"Sync {folder_name(folder)} into"
     place.app.push_screen(Choose(title, [new, *things]), chosen)
@@ -120,11 +119,34 @@ def _go_on(place: Place, library: Library, folder: FolderState) -> None:
 def _preview(place: Place, library: Library, folder: Path, wish: SyncWish) -> None:
     def wished(wish: SyncWish | None) -> None:
         if wish is not None:
-            place.do(
-                place.store.sync.sync(
-                    library.id, folder, wish.delete, wish.include, wish.exclude, wish.watch
-                )
-            )
+            _sync(place, library, folder, wish)
 
     dialog = SyncDialog(place.store, (library.id, library.name), folder, wish)
     place.app.push_screen(dialog, wished)
+
+
+def _preview_new(place: Place, name: str, folder: Path) -> None:
+    """Previews a sync into a library that is only made once the sync is accepted."""
+
+    def wished(wish: SyncWish | None) -> None:
+        if wish is not None:
+            place.do(
+                place.store.libraries.create(name),
+                lambda library: _sync(place, library, folder, wish),
+            )
+
+    place.app.push_screen(SyncDialog(place.store, (None, name), folder, SyncWish()), wished)
+
+
+def _sync(place: Place, library: Library, folder: Path, wish: SyncWish) -> None:
+    place.do(
+        place.store.sync.sync(
+            library.id,
+            folder,
+            wish.delete,
+            wish.include,
+            wish.exclude,
+            wish.watch,
+            wish.max_delete,
+        )
+    )

@@ -17,6 +17,13 @@ OPENING = 10.0
 """The same where something is known to open that a service has to be asked for first."""
 URGENT = {"ctrl+c", "ctrl+q"}
 """Keys that do not wait for what opens."""
+LISTING = 3.0
+"""Seconds for which keys wait for a list that loads."""
+LEAVING = {
+    *"123456", *(f"alt+{n}" for n in range(1, 7)), "f1", "question_mark", "f3", "f5",
+    "ctrl+p", "colon", "at", "escape",
+}  # fmt: skip
+"""Keys that do not wait for a list: they are not meant for it."""
 
 
 class TypeAhead(App[T]):
@@ -40,28 +47,51 @@ class TypeAhead(App[T]):
         self._typed: deque[events.Key | events.Paste] = deque()
         self._step: object | None = None
         """What the keys wait for now."""
-        self._opening: set[object] = set()
+        self._opening: dict[object, float] = {}
+        """What opens, and the seconds for which keys wait for it."""
+        self._listing: object | None = None
+        """The one of those that is only a list."""
 
     def on_mount(self) -> None:
         self.screen_change_signal.subscribe(self, lambda _: self._await_screen())
 
     def hold_keys(self, opening: object) -> None:
         """Has keys wait: what they are meant for opens, or gets the focus, in a moment."""
-        self._opening.add(opening)
+        self._hold(opening, OPENING)
+
+    def hold_keys_for_list(self, listing: object, *, starting: bool) -> None:
+        """Has keys wait for a list: the row that they are meant for is not there yet.
+
+        They wait longer while the service itself is `starting`.
+        """
+        patience = OPENING if starting else LISTING
+        if self._opening.get(listing) != patience:
+            self._listing = listing
+            self._hold(listing, patience)
+
+    def _hold(self, opening: object, patience: float) -> None:
+        self._opening[opening] = patience
         self._step = self._new_step()
 
     def release_keys(self, opening: object) -> None:
         """It is open, or will not be."""
-        self._opening.discard(opening)
-        self._await_screen()
+        if opening in self._opening:
+            del self._opening[opening]
+            self._await_screen()
 
     async def on_event(self, event: events.Event) -> None:
         if isinstance(event, events.Key) and event.key.startswith("alt+"):
             # A field would type it: to Textual alt with a digit is that digit, too.
             event.character = None
+        if isinstance(event, events.Paste):
+            # Most terminals send a line break as CR, which cleaning would take out.
+            event.text = event.text.replace("\r\n", "\n").replace("\r", "\n")
         if isinstance(event, events.Key | events.Paste) and not event.is_forwarded:
             if self._opening and isinstance(event, events.Key) and event.key in URGENT:
                 self._typed.clear()
+                self._opening.clear()
+                self._step = None
+            elif self._opening.keys() == {self._listing} and not self._typed and _leaves(event):
                 self._opening.clear()
                 self._step = None
             self._typed.append(event)
@@ -79,7 +109,7 @@ class TypeAhead(App[T]):
 
     def _new_step(self) -> object:
         step = object()
-        patience = OPENING if self._opening else PATIENCE
+        patience = max(self._opening.values(), default=PATIENCE)
         asyncio.get_running_loop().call_later(patience, self.call_next, self._end, step, True)
         return step
 
@@ -106,3 +136,7 @@ class TypeAhead(App[T]):
         self._step = None
         self._opening.clear()
         await self._pass_on()
+
+
+def _leaves(event: events.Event) -> bool:
+    return isinstance(event, events.Key) and event.key in LEAVING

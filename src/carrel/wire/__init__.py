@@ -1,1 +1,1 @@
-"""What travels: a pydantic model for every request and answer, a module an area."""
+"""The wire format: a pydantic model for every request and response, one module an area."""

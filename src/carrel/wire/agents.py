@@ -39,7 +39,7 @@ class AgentCreate(Request):
     description: Text | None = None
     instructions: Text | None = None
     tools: list[Tool] | None = None
-    handoffs: Annotated[list[Text], Field(min_length=1)] | None = None
+    handoffs: Annotated[list[Text], Field(min_length=1, max_length=1000)] | None = None
     metadata: JSONObject | None = None
     completion_args: CompletionArgs | None = None
     guardrails: list[JSONObject] | None = None
@@ -47,14 +47,14 @@ class AgentCreate(Request):
 
 
 class AgentUpdate(Request):
-    """A new version of an agent. What is left out stays; a null clears what may be empty."""
+    """A new version of an agent. Omitted fields stay; null clears an optional one."""
 
     model: Name | None = None
     name: Name | None = None
     description: Text | None = None
     instructions: Text | None = None
     tools: list[Tool] | None = None
-    handoffs: Annotated[list[Text], Field(min_length=1)] | None = None
+    handoffs: Annotated[list[Text], Field(min_length=1, max_length=1000)] | None = None
     metadata: JSONObject | None = None
     completion_args: CompletionArgs | None = None
     guardrails: list[JSONObject] | None = None
@@ -65,8 +65,8 @@ class AgentUpdate(Request):
     @classmethod
     def _null_is_absent(cls, data: Any) -> Any:
         if isinstance(data, dict):
-            kept = ("description", "instructions", "handoffs", "metadata")
-            return {key: value for key, value in data.items() if value is not None or key in kept}
+            never_empty = ("model", "name", "deployment_chat", "version_message")
+            return {k: v for k, v in data.items() if v is not None or k not in never_empty}
         return data
 
 
@@ -79,7 +79,7 @@ class Agent(Answer):
     model: str
     description: str | None = None
     instructions: str | None = None
-    # Kept as they came: a service may have tools and arguments this workbench does not know.
+    # Kept unparsed: a newer service may have tools and arguments unknown here.
     tools: list[dict[str, Any]] = Field(default_factory=list)
     handoffs: list[str] | None = None
     metadata: dict[str, Any] | None = None
@@ -143,7 +143,7 @@ class VersionsQuery(Request):
 
 
 class VersionSwitch(Request):
-    """The version to make active; it may travel in the query or the body."""
+    """The version to make active; sent in the query or the body."""
 
     version: VersionNumber
 

@@ -1,4 +1,4 @@
-"""The two base models: what a caller sends, and what a service answers."""
+"""The two base models: requests and responses."""
 
 import json
 from datetime import UTC, datetime
@@ -7,6 +7,7 @@ from typing import Annotated, Any, Self
 from pydantic import (
     AfterValidator,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     PlainSerializer,
@@ -42,7 +43,7 @@ def _storable_text(value: str) -> str:
 
 
 def _storable_json(value: dict[str, Any]) -> dict[str, Any]:
-    # JSON text can spell what no answer could carry back: NaN, and halves of surrogate pairs.
+    # JSON can encode NaN and lone surrogates, which no response could carry back.
     try:
         json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
     except UnicodeEncodeError:
@@ -65,12 +66,19 @@ def _not_empty(value: str) -> str:
 Name = Annotated[
     Text, AfterValidator(_not_empty), WithJsonSchema({"type": "string", "minLength": 1})
 ]
-"""A text that says something."""
+"""A text that is not blank."""
 
 JSONObject = Annotated[dict[str, Any], AfterValidator(_storable_json)]
 """A JSON object of any shape that a caller sends."""
 
-Count = Annotated[int, Field(ge=0, le=MAX_INT)]
+
+def _no_truth(value: object) -> object:
+    if isinstance(value, bool):
+        raise PydanticCustomError("int_type", "Input should be a valid integer")
+    return value
+
+
+Count = Annotated[int, BeforeValidator(_no_truth), Field(ge=0, le=MAX_INT)]
 """A whole number from 0 that fits a database column."""
 
 
@@ -90,7 +98,7 @@ Timestamp = Annotated[
 
 
 class Request(BaseModel):
-    """A body that a caller sends.
+    """A request body.
 
     Unknown fields are an error. A null counts as absent (several clients send
     every optional field as null), except in models that keep nulls to clear a value.
@@ -107,7 +115,7 @@ class Request(BaseModel):
 
     @model_validator(mode="after")
     def _say_which_variant(self) -> Self:
-        # The tag of a union travels even where it was left at its default.
+        # The tag of a union is sent even at its default.
         self.model_fields_set.update({"type", "role"} & type(self).model_fields.keys())
         return self
 
@@ -117,6 +125,8 @@ class Request(BaseModel):
 
 
 class Answer(BaseModel):
-    """A body that a service answers. Unknown fields are ignored, so newer services still parse."""
+    """A response body. Unknown fields are ignored, so newer services still parse."""
 
-    model_config = ConfigDict(extra="ignore", frozen=True)
+    model_config = ConfigDict(
+        extra="ignore", frozen=True, json_schema_serialization_defaults_required=True
+    )

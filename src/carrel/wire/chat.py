@@ -11,15 +11,24 @@ from carrel.wire.completions import CompletionOptions
 class ChatRequest(CompletionOptions):
     """One completion by a model, with its sampling.
 
-    `user` and `stream_options` change nothing; a stream's last chunk always carries `usage`.
+    Without effect on the bundled server: `user`, `safety_identifier`, `store`, `verbosity`,
+    `logit_bias`, `document_image_limit` (documents are read as text), and `stream_options`: a
+    stream's last chunk always carries `usage`.
     """
 
     model: Annotated[Text, Field(min_length=1)]
-    temperature: Annotated[float, Field(ge=0, le=1.5)] | None = None
+    max_tokens: Count | None = Field(
+        default=None, validation_alias=AliasChoices("max_tokens", "max_completion_tokens")
+    )
+    temperature: Annotated[float, Field(ge=0, le=2)] | None = None
     top_p: Annotated[float, Field(ge=0, le=1)] | None = None
     random_seed: Count | None = Field(
         default=None, validation_alias=AliasChoices("random_seed", "seed")
     )
     safe_prompt: bool = False
     user: Text | None = None
+    safety_identifier: Text | None = None
+    store: bool | None = None
+    verbosity: Text | None = None
+    logit_bias: JSONObject | None = None
     stream_options: JSONObject | None = None

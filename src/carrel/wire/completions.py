@@ -13,6 +13,10 @@ from carrel.wire.tools import FunctionTool, NamedToolChoice, ToolCall, ToolChoic
 _SOURCES = "The passages of libraries that the model was given, empty if none fit; an extension"
 _AGENT_VERSION = "The version that answers, where an agent does; an extension"
 
+Stage = Literal["loading", "documents", "searching", "queued", "asking", "reading"]
+"""Loading the model, reading attached documents, searching libraries, waiting for other answers,
+waiting for a model that tells nothing, reading the prompt."""
+
 FinishReason = Literal["stop", "length", "model_length", "error", "tool_calls"]
 
 
@@ -33,10 +37,13 @@ class AssistantMessage(Request):
     content: Content | None = None
     tool_calls: list[ToolCall] | None = None
     prefix: bool = False
+    sources: list[JSONObject] | None = Field(
+        default=None, description="As an answer came with them (an extension); without effect"
+    )
 
 
 class ToolMessage(Request):
-    """What a called tool gave back."""
+    """The result of a tool call."""
 
     role: Literal["tool"] = "tool"
     content: Content | None = None
@@ -50,7 +57,7 @@ Message = Annotated[
 
 
 class Prediction(Request):
-    """Text the answer is expected to resemble; a hint that may speed it up."""
+    """Expected text of the answer; a hint that may speed it up."""
 
     type: Literal["content"] = "content"
     content: Text = ""
@@ -60,11 +67,13 @@ Penalty = Annotated[float, Field(ge=-2, le=2)]
 
 
 class CompletionOptions(Request):
-    """What may be asked of a completion, whoever answers.
+    """The options of a completion, by an agent or a model.
 
-    Of the bundled server: `prediction`, `prompt_mode`, `reasoning_effort`, `parallel_tool_calls`,
-    `metadata`, `prompt_cache_key` and `service_tier` are hints without effect. `min_tokens`,
-    `guardrails` and those with `logprobs` in their name it cannot do, and refuses.
+    Of the bundled server: with `prompt_mode` `reasoning` the model is told to think first. Of each
+    document in a message, the first `document_page_limit` pages are read. `prediction`,
+    `reasoning_effort`, `parallel_tool_calls`, `metadata`, `prompt_cache_key`,
+    `document_image_limit` and `service_tier` are hints without effect. `min_tokens`, `guardrails`
+    and the `logprobs` options are refused.
     """
 
     messages: Annotated[list[Message], Field(min_length=1)]
@@ -87,6 +96,8 @@ class CompletionOptions(Request):
     tool_choice: ToolChoice | NamedToolChoice | None = None
     metadata: JSONObject | None = None
     prompt_cache_key: Text | None = None
+    document_image_limit: Count | None = None
+    document_page_limit: Count | None = None
     logprobs: bool | None = None
     top_logprobs: Count | None = None
     prompt_logprobs: bool | None = None
@@ -119,7 +130,7 @@ class Passage(Answer):
 
 
 class CompletionMessage(Answer):
-    """The answer of one choice. `prefix` is there when an agent answers; `sources` is an
+    """The answer of one choice. `prefix` is set when an agent answers; `sources` is an
     extension of the bundled server."""
 
     role: str = "assistant"
@@ -164,7 +175,7 @@ class Completion(Answer):
 
 
 class Delta(Answer):
-    """What one chunk adds. `sources` comes in the last chunk (an extension)."""
+    """The increment of one chunk. `sources` comes in the last chunk (an extension)."""
 
     role: str | None = omitted_when_none()
     content: str | list[dict[str, Any]] | None = omitted_when_none()
@@ -176,6 +187,19 @@ class ChunkChoice(Answer):
     index: int
     delta: Delta
     finish_reason: FinishReason | str | None = None
+
+
+class Progress(Answer):
+    """The step an answer is at before its first word: a stream's event of the name `progress`.
+
+    An extension, sent only to a request with the header `Prefer: progress`. `place` is the place
+    in the queue for the model, from 1; `done` and `total` are tokens of the prompt.
+    """
+
+    stage: Stage | str
+    place: int | None = omitted_when_none()
+    done: int | None = omitted_when_none()
+    total: int | None = omitted_when_none()
 
 
 class CompletionChunk(Answer):

@@ -25,7 +25,7 @@ class ImageURLChunk(Request):
 
     @property
     def url(self) -> str:
-        """The address, whichever of the two forms it came in."""
+        """The address, from either form."""
         return self.image_url.url if isinstance(self.image_url, ImageURL) else self.image_url
 
 
@@ -57,6 +57,22 @@ class InputAudioChunk(Request):
     input_audio: Text | JSONObject
 
 
+class ResourceChunk(Request):
+    """What a tool found at an address."""
+
+    type: Literal["resource"] = "resource"
+    uri: Text
+    content: Annotated[TextChunk | ImageURLChunk, Field(discriminator="type")]
+
+
+class ResourceLinkChunk(Request):
+    """An address that a tool found; the model is told of it, and nothing is fetched."""
+
+    type: Literal["resource_link"] = "resource_link"
+    uri: Text
+    metadata: JSONObject | None = None
+
+
 ContentChunk = Annotated[
     TextChunk
     | ImageURLChunk
@@ -64,9 +80,11 @@ ContentChunk = Annotated[
     | FileChunk
     | ReferenceChunk
     | ThinkingChunk
-    | InputAudioChunk,
+    | InputAudioChunk
+    | ResourceChunk
+    | ResourceLinkChunk,
     Field(discriminator="type"),
 ]
 
 Content = Text | list[ContentChunk]
-"""What a message says: plain text or a list of chunks."""
+"""A message's content: plain text or a list of chunks."""

@@ -35,7 +35,7 @@ Attributes = dict[Text, AttributeValue | list[AttributeValue]]
 
 
 def processing_status(process_status: str) -> str:
-    """The older status word that goes with a process status."""
+    """The older status word of a process status."""
     if process_status in ("done", "noop", "self_managed"):
         return "Completed"
     return "Error" if process_status in ("error", "missing_content") else "Running"

@@ -7,6 +7,9 @@ from pydantic import AliasChoices, Field
 from carrel.wire.base import MAX_INT, Answer, JSONObject, Request, Text
 from carrel.wire.completions import Usage
 
+OutputType = Literal["float", "int8", "uint8", "binary", "ubinary"]
+"""What the numbers of a vector are; binary ones are bits, eight in a number."""
+
 
 class EmbeddingRequest(Request):
     """Texts to turn into vectors. `user` and `metadata` change nothing."""
@@ -17,24 +20,25 @@ class EmbeddingRequest(Request):
     output_dimension: Annotated[int, Field(ge=1, le=MAX_INT)] | None = Field(
         default=None, validation_alias=AliasChoices("output_dimension", "dimensions")
     )
-    output_dtype: Literal["float", "int8", "uint8", "binary", "ubinary"] = "float"
+    output_dtype: OutputType = "float"
     user: Text | None = None
     metadata: JSONObject | None = None
 
     @property
     def texts(self) -> list[str]:
-        """The texts, whether one came or several."""
+        """The texts as a list."""
         return [self.input] if isinstance(self.input, str) else self.input
 
 
 class Embedding(Answer):
     """The vector of the text number `index`, from 0.
 
-    With `encoding_format` base64 the numbers are 32-bit floats, lowest byte first.
+    With `encoding_format` base64 the numbers are bytes, or 32-bit floats, lowest byte first. Whole
+    numbers are scaled so that the largest of a vector is 127.
     """
 
     object: str = "embedding"
-    embedding: list[float] | str
+    embedding: list[float] | list[int] | str
     index: int
 
 

@@ -4,7 +4,7 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import Field
 
-from carrel.wire.base import Answer, Count, Request, Text
+from carrel.wire.base import Answer, Count, Request, Text, omitted_when_none
 
 Purpose = Literal["fine-tune", "batch", "ocr"]
 SampleType = Literal[
@@ -39,21 +39,22 @@ class File(Answer):
 
 
 class RetrievedFile(File):
-    """A file asked for by its id."""
+    """A file retrieved by its id."""
 
     deleted: bool
 
 
 class FileList(Answer):
-    """A page of files. `total` is null when it was not asked for."""
+    """A page of files. `total` is null when it was not asked for; `has_more` is an extension."""
 
     data: list[File]
     object: str = "list"
     total: int | None = None
+    has_more: bool | None = omitted_when_none("Whether there are files after these; an extension")
 
 
 class DeletedFile(Answer):
-    """What is left of a deleted file."""
+    """A deleted file."""
 
     id: str
     object: str = "file"
@@ -78,9 +79,10 @@ class FileUpload(Request):
 
 
 class FileQuery(Request):
-    """Which files to list. `page` counts from 0."""
+    """The query of a file list: a page, counted from 0, or the files after `after`."""
 
     page: Count = 0
+    after: Text | None = None
     page_size: Annotated[int, Field(ge=1, le=1000)] = 100
     include_total: bool = True
     sample_type: list[Text] | None = None

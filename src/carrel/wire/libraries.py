@@ -15,7 +15,7 @@ ShareWith = Literal["User", "Workspace", "Org"]
 
 
 class Pagination(Answer):
-    """Where a page stands in the whole list; pages count from 0."""
+    """A page's position in the list; pages count from 0."""
 
     total_items: int
     total_pages: int

@@ -6,7 +6,7 @@ from carrel.wire.base import Answer, omitted_when_none
 
 
 class ModelCapabilities(Answer):
-    """What a model can be used for."""
+    """The capabilities of a model."""
 
     completion_chat: bool = False
     function_calling: bool = False

@@ -3,9 +3,9 @@
 import re
 from typing import Annotated, Any, Literal
 
-from pydantic import Discriminator, Field, Tag, model_validator
+from pydantic import Discriminator, Field, Tag, field_validator, model_validator
 
-from carrel.wire.base import MAX_INT, Answer, Count, Request, Text, omitted_when_none
+from carrel.wire.base import Answer, Count, Request, Text, omitted_when_none
 from carrel.wire.content import DocumentURLChunk, FileChunk, ImageURLChunk
 from carrel.wire.formats import ResponseFormat
 
@@ -32,18 +32,16 @@ def parse_pages(pages: int | str | list[int | str] | None) -> list[range] | None
     for part in parts:
         match = _PAGE_RANGE.fullmatch(part)
         if not match:
-            raise ValueError(
-                f"pages: {part.strip()!r} is neither a page number nor a range like 2-4"
-            )
+            raise ValueError(f"{part.strip()!r} is neither a page number nor a range like 2-4")
         first, last = int(match[1]), int(match[2] or match[1])
         if last < first:
-            raise ValueError(f"pages: the range {part.strip()} runs backwards")
+            raise ValueError(f"the range {part.strip()} runs backwards")
         ranges.append(range(first, last + 1))
     return ranges
 
 
 def _document_kind(value: Any) -> str | None:
-    """Which variant a document is; `type` may be left out by raw callers."""
+    """The variant of a document; raw callers may omit `type`."""
     if isinstance(value, dict):
         for kind, key in (
             ("file", "file_id"),
@@ -61,22 +59,21 @@ OCRDocument = Annotated[
     Annotated[DocumentURLChunk, Tag("document_url")]
     | Annotated[ImageURLChunk, Tag("image_url")]
     | Annotated[FileChunk, Tag("file")],
-    Discriminator(_document_kind),
+    Discriminator(
+        _document_kind,
+        custom_error_type="document",
+        custom_error_message="A document has a document_url, an image_url or a file_id",
+    ),
 ]
 
 
 class OCRRequest(Request):
-    """Which document to read, which pages, and what to give back."""
+    """An OCR request: the document, its pages, and the parts of the answer."""
 
     model: Text | None
     document: OCRDocument
     id: Text | None = None
-    pages: (
-        Annotated[int, Field(ge=0, le=MAX_INT)]
-        | Text
-        | list[Annotated[int, Field(ge=0, le=MAX_INT)] | Text]
-        | None
-    ) = None
+    pages: Count | Text | list[Count | Text] | None = None
     include_image_base64: bool = False
     image_limit: Count | None = None
     image_min_size: Count | None = None
@@ -97,9 +94,14 @@ class OCRRequest(Request):
             return {k: v for k, v in data.items() if v is not None or k == "model"}
         return data
 
+    @field_validator("pages")
+    @classmethod
+    def _pages_rise(cls, pages: Any) -> Any:
+        parse_pages(pages)
+        return pages
+
     @model_validator(mode="after")
     def _consistent(self) -> "OCRRequest":
-        parse_pages(self.pages)
         if self.document_annotation_prompt is not None and self.document_annotation_format is None:
             raise ValueError("document_annotation_prompt requires document_annotation_format")
         return self
@@ -123,7 +125,7 @@ class PageImage(Box):
 
 
 class WordScore(Answer):
-    """How sure the reader is of one word; `start_index` is its offset in the page's Markdown."""
+    """The confidence of one word; `start_index` is its offset in the page's Markdown."""
 
     text: str
     confidence: float
@@ -131,7 +133,7 @@ class WordScore(Answer):
 
 
 class PageScores(Answer):
-    """How sure the reader is of a page, 0 to 1."""
+    """The confidence of a page, 0 to 1."""
 
     average_page_confidence_score: float
     minimum_page_confidence_score: float
@@ -139,7 +141,7 @@ class PageScores(Answer):
 
 
 class BlockScores(Answer):
-    """How sure the reader is of a block, 0 to 1."""
+    """The confidence of a block, 0 to 1."""
 
     average_content_confidence_score: float | None = None
     minimum_content_confidence_score: float | None = None
@@ -147,7 +149,7 @@ class BlockScores(Answer):
 
 
 class PageTable(Answer):
-    """A table taken out of the Markdown, as Markdown or HTML."""
+    """A table kept apart from the page's Markdown, as Markdown or HTML."""
 
     id: str
     content: str
@@ -208,6 +210,10 @@ class Page(Answer):
 class OCRUsage(Answer):
     pages_processed: int
     doc_size_bytes: int | None = None
+    image_annotations_unseen: bool | None = omitted_when_none(
+        "The model cannot see: what it says of the pictures, it took from the text around them (an"
+        " extension)."
+    )
     document_annotation_condensed: bool | None = omitted_when_none(
         "The document was too long for the model, which was shown the beginning of every page to"
         " annotate it (an extension)."

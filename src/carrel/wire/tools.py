@@ -18,7 +18,7 @@ class Function(Request):
 
 
 class ToolConfiguration(Request):
-    """Which parts of a tool are in use, and which ask first."""
+    """The enabled parts of a tool, and those that require confirmation."""
 
     include: list[Text] | None = None
     exclude: list[Text] | None = None
@@ -48,7 +48,7 @@ class BuiltInTool(Request):
 
 
 class ConnectorAuthorization(Request):
-    """How a connector signs in."""
+    """A connector's authentication."""
 
     type: Literal["oauth2-token", "api-key"]
     value: Annotated[Text, Field(repr=False)]

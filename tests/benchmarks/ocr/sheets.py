@@ -163,10 +163,50 @@ def _turned(picture: Image.Image, number: int) -> Image.Image:
     return picture.transpose(turns[number % 3])
 
 
+def _coarse(picture: Image.Image, number: int) -> Image.Image:
+    """A hundred pixels an inch."""
+    return picture.resize((827, 1169), Image.Resampling.BOX)
+
+
+def _faxed(picture: Image.Image, number: int) -> Image.Image:
+    """Black and white, in the fine resolution of fax machines, not quite straight, with specks."""
+    picture = picture.rotate(0.6, Image.Resampling.BICUBIC, fillcolor=255)
+    pixels = np.asarray(picture.resize((1728, 2156), Image.Resampling.BICUBIC)) < 150
+    specks = np.random.default_rng(number).random(pixels.shape) < 0.0008
+    return Image.fromarray(np.where(pixels | specks, 0, 255).astype(np.uint8))
+
+
+def _photographed(picture: Image.Image, number: int) -> Image.Image:
+    """By a telephone: from the side, in the shadow of the hand, out of focus, on a dark table."""
+    width, height = picture.size
+    random = np.random.default_rng(number)
+    inner = random.uniform(0.02, 0.07, (4, 2)) * (width, height)
+    corners = [(0, 0), (width, 0), (width, height), (0, height)]
+    moved = [
+        (x + (1 if x == 0 else -1) * dx, y + (1 if y == 0 else -1) * dy)
+        for (x, y), (dx, dy) in zip(corners, inner, strict=True)
+    ]
+    rows, results = [], []
+    for (u, v), (x, y) in zip(moved, corners, strict=True):
+        rows += [[u, v, 1, 0, 0, 0, -x * u, -x * v], [0, 0, 0, u, v, 1, -y * u, -y * v]]
+        results += [x, y]
+    view = tuple(np.linalg.solve(np.array(rows), np.array(results)))
+    seen = picture.transform(
+        picture.size, Image.Transform.PERSPECTIVE, view, Image.Resampling.BICUBIC, fillcolor=70
+    ).filter(ImageFilter.GaussianBlur(0.7))
+    across, down = np.meshgrid(np.linspace(0, 1, width), np.linspace(0, 1, height))
+    light = 0.95 - 0.45 / (1 + np.exp(-12 * (across * 0.6 + down * 0.8 - random.uniform(0.7, 1.0))))
+    grain = random.normal(0, 4, light.shape)
+    return Image.fromarray((np.asarray(seen) * light + grain).clip(0, 255).astype(np.uint8))
+
+
 SCANNERS: dict[str, Callable[[Image.Image, int], Image.Image]] = {
     "clean": lambda picture, _: picture,
     "skewed": _skewed,
     "noisy": _noisy,
     "turned": _turned,
+    "coarse": _coarse,
+    "faxed": _faxed,
+    "photographed": _photographed,
 }
 """What happens to a page between paper and picture; the number varies it."""

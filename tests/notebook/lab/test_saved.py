@@ -1,15 +1,16 @@
 """What a saved notebook holds of its panels, and what it shows where there is no kernel."""
 
 import json
+import secrets
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Page, expect
 
 from support.documents import scanned_pdf
-from support.lab import READY_MS, Lab, Notebook, run_cell, save
+from support.lab import READY_MS, Lab, Notebook, run_cell, save, wait_ready
 from support.process import RunningServer
 
 pytestmark = [pytest.mark.xdist_group("browser"), pytest.mark.timeout(300)]
@@ -30,7 +31,7 @@ def test_a_saved_notebook_has_no_key_no_signed_address_and_no_bytes(
     files.get_by_role("row", name="saved.pdf").click(timeout=READY_MS)
     page.wait_for_function("document.querySelector('.carrel-look img').naturalWidth > 0")
     files.get_by_role("button", name="Copy link").click()
-    expect(files.get_by_text("Link copied.")).to_be_visible()
+    expect(files.get_by_text("Copied. The link works until")).to_be_visible()
     link = page.evaluate("navigator.clipboard.readText()")
     assert link.startswith(f"{server.url}/signed/")
     files.get_by_role("button", name="Run OCR").click()
@@ -38,11 +39,65 @@ def test_a_saved_notebook_has_no_key_no_signed_address_and_no_bytes(
     page.wait_for_function(sheet, timeout=READY_MS)
 
     text = (jupyter.root / save(page)).read_text()
-    states = json.loads(text)["metadata"]["widgets"][STATES]["state"]
-    assert "saved.pdf" in json.dumps(states)
-    assert [one for one in states.values() if one.get("buffers")] == []
-    for private in (server.api_key, "/signed/", "iVBORw0KGgo", "JVBERi0"):
+    states = json.dumps(json.loads(text)["metadata"]["widgets"][STATES]["state"])
+    assert "saved.pdf" in states
+    assert '"buffers"' not in states
+    for private in (server.api_key, "/signed/", server.url, str(tmp_path), "JVBERi0"):
         assert private not in text
+    for picture in ("iVBORw0KGgo", "data:image"):
+        assert picture not in states
+
+
+def test_a_saved_notebook_shows_without_its_kernel_how_the_panels_stood(
+    notebook: Notebook, jupyter: Lab, browser: Browser, server: RunningServer, tmp_path: Path
+) -> None:
+    page = notebook("import carrel\nbench = carrel.connect()\nbench.files", "bench.document")
+    run_cell(page, 1)
+    still = page.locator(".carrel-still")
+    files = page.get_by_role("region", name="Files")
+    files.get_by_label("Files to upload").set_input_files(scanned_pdf(tmp_path / "kept.pdf"))
+    row = files.get_by_role("row", name="kept.pdf")
+    row.click(timeout=READY_MS)
+    row.press("Enter")
+    document = page.get_by_role("region", name="Document")
+    expect(document.locator(".carrel-text")).to_contain_text("Pens stay outside", timeout=READY_MS)
+    expect(still).to_have_count(2)
+    for one in still.all():
+        expect(one).to_be_hidden()
+    expect(still.nth(1)).to_contain_text("Pens stay outside", timeout=READY_MS)
+    assert "kept.pdf" in reopened(page, jupyter, browser, server, tmp_path)
+
+    # The page that ran the cells is gone: what changes now is in the file, too.
+    name = save(page)
+    page.reload()
+    wait_ready(page, name)
+    later = files.get_by_label("Files to upload")
+    later.set_input_files(scanned_pdf(tmp_path / "later.pdf"))
+    expect(still.first).to_contain_text("later.pdf", timeout=READY_MS)
+    assert "later.pdf" in reopened(page, jupyter, browser, server, tmp_path)
+
+
+def reopened(
+    page: Page, jupyter: Lab, browser: Browser, server: RunningServer, tmp_path: Path
+) -> str:
+    """Saves the notebook and opens it with a kernel that knows no panel; gives what it shows."""
+    saved = json.loads((jupyter.root / save(page)).read_text())
+    text = json.dumps(saved)
+    for private in (server.api_key, "/signed/", server.url, str(tmp_path), str(Path.home())):
+        assert private not in text
+    copy = jupyter.root / f"copy-{secrets.token_hex(4)}.ipynb"
+    copy.write_text(text)
+    # Saved by the same person, and so trusted.
+    command = [sys.executable, "-m", "jupyter", "trust", str(copy)]
+    subprocess.run(command, check=True, timeout=120, env=jupyter.environ)
+    with jupyter.opened(browser, copy) as alone:
+        still = alone.locator(".carrel-still")
+        expect(still).to_have_count(2)
+        expect(still.nth(1).locator("img")).to_be_visible()
+        assert alone.evaluate("document.querySelector('.carrel-still img').naturalWidth") > 400
+        dead = alone.get_by_text("Error displaying widget").or_(alone.get_by_text("Loading widget"))
+        expect(dead.filter(visible=True)).to_have_count(0)
+        return still.first.inner_text()
 
 
 def test_without_a_kernel_a_table_stands_in(

@@ -7,7 +7,11 @@ from support.views import EVIL, agent_fields, agent_state, diff_rows, kernel, mo
 
 pytestmark = pytest.mark.xdist_group("browser")
 
-BEGUN = {"draft": "a1", "title": "Edit support", "fields": agent_fields()}
+BEGUN: dict[str, Any] = {"draft": "a1", "title": "Edit support", "fields": agent_fields()}
+BEGUN = {
+    **BEGUN,
+    "libraries": [{"id": "l1", "name": "handbook"}, {"id": "l2", "name": "contracts"}],
+}
 FOUND = {"title": "Save this as support v2?", "about": "v1 is active now.", "verb": "Save as v2"}
 BEFORE = {"change": "removed", "sign": "−", "spans": [{"text": "at length", "change": "removed"}]}
 AFTER = {
@@ -33,7 +37,7 @@ def begun(page: Page, **begun: Any) -> None:
 
 def test_the_form_holds_the_agent_and_shows_what_changes_before_it_is_saved(page: Page) -> None:
     begun(page)
-    assert sent(page, "begin")[0]["args"] == {"start": "edit", "version": 1}
+    assert sent(page, "begin")[0]["args"] == {"start": "edit", "agent": "a1", "version": 1}
     expect(page.get_by_label("Name", exact=True)).to_have_value("support")
     expect(page.get_by_label("contracts")).to_be_checked()
     page.get_by_label("Instructions").fill("Be brief.")
@@ -123,7 +127,7 @@ def test_making_a_version_active_shows_what_changes_and_asks(page: Page) -> None
     page.keyboard.press("Tab")
     page.get_by_role("row", name="v0").click()
     page.keyboard.press("Shift+A")
-    assert sent(page, "preview")[0]["args"] == {"version": 0}
+    assert sent(page, "preview")[0]["args"] == {"agent": "a1", "version": 0}
     answer(page, "preview", {"title": "Make v0 active?", "about": "What changes:", "rows": ROWS})
     review = page.get_by_role("alertdialog", name="What changes")
     expect(review).to_contain_text("0.7 → 0.3")
@@ -133,14 +137,14 @@ def test_making_a_version_active_shows_what_changes_and_asks(page: Page) -> None
     page.keyboard.press("Shift+A")
     answer(page, "preview", {"title": "Make v0 active?", "about": "What changes:", "rows": ROWS})
     review.get_by_role("button", name="Make active").click()
-    assert sent(page, "make_active")[0]["args"] == {"version": 0}
+    assert sent(page, "make_active")[0]["args"] == {"agent": "a1", "version": 0}
 
 
 def test_one_key_rolls_back(page: Page) -> None:
     mount(page, "agent", agent_state())
     page.get_by_role("row", name="v1").click()
     page.keyboard.press("b")
-    assert len(sent(page, "roll_back")) == 1
+    assert [one["args"] for one in sent(page, "roll_back")] == [{"agent": "a1"}]
 
 
 def test_a_draft_is_a_row_with_its_changes_and_is_tried_or_dropped(page: Page) -> None:
@@ -194,9 +198,9 @@ def test_aliases_are_set_moved_and_removed(page: Page) -> None:
     page.get_by_label("Alias of the chosen version").fill("next")
     page.keyboard.press("Enter")
     assert [one["args"] for one in sent(page, "alias")] == [
-        {"alias": "prod", "version": 0},
-        {"alias": "old", "version": None},
-        {"alias": "next", "version": 0},
+        {"agent": "a1", "alias": "prod", "version": 0},
+        {"agent": "a1", "alias": "old", "version": None},
+        {"agent": "a1", "alias": "next", "version": 0},
     ]
 
 

@@ -27,6 +27,36 @@ def test_an_answer_grows_by_blocks_and_keeps_those_before(page: Page) -> None:
     expect(page.locator(".carrel-turn").nth(1).locator(".carrel-text")).to_have_text("OneTwoThree")
 
 
+@pytest.mark.parametrize(
+    "last", ["<p>One <strong>and</strong> tw</p>", "<pre><code>tw</code></pre>"]
+)
+def test_what_is_selected_in_a_growing_block_stays_selected(page: Page, last: str) -> None:
+    mount(page, "chat", chat_state(turn(0, "user", ["<p>Hi</p>"]), turn(1, "assistant", None)))
+    delta = {"kind": "delta", "session": "s1", "turn": 1, "from": 0}
+    kernel(page, "message", {**delta, "blocks": [last]})
+    page.evaluate("""() => {
+      const text = document.querySelectorAll('.carrel-turn')[1].querySelector('.carrel-text');
+      getSelection().selectAllChildren(text.firstElementChild);
+    }""")
+    selected = page.evaluate("String(getSelection())")
+    assert selected.strip().endswith("tw")
+    grown = last.replace("tw", "two [1] and three")
+    kernel(page, "message", {**delta, "blocks": [grown]})
+    kernel(page, "message", {**delta, "blocks": [grown, "<p>more</p>"]})
+    assert page.evaluate("String(getSelection())").strip().startswith(selected.strip())
+    source = {
+        "id": 1,
+        "label": "[1] a.pdf",
+        "title": "a.pdf",
+        "snippet": "",
+        "cited": True,
+        "box": None,
+    }
+    done = turn(1, "assistant", [grown, "<p>more</p>"], sources=[source])
+    kernel(page, "state", chat_state(turn(0, "user", ["<p>Hi</p>"]), done))
+    assert page.evaluate("String(getSelection())").strip().startswith(selected.strip())
+
+
 def test_the_transcript_follows_only_a_reader_at_its_end(page: Page) -> None:
     long = ["<p>line</p>"] * 60
     mount(page, "chat", chat_state(turn(0, "user", long), turn(1, "assistant", None)))
@@ -48,7 +78,8 @@ def test_stop_is_there_from_the_moment_of_sending(page: Page) -> None:
     mount(page, "chat", chat_state())
     page.get_by_role("textbox", name="Message").fill("How long?")
     page.keyboard.press("Enter")
-    assert sent(page, "send")[0]["args"] == {"text": "How long?"}
+    [question] = sent(page, "send")
+    assert (question["args"], question["of"]) == ({"text": "How long?"}, "s1")
     kernel(page, "answer", "send", {})
     expect(page.get_by_role("textbox", name="Message")).to_have_value("")
     kernel(page, "state", {"busy": True, "phase": "◐ support v1: waiting for the model …"})
@@ -61,7 +92,7 @@ def test_what_was_not_sent_stays_in_the_field(page: Page) -> None:
     mount(page, "chat", chat_state())
     page.get_by_role("textbox", name="Message").fill("How long?")
     page.keyboard.press("Enter")
-    problem = {"title": "Lost the server", "detail": "", "advice": None}
+    problem = {"title": "The connection failed", "detail": "", "advice": None}
     kernel(page, "answer", "send", {"kind": "error", "problem": problem})
     expect(page.get_by_role("textbox", name="Message")).to_have_value("How long?")
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from support.views import (
     EVIL,
@@ -16,6 +16,7 @@ from support.views import (
     kernel,
     library_state,
     mount,
+    sent,
     turn,
     workbench_state,
 )
@@ -111,6 +112,65 @@ def test_every_control_is_reached_by_keys_which_stay_in_the_panel(page: Page, pa
         page.keyboard.press("b")
     assert reached == controls
     assert page.evaluate("heard") == []
+
+
+def test_a_problem_is_dismissed_and_another_one_shown(page: Page, panel: str) -> None:
+    problem = {"title": "Lost the server", "detail": "It does not answer.", "advice": None}
+    mount(page, panel, {**STATES[panel], "problem": problem})
+    said = page.get_by_role("alert").filter(has_text="Lost the server")
+    said.get_by_role("button", name="Dismiss").click()
+    expect(said).to_be_hidden()
+    kernel(page, "state", {"problem": problem})
+    expect(said).to_be_hidden()
+    kernel(page, "state", {"problem": {**problem, "detail": "Again."}})
+    expect(said).to_contain_text("Again.")
+    kernel(page, "state", {"problem": problem})
+    expect(said).to_contain_text("It does not answer.")
+
+
+def test_no_problem_outlives_the_recovery(page: Page, panel: str) -> None:
+    problem = {"title": "Lost the server", "detail": "It does not answer.", "advice": None}
+    mount(page, panel, {**STATES[panel], "problem": problem, "connection": "○ lost"})
+    said = page.get_by_role("alert").filter(has_text="Lost the server")
+    expect(said).to_be_visible()
+    kernel(page, "state", {"connection": ""})
+    expect(said).to_be_hidden()
+
+
+def test_a_kernel_that_is_gone_is_said_in_words(page: Page) -> None:
+    page.clock.install()
+    mount(page, "files", {**STATES["files"], "problem": None})
+    page.wait_for_function("model.sent.some((one) => one.name === 'refresh')")
+    kernel(page, "answer", "refresh", {})
+    page.evaluate("() => { model.send = () => { throw new Error('Cannot send'); }; }")
+    page.clock.run_for(10_000)  # nobody has to act to learn it
+    said = page.get_by_role("alert").filter(has_text="The kernel is gone.")
+    expect(said).to_contain_text("Run the cell again.")
+    expect(page.locator(".carrel")).to_have_class("carrel carrel-files gone")
+    page.evaluate("controller.abort()")
+
+
+@pytest.mark.parametrize("name", ["files", "library", "agent", "chat"])
+def test_a_panel_in_sight_asks_for_news_one_answer_at_a_time(page: Page, name: str) -> None:
+    page.clock.install()
+    page.evaluate("document.querySelector('#place').style.marginTop = '2000px'")
+    mount(page, name, {**STATES[name], "problem": None})
+    hello = page.evaluate("model.sent.find((one) => one.kind === 'hello').rid")
+    kernel(page, "message", {"kind": "done", "rid": hello})
+    page.clock.run_for(20_000)
+    assert sent(page, "refresh") == []
+    page.evaluate("document.querySelector('#place').style.marginTop = '0'")
+    page.wait_for_function("model.sent.some((one) => one.name === 'refresh')")
+    page.clock.run_for(20_000)
+    assert len(sent(page, "refresh")) == 1
+    expect(page.get_by_role("alert")).to_have_count(0)
+    kernel(page, "answer", "refresh", {})
+    page.evaluate("0")
+    page.clock.run_for(6_000)
+    assert len(sent(page, "refresh")) == 2
+    page.evaluate("controller.abort()")
+    page.clock.run_for(20_000)
+    assert len(sent(page, "refresh")) == 2
 
 
 def test_everything_lies_inside_the_panel_however_wide(page: Page, panel: str) -> None:

@@ -62,24 +62,21 @@ def test_the_form_previews_before_it_syncs(page: Page) -> None:
     answer(page, "look", 2, PREVIEW)
     page.get_by_label("Keep watching").check()
     sync.click()
-    wish = {"path": "~/contracts", "delete": True, "include": "", "exclude": ""}
+    wish = {"library": "l1", "path": "~/contracts", "delete": True, "include": "", "exclude": ""}
     assert sent(page, "look")[-1]["args"] == wish
-    assert sent(page, "sync")[0]["args"] == {**wish, "watch": True}
+    assert sent(page, "sync")[0]["args"] == {**wish, "watch": True, "max_delete": None}
 
 
 def test_a_synced_folder_shows_how_it_stands_and_is_stopped(page: Page) -> None:
     folder = {
         "id": 7,
         "name": "~/contracts",
-        "path": "/home/someone/contracts",
         "status": {"text": "◐ 12 of 500 files · 34 %", "role": "busy"},
         "notes": ["a.pdf 45 %"],
         "percent": 34,
         "running": True,
-        "delete": True,
-        "include": "*.pdf",
-        "exclude": "",
     }
+    settings = {"path": "/home/someone/contracts", "delete": True, "include": "*.pdf"}
     mount(page, "library", library_state(folders=[folder]))
     row = page.get_by_label("Synced folders").get_by_role("listitem")
     expect(row).to_contain_text("◐ 12 of 500 files · 34 %")
@@ -91,6 +88,7 @@ def test_a_synced_folder_shows_how_it_stands_and_is_stopped(page: Page) -> None:
         folders=[{**folder, "status": done, "percent": None, "running": False}]
     ))  # fmt: skip
     page.get_by_role("button", name="Sync ~/contracts").click()
+    answer(page, "folder", 1, {**settings, "exclude": ""})
     expect(page.get_by_label("Folder", exact=True)).to_have_value("/home/someone/contracts")
     expect(page.get_by_label("Delete in the library")).to_be_checked()
     assert sent(page, "look")[0]["args"]["include"] == "*.pdf"
@@ -112,6 +110,29 @@ def test_of_a_dropped_folder_goes_up_what_the_kernel_wants(page: Page) -> None:
     page.wait_for_function("model.sent.some(one => one.name === 'upload')")
     files = sent(page, "upload")[0]["args"]["files"]
     assert [(file["name"], file["size"]) for file in files] == [("a.txt", 3), ("2024/b.txt", 4)]
+
+
+def test_what_cannot_be_read_of_a_drop_is_named_and_the_rest_goes_up(page: Page) -> None:
+    mount(page, "library", library_state())
+    page.evaluate("""() => {
+      const file = (name) => ({ isFile: true, name, file: (done) => done(new File(["x"], name)) });
+      const bad = (name) => ({ isFile: true, name, file: (_, fail) => fail(new Error("gone")) });
+      const folder = (name, children) => ({
+        isDirectory: true, name,
+        createReader: () => { const left = [children, []]; return { readEntries: (done) => done(left.shift()) }; },
+      });
+      const trees = [bad("lost.pdf"), folder("d", [file("a.txt"), bad("b.txt")]), file("c.pdf")];
+      const event = new Event("drop", { bubbles: true });
+      event.dataTransfer = { types: ["Files"], files: [], items: trees.map((one) => ({ webkitGetAsEntry: () => one })) };
+      document.querySelector(".carrel").dispatchEvent(event);
+    }""")  # noqa: E501
+    answer(page, "sift", 1, {"files": ["a.txt", "b.txt"], "folders": []})
+    page.wait_for_function("model.sent.some(one => one.name === 'upload')")
+    files = sent(page, "upload")[0]["args"]["files"]
+    assert [file["name"] for file in files] == ["a.txt", "c.pdf"]
+    said = page.get_by_role("alert").filter(has_text="2 files were left out.")
+    expect(said).to_contain_text("lost.pdf: gone · b.txt: gone")
+    expect(said).to_contain_text("The other 2 go up.")
 
 
 def test_a_dropped_folder_with_nothing_to_take_is_said(page: Page) -> None:

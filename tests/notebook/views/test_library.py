@@ -44,7 +44,7 @@ def test_particulars_and_pages_of_a_long_list(page: Page) -> None:
     page.get_by_role("button", name="Page after").click()
     assert sent(page, "page")[0]["args"] == {"page": 1}
     details.get_by_role("button", name="Text").click()
-    assert sent(page, "text")[0]["args"] == {"document": "d1"}
+    assert sent(page, "text")[0]["args"] == {"library": "l1", "document": "d1"}
     kernel(page, "state", {**state, "details": {**state["details"], "text": f"Term {EVIL}"}})
     expect(page.get_by_label("Text of the document")).to_have_text(f"Term {EVIL}")
 
@@ -56,7 +56,11 @@ def test_a_document_is_renamed_and_a_library_without_one(page: Page) -> None:
     expect(field).to_have_value("lease.pdf")
     field.fill("rent.pdf")
     page.keyboard.press("Enter")
-    assert sent(page, "rename")[0]["args"] == {"name": "rent.pdf", "document": "d1"}
+    assert sent(page, "rename")[0]["args"] == {
+        "library": "l1",
+        "name": "rent.pdf",
+        "document": "d1",
+    }
     kernel(page, "state", library_state(rows=[], document=None))
     page.get_by_role("button", name="Rename…").click()
     expect(field).to_have_value("contracts")

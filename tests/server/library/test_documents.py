@@ -4,18 +4,26 @@ import hashlib
 import json
 import sqlite3
 import zlib
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import httpx
 import pytest
 
-from support.documents import TEXT, digital_pdf, scanned_pdf
+from support.documents import HEADER, TEXT, digital_pdf, docx, scanned_pdf
 from support.libraries import LibraryUnderTest, new_library
 from support.process import RunningServer
 
 HERON = b"# Herons\n\nThe grey heron fishes alone at dawn.\n"
+
+
+def test_what_stands_at_a_page_s_edges_is_found(library: LibraryUnderTest, tmp_path: Path) -> None:
+    id = library.processed("rules.pdf", digital_pdf(tmp_path / "rules.pdf", 1).read_bytes())
+    assert HEADER in library.text(id)
+    assert library.marked("quarterly")
 
 
 def test_a_document_is_processed_and_described(library: LibraryUnderTest, tmp_path: Path) -> None:
@@ -165,10 +173,14 @@ def test_signed_addresses_need_no_key(library: LibraryUnderTest) -> None:
     assert text.text == library.text(id)
 
 
-def test_extracted_text_of_a_scan_is_its_ocr_result(
-    library: LibraryUnderTest, tmp_path: Path
+@pytest.mark.parametrize(
+    ("name", "make"),
+    [("scan.pdf", scanned_pdf), ("a.pdf", partial(digital_pdf, pages=1)), ("a.docx", docx)],
+)
+def test_extracted_text_of_what_is_no_text_is_its_ocr_result(
+    library: LibraryUnderTest, tmp_path: Path, name: str, make: Callable[[Path], Path]
 ) -> None:
-    id = library.processed("scan.pdf", scanned_pdf(tmp_path / "scan.pdf").read_bytes())
+    id = library.processed(name, make(tmp_path / name).read_bytes())
     path = f"{library.path}/documents/{id}/extracted-text-signed-url"
     answer = httpx.get(library.http.get(path).json())
     assert answer.headers["content-type"] == "application/json"

@@ -123,6 +123,29 @@ async def test_a_document_deleted_while_it_is_read_leaves_nothing(lab: Lab) -> N
         await lab.get(document)
 
 
+async def test_a_document_deleted_while_it_is_indexed_is_no_failure(
+    lab: Lab, caplog: pytest.LogCaptureFixture
+) -> None:
+    library_id = await lab.new_library()
+    indexing, go_on = asyncio.Event(), asyncio.Event()
+
+    async def wait(text: str) -> int:
+        indexing.set()
+        await go_on.wait()
+        return 4
+
+    lab.service.count_tokens_with(wait)
+    document = await lab.add(library_id)
+    await indexing.wait()
+    await lab.database.write(
+        lambda connection: documents.delete(connection, lab.caller, library_id, document.id)
+    )
+    go_on.set()
+    await lab.idle()
+    assert (await lab.count(chunks), await lab.count(document_pages)) == (0, 0)
+    assert [record.message for record in caplog.records if record.levelname == "ERROR"] == []
+
+
 async def test_search_can_be_restricted_to_documents(lab: Lab) -> None:
     library_id = await lab.new_library()
     first = await lab.until(await lab.add(library_id, b"1"), "done")

@@ -46,11 +46,16 @@ class ScriptedEngine:
         yield {"choices": [], "usage": {"total_tokens": 7}}
 
 
+async def _long_text() -> str:
+    return _HERONS
+
+
 @pytest.fixture
 async def engine(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[ScriptedEngine]:
     """The model of running summaries."""
     monkeypatch.setattr(summaries, "QUIET_SECONDS", 0)
     monkeypatch.setattr(summaries, "LOOK_SECONDS", 0.01)
+    lab.reader.script = _long_text
     engine = ScriptedEngine()
     work = Summaries(lab.database, lambda: cast(Engine, engine), lambda: lab.service.active > 0)
     task = asyncio.create_task(work.run())
@@ -75,7 +80,7 @@ async def test_a_done_document_gets_a_summary(lab: Lab, engine: ScriptedEngine) 
     document = await lab.until(await lab.add(await lab.new_library()), "done")
     main = (await lab.get(document)).tokens_processing_main_content
     assert await _summary(lab, document) == "About number 1."
-    assert "a heron at dawn" in engine.asked[0]
+    assert _HERONS in engine.asked[0]
     now = await lab.get(document)
     assert now.tokens_processing_summary == 7
     assert now.tokens_processing_total == (main or 0) + 7
@@ -87,6 +92,17 @@ async def test_new_text_gets_a_new_summary(lab: Lab, engine: ScriptedEngine) -> 
     first = await _summary(lab, document)
     await lab.service.reprocess(lab.caller, library_id, document.id)
     assert await _summary(lab, document, other_than=first) == "About number 2."
+
+
+async def test_few_words_are_their_own_summary(lab: Lab, engine: ScriptedEngine) -> None:
+    async def few_words() -> str:
+        return "# Notice\n\n![img-0.jpeg](img-0.jpeg)\n\nThe room is closed.\n"
+
+    lab.reader.script = few_words
+    document = await lab.until(await lab.add(await lab.new_library()), "done")
+    assert await _summary(lab, document) == "Notice The room is closed."
+    assert engine.asked == []
+    assert (await lab.get(document)).tokens_processing_summary == 0
 
 
 async def test_without_a_model_it_waits(lab: Lab, engine: ScriptedEngine) -> None:
@@ -103,10 +119,7 @@ async def test_without_a_model_it_waits(lab: Lab, engine: ScriptedEngine) -> Non
 async def test_the_embedded_model_makes_a_summary(
     lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def herons() -> str:
-        return _HERONS
-
-    lab.reader.script = herons
+    lab.reader.script = _long_text
     monkeypatch.setattr(summaries, "QUIET_SECONDS", 0)
     model = Engine()
     document = await lab.until(await lab.add(await lab.new_library()), "done")

@@ -2,12 +2,14 @@
 
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
 from support.completions import ADD, CITY, WEATHER, Answering, written
+from support.documents import digital_pdf
 
 pytestmark = pytest.mark.xdist_group("model")
 
@@ -82,7 +84,9 @@ def test_a_call_and_its_result_go_round(model: Answering) -> None:
     asked = {"role": "user", "content": "What is the weather in Paris?"}
     options = {"tools": [WEATHER, ADD], "parallel_tool_calls": False}
     choice = {"type": "function", "function": {"name": "get_weather"}}
-    [answer] = model.ask([asked], tool_choice=choice, **options, max_tokens=200)["choices"]
+    [answer] = model.ask([asked], tool_choice=choice, **options, max_tokens=200, random_seed=1)[
+        "choices"
+    ]
     assert answer["finish_reason"] == "tool_calls"
     [call] = answer["message"]["tool_calls"]
     assert re.fullmatch("[a-zA-Z0-9]{9}", call["id"])
@@ -90,7 +94,7 @@ def test_a_call_and_its_result_go_round(model: Answering) -> None:
     # Some clients send the call back without a text, as an empty list.
     called = {"role": "assistant", "content": [], "tool_calls": [call]}
     result = {"role": "tool", "tool_call_id": call["id"], "content": "Sunny, 21 degrees"}
-    assert "sunny" in model.text([asked, called, result], **options).lower()
+    assert "sunny" in model.text([asked, called, result], temperature=0, **options).lower()
 
 
 def test_hints_and_nulls_are_accepted(model: Answering) -> None:
@@ -100,14 +104,84 @@ def test_hints_and_nulls_are_accepted(model: Answering) -> None:
         "user": "someone",
         "metadata": {"a": 1},
         "stream_options": {"include_usage": True},
-        **dict.fromkeys(("temperature", "top_p", "stop", "random_seed", "seed", "tools")),
+        "logit_bias": {"1": 2},
+        "safety_identifier": "s",
+        "store": False,
+        "verbosity": "low",
+        "document_image_limit": 1,
+        "temperature": 2,
+        **dict.fromkeys(("top_p", "stop", "random_seed", "seed", "tools")),
     }
     assert model.text("Hello", **hints)
 
 
+def test_the_other_common_words_are_understood(model: Answering) -> None:
+    told = [
+        {"role": "developer", "content": "Be kind. " * 20},
+        {"role": "user", "content": "Hello"},
+    ]
+    options = {"max_tokens": None, "max_completion_tokens": 3}
+    usage = model.ask(told, **options)["usage"]
+    bare = model.ask("Hello", **options)["usage"]
+    assert usage["completion_tokens"] == bare["completion_tokens"] == 3
+    assert usage["prompt_tokens"] > bare["prompt_tokens"] + 40
+
+
+def test_unknown_fields_are_left_out_and_named(model: Answering) -> None:
+    chunk = {"type": "text", "text": "Hello", "cache_control": {"type": "ephemeral"}}
+    message = {"role": "user", "content": [chunk], "name": "someone"}
+    for stream in (False, True):
+        answer = model.post([message], stream=stream, cache_breakpoint=1, **{"x\r\ny": 1})
+        assert answer.status_code == 200
+        assert answer.headers["warning"].startswith("299 carrel ")
+        for name in ("cache_control", "name", "cache_breakpoint", "x??y"):
+            assert name in answer.headers["warning"]
+    assert "warning" not in model.post("Hello").headers
+    # Where it may be the question itself, it is an error.
+    [detail] = model.post([{"role": "user", "contents": "Hello"}]).json()["detail"]
+    assert detail["loc"] == ["body", "messages", 0, "contents"]
+
+
+def test_calls_of_other_services_go_on(model: Answering) -> None:
+    id = "call_abc-1234567890"
+    call = {"id": id, "type": "function", "function": {"name": "get_weather", "arguments": "{}"}}
+    talk: list[dict[str, Any]] = [
+        {"role": "user", "content": "What is the weather in Paris?"},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": id, "content": "Sunny, 21 degrees"},
+    ]
+    assert "sunny" in model.text(talk, tools=[WEATHER], temperature=0).lower()
+
+
+def test_what_a_tool_found_at_an_address_is_read(model: Answering) -> None:
+    def length(*chunks: dict[str, Any]) -> int:
+        asked = [{"type": "text", "text": "Hello"}, *chunks]
+        usage = model.ask([{"role": "user", "content": asked}], max_tokens=1)["usage"]
+        return int(usage["prompt_tokens"])
+
+    text = {"type": "text", "text": "word " * 50}
+    address = "https://example.org/a"
+    bare = length()
+    assert length({"type": "resource", "uri": address, "content": text}) > bare + 40
+    assert length({"type": "resource_link", "uri": address}) > bare
+
+
+def test_of_a_document_so_many_pages_are_read(
+    model: Answering, http: httpx.Client, tmp_path: Path
+) -> None:
+    pdf = digital_pdf(tmp_path / "a.pdf", pages=3).read_bytes()
+    id = http.post("/v1/files", files={"file": ("a.pdf", pdf)}).json()["id"]
+    message = {"role": "user", "content": [{"type": "file", "file_id": id}]}
+    one, whole = (
+        model.ask([message], max_tokens=1, **limit)["usage"]["prompt_tokens"]
+        for limit in ({"document_page_limit": 1}, {})
+    )
+    assert whole > 2 * one
+
+
 def test_what_would_change_the_answer_but_cannot_is_refused(model: Answering) -> None:
     assert model.refusal("Hello", logprobs=True)["param"] == "logprobs"
-    assert model.post("Hello", logit_bias={"1": 2}).status_code == 422
+    assert model.refusal("Hello", functions=[])["param"] == "functions"
     assert model.post("Hello", tools=[{"type": "web_search"}]).status_code == 422
 
 

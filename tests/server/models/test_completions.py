@@ -173,12 +173,31 @@ def test_json_is_json(agent: AgentUnderTest, format: dict[str, Any]) -> None:
     assert json.loads(written(chunks)) == answer
 
 
-def test_json_that_was_cut_off_is_an_error(agent: AgentUnderTest) -> None:
+def test_the_mode_for_reasoning_has_a_prompt_of_its_own(agent: AgentUnderTest) -> None:
+    plain = agent.ask("What is 2 plus 3?", max_tokens=1)["usage"]["prompt_tokens"]
+    options = {"prompt_mode": "reasoning", "max_tokens": 1}
+    assert agent.ask("What is 2 plus 3?", **options)["usage"]["prompt_tokens"] > plain + 10
+
+
+def test_json_that_was_cut_off_is_given_as_far_as_it_came(agent: AgentUnderTest) -> None:
     format = {"type": "json_schema", "json_schema": {"name": "city", "schema": CITY}}
-    error = agent.refusal("Describe Paris.", response_format=format, max_tokens=4)
-    assert "cut off after 4 tokens" in error["message"]
-    chunks = agent.chunks("Describe Paris.", response_format=format, max_tokens=4)
-    assert chunks[-1]["choices"][0]["finish_reason"] == "error"
+    options = {"response_format": format, "max_tokens": 8, "random_seed": 1}
+    [choice] = agent.ask("Describe Paris.", **options)["choices"]
+    assert choice["finish_reason"] == "length"
+    assert choice["message"]["content"].startswith("{")
+    chunks = agent.chunks("Describe Paris.", **options)
+    assert chunks[-1]["choices"][0]["finish_reason"] == "length"
+    assert written(chunks) == choice["message"]["content"]
+
+
+def test_a_call_that_was_cut_off_is_left_out(agent: AgentUnderTest) -> None:
+    options = {"tools": [ADD], "tool_choice": "any", "max_tokens": 4}
+    [choice] = agent.ask("What is 2 plus 3?", **options)["choices"]
+    assert choice["finish_reason"] == "length"
+    assert (choice["message"]["content"], choice["message"]["tool_calls"]) == ("", None)
+    chunks = agent.chunks("What is 2 plus 3?", **options)
+    assert chunks[-1]["choices"][0]["finish_reason"] == "length"
+    assert not any(chunk["choices"][0]["delta"].get("tool_calls") for chunk in chunks)
 
 
 def test_a_schema_the_model_cannot_be_held_to_is_refused(agent: AgentUnderTest) -> None:
@@ -372,6 +391,9 @@ def test_answers_from_a_library_and_names_the_passages(http: httpx.Client) -> No
     assert (source["library_id"], source["document_id"]) == (library.id, document_id)
     assert source["document_name"] == "lease.txt"
     assert "rent" in source["snippet"]
+
+    turns = [{"role": "user", "content": "How much is the monthly rent?"}, message]
+    agent.ask([*turns, {"role": "user", "content": "Thank you."}])
 
     chunks = agent.chunks("How much is the monthly rent?", max_tokens=4)
     deltas = [chunk["choices"][0]["delta"] for chunk in chunks]

@@ -65,6 +65,27 @@ def test_base64_holds_the_same_numbers(http: httpx.Client) -> None:
     assert list(struct.unpack("<256f", packed)) == pytest.approx(plain, abs=1e-7)
 
 
+def test_numbers_come_whole_and_as_bits(http: httpx.Client) -> None:
+    [plain] = vectors(embed(http, "a lamp"))
+    scale = 127 / max(map(abs, plain))
+    whole = [round(number * scale) for number in plain]
+    signs = [number > 0 for number in plain]
+    bits = [sum(signs[at + place] << (7 - place) for place in range(8)) for at in range(0, 256, 8)]
+    for kind, expected in {
+        "int8": whole,
+        "uint8": [number + 128 for number in whole],
+        "ubinary": bits,
+        "binary": [number - 128 for number in bits],
+    }.items():
+        [numbers] = vectors(embed(http, "a lamp", output_dtype=kind))
+        assert numbers == expected
+        assert all(isinstance(number, int) for number in numbers)
+        [text] = vectors(embed(http, "a lamp", output_dtype=kind, encoding_format="base64"))
+        signed = "B" if kind.startswith("u") else "b"
+        packed = base64.b64decode(str(text))
+        assert list(struct.unpack(f"{len(numbers)}{signed}", packed)) == expected
+
+
 def test_fewer_dimensions_are_the_first_of_them(http: httpx.Client) -> None:
     [whole] = vectors(embed(http, "a lamp"))
     for name in ("output_dimension", "dimensions"):
@@ -82,7 +103,6 @@ def test_a_text_without_a_word_has_a_vector_of_zeros(http: httpx.Client) -> None
     ("wrong", "param"),
     [
         ({"output_dimension": 257}, "output_dimension"),
-        ({"output_dtype": "int8"}, "output_dtype"),
         ({"input": ["a", "b" * 100_001]}, "input"),
     ],
 )

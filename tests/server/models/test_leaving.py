@@ -60,11 +60,13 @@ class Model:
             await request.closed()
         elif question == "begin and break":
             await request.write(HEAD, event("Once"), event(" upon"), b"data: {nonsense\n\n")
+        elif question == "begin and end":
+            await request.write(HEAD, event("Once"))
+        elif question == "call and run out of room":
+            whole, half = _call(0, "add", '{"a": 1}'), _call(1, "add", '{"a": ')
+            await request.write(HEAD, whole, half, _cut(), b"data: [DONE]\n\n")
         elif question == "run out of room":
-            cut = {"index": 0, "delta": {}, "finish_reason": "length"}
-            usage = {"prompt_tokens": 3, "completion_tokens": 1}
-            end = json.dumps({"choices": [cut], "usage": usage})
-            await request.write(HEAD, event("Once"), f"data: {end}\n\n".encode())
+            await request.write(HEAD, event("Once"), _cut())
         elif question == "never end":
             await request.write(HEAD)
             await self._flood(request)
@@ -75,6 +77,18 @@ class Model:
         while True:
             await request.write(event("word " * 2000))
             await asyncio.sleep(0)
+
+
+def _cut() -> bytes:
+    choice = {"index": 0, "delta": {}, "finish_reason": "length"}
+    usage = {"prompt_tokens": 3, "completion_tokens": 1}
+    return f"data: {json.dumps({'choices': [choice], 'usage': usage})}\n\n".encode()
+
+
+def _call(index: int, name: str, arguments: str) -> bytes:
+    called = {"index": index, "function": {"name": name, "arguments": arguments}}
+    choice = {"index": 0, "delta": {"tool_calls": [called]}, "finish_reason": None}
+    return f"data: {json.dumps({'choices': [choice]})}\n\n".encode()
 
 
 class Bench:
@@ -144,7 +158,7 @@ async def test_an_answer_has_a_deadline(bench: Bench) -> None:
     assert bench.model.connected == 0
 
 
-@pytest.mark.parametrize("question", ["begin and hang", "begin and break"])
+@pytest.mark.parametrize("question", ["begin and hang", "begin and break", "begin and end"])
 async def test_what_goes_wrong_later_ends_the_stream_with_an_error(
     bench: Bench, question: str
 ) -> None:
@@ -158,10 +172,32 @@ async def test_what_goes_wrong_later_ends_the_stream_with_an_error(
     assert "usage" in chunks[-1]
 
 
-async def test_a_whole_answer_that_breaks_off_is_an_error(bench: Bench) -> None:
-    response = await bench.ask("begin and break")
+async def test_a_caller_that_hears_of_progress_is_told_why(bench: Bench) -> None:
+    prefers = {"Prefer": "progress"}
+    for question, why in (("never answer", "longer than 3"), ("begin and break", "broke off")):
+        body = bench.body(question, stream=True)
+        response = await bench.http.post("/v1/agents/completions", json=body, headers=prefers)
+        assert response.status_code == 200
+        assert "[DONE]" not in response.text
+        name, data = response.text.split("\n\n")[-2].split("\n")
+        error = json.loads(data.removeprefix("data: "))
+        assert (name, error["object"]) == ("event: error", "error")
+        assert why in error["message"] and error["raw_status_code"] in (503, 504)
+
+
+@pytest.mark.parametrize("question", ["begin and break", "begin and end"])
+async def test_a_whole_answer_that_breaks_off_is_an_error(bench: Bench, question: str) -> None:
+    response = await bench.ask(question)
     assert response.status_code == 503
-    assert response.json()["object"] == "error"
+    assert "broke off" in response.json()["message"]
+
+
+async def test_of_two_calls_the_one_that_was_cut_off_is_left_out(bench: Bench) -> None:
+    answer = (await bench.ask("call and run out of room", max_tokens=1)).json()
+    [choice] = answer["choices"]
+    assert choice["finish_reason"] == "length"
+    [call] = choice["message"]["tool_calls"]
+    assert call["function"] == {"name": "add", "arguments": '{"a": 1}'}
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import asyncio
 import base64
 import os
 import signal
+import struct
 import zipfile
 import zlib
 from collections.abc import Callable
@@ -12,6 +13,7 @@ from pathlib import Path
 import httpx
 import pypdfium2
 import pytest
+from PIL import Image
 
 from carrel.server.reading.options import ReadOptions, UnreadableDocument
 from carrel.server.reading.reader import Reader
@@ -220,6 +222,7 @@ HOSTILE_TEXTS: dict[str, bytes] = {
     "stars.md": b"*a " * 10_000,
     "wide.csv": b"," * 2_000_000,
     "long.csv": b"a,b\n" * 1_000_000,
+    "ragged.csv": b"a\n" * 250_000 + b"," * 250_000 + b"a",
     "field.csv": b'"' + b"a" * 20_000_000,
     "parts.eml": b"Subject: x\nContent-Type: multipart/mixed; boundary=x\n\n"
     + b"--x\nContent-Type: multipart/mixed; boundary=x\n\n" * 1_000,
@@ -239,6 +242,49 @@ async def test_hostile_texts_end_with_a_reason_or_their_words(
     else:
         assert reading.page_count == 1
     await _still_reads(tmp_path, read)
+
+
+async def test_a_long_table_is_read_to_its_end(tmp_path: Path, read: Read) -> None:
+    rows = 60_000
+    (tmp_path / "a.csv").write_text("".join(f"{row},b\n" for row in range(rows)))
+    (page,) = (await read(tmp_path / "a.csv")).pages
+    assert page.markdown.count("\n") == rows
+    assert page.markdown.endswith(f"| {rows - 1} | b |")
+
+
+async def test_what_moves_is_one_page(tmp_path: Path, read: Read) -> None:
+    with Image.open(picture(tmp_path / "a.png")) as first:
+        others = [Image.new("RGB", first.size, (shade, 0, 0)) for shade in range(40)]
+        for kind in ("gif", "webp"):
+            first.save(tmp_path / f"a.{kind}", save_all=True, append_images=others)
+            (page,) = (await read(tmp_path / f"a.{kind}")).pages
+            assert page.markdown == TEXT
+
+
+async def test_blank_pages_are_not_searched_for_text(tmp_path: Path, read: Read) -> None:
+    (tmp_path / "a.tiff").write_bytes(_blank_tiff(300))
+    reading = await read(tmp_path / "a.tiff")
+    assert [page.markdown for page in reading.pages] == [""] * 300
+    assert not reading.ocr_used
+
+
+async def test_a_picture_of_too_many_pages_is_refused(tmp_path: Path, read: Read) -> None:
+    (tmp_path / "a.tiff").write_bytes(_blank_tiff(10_001))
+    with pytest.raises(UnreadableDocument, match="more than 10,000 pages"):
+        await read(tmp_path / "a.tiff")
+
+
+def _blank_tiff(pages: int) -> bytes:
+    """Pages of one white pixel, which they share."""
+    parts = [b"II*\0" + struct.pack("<IB", 9, 255)]
+    # Width, height, bits, compression, black, place, rows and bytes of the pixels.
+    values = ((256, 1), (257, 1), (258, 8), (259, 1), (262, 1), (273, 8), (278, 1), (279, 1))
+    tags = b"".join(struct.pack("<HHII", tag, 4, 1, value) for tag, value in values)
+    size = 2 + len(tags) + 4
+    for page in range(1, pages + 1):
+        following = 9 + page * size if page < pages else 0
+        parts.append(struct.pack("<H", len(values)) + tags + struct.pack("<I", following))
+    return b"".join(parts)
 
 
 async def test_a_sheet_with_a_cell_far_away_is_refused(tmp_path: Path, read: Read) -> None:

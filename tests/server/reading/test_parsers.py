@@ -12,7 +12,7 @@ from carrel.server.reading.frames import Frame
 from carrel.server.reading.options import ReadOptions
 from carrel.server.reading.parsers import OPEN_DOCUMENTS, Document, Parsers
 
-OPTIONS = {"options": ReadOptions().as_json(), "ahead": True}
+OPTIONS = {"options": ReadOptions().as_json(), "ahead": True, "beyond": True}
 
 
 @pytest_asyncio.fixture

@@ -27,7 +27,7 @@ async def test_heading_paragraph_list_and_table_become_markdown(tmp_path: Path, 
     assert reading.page_count == 2
     assert reading.size == (tmp_path / "a.pdf").stat().st_size
     assert reading.pages[1].markdown == "\n\n".join(
-        ["# Rules of the Reading Room 2", TEXT, ITEMS, TABLE]
+        [HEADER, "# Rules of the Reading Room 2", TEXT, ITEMS, TABLE, "Page 2 of 2"]
     )
 
 
@@ -42,7 +42,7 @@ async def test_only_the_pages_asked_for_are_read_with_their_own_numbers(
     path = digital_pdf(tmp_path / "a.pdf", pages=6)
     reading = await read(path, pages=[range(4, 5), range(1, 3), range(4, 5)])
     assert [page.index for page in reading.pages] == [4, 1, 2]
-    assert [page.markdown.splitlines()[0][-1] for page in reading.pages] == ["5", "2", "3"]
+    assert [page.markdown.splitlines()[2][-1] for page in reading.pages] == ["5", "2", "3"]
     assert reading.page_count == 6
 
 
@@ -74,16 +74,20 @@ async def test_dimensions_are_whole_pixels(tmp_path: Path, read: Read) -> None:
     assert page.dimensions.model_dump() == {"dpi": 200, "height": 2339, "width": 1654}
 
 
-async def test_running_heads_leave_the_text_and_are_given_when_asked(
+async def test_running_heads_stay_in_the_text_unless_they_are_asked_for(
     tmp_path: Path, read: Read
 ) -> None:
     path = digital_pdf(tmp_path / "a.pdf", pages=1)
-    (plain,) = (await read(path)).pages
+    (plain,) = (await read(path, granularity="word")).pages
     (asked,) = (await read(path, extract_header=True, extract_footer=True)).pages
+    (half,) = (await read(path, extract_footer=True)).pages
     assert (plain.header, plain.footer) == (None, None)
     assert (asked.header, asked.footer) == (HEADER, "Page 1 of 1")
-    assert asked.markdown == plain.markdown
-    assert HEADER not in plain.markdown
+    assert (half.header, half.footer) == (None, "Page 1 of 1")
+    assert plain.markdown == f"{HEADER}\n\n{asked.markdown}\n\nPage 1 of 1"
+    assert half.markdown == f"{HEADER}\n\n{asked.markdown}"
+    assert plain.confidence_scores is not None
+    assert (plain.confidence_scores.word_confidence_scores or [])[0].text == "Library"
 
 
 @pytest.mark.parametrize(
@@ -108,7 +112,7 @@ async def test_tables_are_taken_out_when_a_format_is_asked_for(
     ).pages
     (table,) = page.tables
     assert (table.id, table.format, table.content) == (name, table_format, content)
-    assert page.markdown.endswith(f"\n\n[{name}]({name})")
+    assert f"\n\n[{name}]({name})\n\n" in page.markdown
     assert [word.text for word in table.word_confidence_scores or []][:3] == [
         "Room",
         "Seats",
@@ -347,7 +351,7 @@ async def test_text_from_right_to_left_is_in_the_order_of_reading(
         canvas.drawRightString(550, 600 - 16 * number, "טור ימני קודם לטור השמאלי בדף"[::-1])
     canvas.save()
     (page,) = (await read(tmp_path / "a.pdf")).pages
-    assert page.markdown.startswith("## כותרת ראשית\n\n" + " ".join(lines))
+    assert page.markdown.startswith("# כותרת ראשית\n\n" + " ".join(lines))
     assert page.markdown.index("טור ימני") < page.markdown.index("טור שמאלי")
 
 

@@ -3,6 +3,7 @@
 import base64
 import io
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PIL import ExifTags, Image
@@ -90,6 +91,16 @@ async def test_every_kind_of_picture(tmp_path: Path, read: Read, suffix: str) ->
     with Image.open(path) as original:
         assert page.dimensions is not None
         assert (page.dimensions.width, page.dimensions.height) == original.size
+
+
+@pytest.mark.parametrize(("said", "dpi"), [({}, 72), ({"dpi": (300, 300)}, 300)])
+async def test_a_resolution_is_that_of_the_file_or_plausible(
+    tmp_path: Path, read: Read, said: dict[str, Any], dpi: int
+) -> None:
+    Image.new("L", (90, 60), 255).save(tmp_path / "a.tiff", **said)
+    (page,) = (await read(tmp_path / "a.tiff")).pages
+    assert page.dimensions is not None
+    assert page.dimensions.dpi == dpi
 
 
 async def test_a_picture_of_a_telephone(read: Read) -> None:
@@ -189,7 +200,7 @@ async def test_a_figure_on_a_scanned_page_has_a_box_and_a_place_in_the_text(
     page.rotate(-turn, expand=True).save(tmp_path / "b.png")
     (scan,) = (await read(tmp_path / "b.png")).pages
     assert TEXT in scan.markdown
-    assert scan.markdown.endswith("![img-0.jpeg](img-0.jpeg)")
+    assert scan.markdown.endswith("\n\n![img-0.jpeg](img-0.jpeg)\n\nPage 1 of 1")
     (image,) = scan.images
     found = (image.top_left_x, image.top_left_y, image.bottom_right_x, image.bottom_right_y)
     left, top, right, bottom = red

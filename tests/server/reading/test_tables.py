@@ -64,6 +64,15 @@ async def test_scanned_tables_keep_their_cells(tmp_path: Path, read: Read, turn:
 
 
 @read_with_ocr
+async def test_scanned_tables_without_rules_keep_their_cells(tmp_path: Path, read: Read) -> None:
+    path = tmp_path / "a.pdf"
+    expected = tables_pdf(path, ruled=False, seed=8, pages=1)
+    page_pictures(path)[0].save(tmp_path / "a.png")
+    reading = await read(tmp_path / "a.png", table_format="html")
+    assert _score(expected, reading, alike=0.8).part >= 0.9
+
+
+@read_with_ocr
 async def test_no_text_is_mistaken_for_a_table(tmp_path: Path, read: Read) -> None:
     path = tmp_path / "a.pdf"
     plain_pdf(path)

@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 
 from carrel.server.reading.ocr import read_page
-from carrel.server.reading.ocr_engine import Found, OCREngine, ReadLine
+from carrel.server.reading.ocr_engine import OCREngine
+from carrel.server.reading.text_detection import Found
+from carrel.server.reading.text_recognition import ReadLine, ReadWord
 
 
 class Engine:
@@ -33,7 +35,10 @@ class Engine:
 
     def read(self, lines: Sequence[Found]) -> list[ReadLine]:
         certainties = [self._certainties[len(line.pixels) - 1] for line in lines]
-        return [ReadLine("word", certainty, [("word", certainty)]) for certainty in certainties]
+        return [
+            ReadLine("word", certainty, [ReadWord("word", certainty, 0, 1)])
+            for certainty in certainties
+        ]
 
 
 def read(*certainties: float) -> list[tuple[str, float]]:

@@ -40,7 +40,7 @@ def test_a_new_agent_is_version_0_with_everything_it_was_given(http: httpx.Clien
             {"type": "document_library", "library_ids": ["x"]},
             {"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}},
         ],
-        "handoffs": ["ag_other"],
+        "handoffs": [create(http)["id"]],
         "metadata": {"a": 1, "b": {"c": [True, None]}},
         "version_message": "first",
     }
@@ -88,6 +88,51 @@ def test_every_update_is_a_new_version_and_the_old_ones_stay(http: httpx.Client)
     old = http.get(f"/v1/agents/{agent['id']}/versions/0").json()
     assert (old["version"], old["versions"]) == (0, [0, 1, 2])
     assert (old["instructions"], old["name"], old["version_message"]) == ("first", "clerk", None)
+
+
+def test_a_null_clears_what_may_be_empty(http: httpx.Client) -> None:
+    function = {"type": "function", "function": {"name": "f", "parameters": {}}}
+    agent = create(
+        http,
+        tools=[function],
+        completion_args={"temperature": 0.5},
+        handoffs=[create(http)["id"]],
+        description="d",
+    )
+    cleared = change(
+        http, agent, tools=None, completion_args=None, handoffs=None, description=None, name=None
+    )
+    assert (cleared["tools"], cleared["handoffs"], cleared["description"]) == ([], None, None)
+    assert cleared["completion_args"]["temperature"] is None
+    assert cleared["name"] == agent["name"]
+
+
+def test_deployment_in_the_chat_belongs_to_a_version(http: httpx.Client) -> None:
+    agent = create(http, name="Deployed by version")
+    path = f"/v1/agents/{agent['id']}"
+    assert change(http, agent, deployment_chat=True)["deployment_chat"]
+    assert change(http, agent, description="d")["deployment_chat"]
+    kept = [version["deployment_chat"] for version in http.get(f"{path}/versions").json()]
+    assert kept == [True, True, False]
+    for version, deployed in ((0, False), (1, True), (0, False)):
+        switched = http.patch(f"{path}/version", params={"version": version}).json()
+        assert switched["deployment_chat"] is deployed
+        query: dict[str, str] = {"deployment_chat": "true", "name": "Deployed by version"}
+        assert len(http.get("/v1/agents", params=query).json()) == deployed
+
+
+def test_handoffs_name_agents_that_exist(http: httpx.Client) -> None:
+    agent = create(http)
+    wrong = {"handoffs": [agent["id"], "ag_nobody"]}
+    refused = (
+        http.post("/v1/agents", json={"model": "m", "name": "n", **wrong}),
+        http.patch(f"/v1/agents/{agent['id']}", json=wrong),
+    )
+    for answer in refused:
+        assert answer.status_code == 422
+        [detail] = answer.json()["detail"]
+        assert detail["loc"] == ["body", "handoffs", 1]
+        assert "ag_nobody" in detail["msg"]
 
 
 def test_a_switch_moves_the_pointer_and_the_next_update_starts_from_there(

@@ -104,6 +104,20 @@ def test_the_list_is_paged_newest_first(http: httpx.Client) -> None:
     assert [len(page["data"]) for page in pages] == [2, 2, 1, 0]
     assert {page["total"] for page in pages} == {5}
     assert pages[0]["object"] == "list"
+    assert [page["has_more"] for page in pages] == [True, True, False, False]
+
+
+def test_the_list_goes_on_after_a_file_until_it_ends(http: httpx.Client) -> None:
+    ids = [upload(http, f"go-on-{number}.txt")["id"] for number in range(5)]
+    query: dict[str, str] = {"search": "go-on", "page_size": "2"}
+    found: list[str] = []
+    has_more = True
+    while has_more:
+        page = http.get("/v1/files", params=query).json()
+        found += [file["id"] for file in page["data"]]
+        query["after"], has_more = found[-1], page["has_more"]
+    assert found == ids[::-1]
+    assert http.get("/v1/files", params={"after": "nobody"}).status_code == 404
 
 
 @pytest.mark.parametrize(

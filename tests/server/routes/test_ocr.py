@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 import pytest
 
-from support.documents import TEXT, digital_pdf, picture
+from support.documents import HEADER, TEXT, digital_pdf, picture
 from support.libraries import connect
 from support.office import png, slide_picture, slide_text, slides_file
 from support.process import RunningServer, serve
@@ -41,6 +41,65 @@ def _ocr(http: httpx.Client, document: dict[str, Any], **fields: Any) -> httpx.R
 @pytest.fixture
 def file_id(http: httpx.Client, tmp_path: Path) -> str:
     return _upload(http, digital_pdf(tmp_path / "a.pdf", pages=3))
+
+
+def test_what_stands_at_a_page_s_edges_is_in_its_text_until_it_is_asked_for(
+    http: httpx.Client, file_id: str
+) -> None:
+    document = {"type": "file", "file_id": file_id}
+    (page,) = _ocr(http, document, pages=[0]).json()["pages"]
+    assert page["markdown"].startswith(f"{HEADER}\n\n")
+    assert page["markdown"].endswith("\n\nPage 1 of 3")
+    assert (page["header"], page["footer"]) == (None, None)
+    apart = _ocr(http, document, pages=[0], extract_header=True, extract_footer=True).json()
+    (page,) = apart["pages"]
+    assert (page["header"], page["footer"]) == (HEADER, "Page 1 of 3")
+    assert HEADER not in page["markdown"]
+    assert "Page 1 of 3" not in page["markdown"]
+
+
+def test_the_limit_of_pictures_is_that_of_the_document(http: httpx.Client, tmp_path: Path) -> None:
+    slides = [slide_text(2, f"Slide {n}") + slide_picture(3, 20) * 2 for n in range(3)]
+    id = _upload(http, slides_file(tmp_path / "a.pptx", slides, picture=png()))
+    document = {"type": "file", "file_id": id}
+    whole = _ocr(http, document, include_blocks=True).json()["pages"]
+    assert [len(page["images"]) for page in whole] == [2, 2, 2]
+    fields = {"image_limit": 3, "include_blocks": True, "confidence_scores_granularity": "word"}
+    limited = _ocr(http, document, **fields).json()["pages"]
+    assert [[image["id"] for image in page["images"]] for page in limited] == [
+        ["img-0.jpeg", "img-1.jpeg"], ["img-1000.jpeg"], [],
+    ]  # fmt: skip
+    for page in limited:
+        ids = [image["id"] for image in page["images"]]
+        assert [block["image_id"] for block in page["blocks"] if "image_id" in block] == ids
+        assert page["markdown"].count("![img-") == len(ids)
+        for word in page["confidence_scores"]["word_confidence_scores"]:
+            assert page["markdown"].startswith(word["text"], word["start_index"])
+    # Of the same pages, read already.
+    last = _ocr(http, document, **fields, pages=[2, 0]).json()["pages"]
+    assert [len(page["images"]) for page in last] == [2, 1]
+
+
+def test_pictures_without_paper_have_numbers_for_a_place(
+    http: httpx.Client, tmp_path: Path
+) -> None:
+    slides = [slide_text(2, "a") + slide_picture(3)]
+    id = _upload(http, slides_file(tmp_path / "a.pptx", slides, picture=png(60, 40)))
+    (page,) = _ocr(http, {"type": "file", "file_id": id}).json()["pages"]
+    corners = ("top_left_x", "top_left_y", "bottom_right_x", "bottom_right_y")
+    assert [page["images"][0][corner] for corner in corners] == [0, 0, 60, 40]
+
+
+def test_what_a_blind_model_says_of_pictures_is_marked(http: httpx.Client, tmp_path: Path) -> None:
+    slides = [slide_text(2, "A red square") + slide_picture(3)]
+    id = _upload(http, slides_file(tmp_path / "a.pptx", slides, picture=png()))
+    schema = {"type": "object", "properties": {"colour": {"type": "string"}}}
+    format = {"type": "json_schema", "json_schema": {"name": "shown", "schema": schema}}
+    document = {"type": "file", "file_id": id}
+    plain = _ocr(http, document).json()["usage_info"]
+    marked = _ocr(http, document, bbox_annotation_format=format).json()["usage_info"]
+    assert "image_annotations_unseen" not in plain
+    assert marked["image_annotations_unseen"] is True
 
 
 def test_a_stored_file(http: httpx.Client, file_id: str) -> None:

@@ -18,7 +18,7 @@ from carrel.store.selectors import activity, agents, chat, documents, files, lib
 from carrel.store.selectors.diff import compare_agents
 from carrel.store.session import Connection, SessionState
 from carrel.wire.agents import Agent, AgentAlias
-from carrel.wire.completions import Passage
+from carrel.wire.completions import Passage, Progress
 from carrel.wire.documents import Document
 from carrel.wire.files import File
 from carrel.wire.libraries import Library, SearchHit
@@ -98,7 +98,7 @@ def test_file_rows() -> None:
         page=2,
         page_size=20,
         selected="g",
-        marked=frozenset({"f", "elsewhere"}),
+        marked={id: file(id=id) for id in ("f", "elsewhere")},
     )
     first, second = files.file_rows(state, ActivityState(), NOW)
     assert (first.name, first.size, first.created) == (FLAT, "1.2 MB", "2 min ago")
@@ -225,7 +225,9 @@ def test_the_open_document() -> None:
 
 def test_confidence() -> None:
     assert documents.confidence(page(0, 0.99, 0.97)) == "98 % sure"
-    assert documents.confidence(page(0, 0.9, 0.5, 0.4)) == "60 % sure, 2 doubtful"
+    assert documents.confidence(page(0, 0.9, 0.5, 0.4)) == "2 doubtful · 60 % sure"
+    assert documents.confidence(page(0, *[1.0] * 999, 0.4)) == "1 doubtful · 99 % sure"
+    assert documents.confidence(page(0, 0.9999)) == "99 % sure"
     assert documents.confidence(None) == ""
 
 
@@ -281,7 +283,8 @@ def test_the_transcript() -> None:
         conversation=Conversation.of(Turn("user", "How long?"), answer),
         sessions=(SessionSummary("s", HOSTILE, "a", "support", NOW - 130, 2),),
         context_length=8192,
-        phase="searching",
+        phase="waiting",
+        step=Progress(stage="searching"),
         started=NOW - 1.2,
     )
     question, row = chat.turn_rows(state)

@@ -10,6 +10,7 @@ class Composer {
     this.history = [];
     this.back = 0;
     this.unsent = "";
+    this.aside = "";
     this.offered = [];
     this.at = 0;
     const { h } = view;
@@ -46,12 +47,24 @@ class Composer {
     this.input.setSelectionRange(text.length, text.length);
   }
 
+  /** Holds a question that is to be changed, in place of what is typed. @param {string} text */
+  takeUp(text) {
+    this.aside ||= this.input.value;
+    this.put(text);
+  }
+
+  /** Holds again what was typed before a question was taken up. */
+  putBack() {
+    this.input.value = this.aside;
+    this.aside = "";
+  }
+
   async submit() {
     const text = this.input.value.trim();
     this.offer([]);
     if (!text) return;
     this.back = 0;
-    if (await this.send(text) && this.input.value.trim() === text) this.input.value = "";
+    if (await this.send(text) && this.input.value.trim() === text) this.putBack();
   }
 
   /** What is typed of a name before the caret, with where it begins. */

@@ -64,8 +64,12 @@ class Folders {
       "Forget", () => this.view.ask("sync_forget", { folder: folder.id }));
   }
 
-  /** @param {any} [folder] one that was synced before */
-  open(folder) {
+  /** @param {any} [row] one that was synced before */
+  async open(row) {
+    const library = this.view.state.selected;
+    const folder = row && await this.view.ask("folder", { folder: row.id });
+    if (row && !folder) return;
+    this.library = library;
     this.path.value = folder?.path ?? "";
     this.include.value = folder?.include ?? "";
     this.exclude.value = folder?.exclude ?? "";
@@ -90,7 +94,7 @@ class Folders {
 
   wish() {
     return {
-      path: this.path.value, delete: this.deleting.checked,
+      library: this.library, path: this.path.value, delete: this.deleting.checked,
       include: this.include.value, exclude: this.exclude.value,
     };
   }
@@ -106,10 +110,11 @@ class Folders {
     const preview = await this.view.ask("look", wish);
     if (this.asked !== asked) return;
     say(this.words, preview?.words ?? "");
-    if (!preview) return;
+    if (!preview?.rows) return;
     const { h } = this.view;
     const rows = preview.rows.map((row) => h("li", {},
       h("span", { class: "action" }, row.action), h("span", { class: "path" }, row.path), h("span", { class: "note" }, row.note)));
+    this.preview = preview;
     if (preview.more) rows.push(h("li", { class: "note" }, `and ${preview.more} more`));
     this.changes.replaceChildren(...rows);
     this.start.disabled = false;
@@ -119,7 +124,13 @@ class Folders {
   async sync(event) {
     event.preventDefault();
     if (this.start.disabled) return;
-    const started = await this.view.ask("sync", { ...this.wish(), watch: this.watching.checked });
-    if (started !== undefined) this.close();
+    const { confirm, deletions } = this.preview;
+    // What was previewed is synced, whatever is chosen by the time of the answer.
+    const wish = { ...this.wish(), watch: this.watching.checked };
+    const begin = async (max_delete) => {
+      if (await this.view.ask("sync", { ...wish, max_delete }) !== undefined) this.close();
+    };
+    if (!confirm) return begin(null);
+    this.view.confirm(`${confirm} Are all of its files where they should be?`, "Delete", () => begin(deletions));
   }
 }

@@ -14,6 +14,12 @@ const SILENCE_MS = 5000;
 /** How long a line that tells what happened stays. */
 const TELL_MS = 8000;
 
+/** How often a view in sight asks for what other programs may have changed. */
+const FRESH_MS = 5000;
+
+/** @type {Problem} */
+const NO_KERNEL = { title: "The kernel is gone.", detail: "It was restarted or ended.", advice: "Run the cell again." };
+
 /**
  * A maker of elements whose listeners end with the view.
  *
@@ -94,6 +100,8 @@ class View {
     this.handlers = new Map();
     this.shortcuts = new Map();
     this.refusal = null;
+    this.refused = false;
+    this.dismissed = "";
     const h = this.h;
     this.silence = h("div", { class: "carrel-banner", role: "alert", hidden: true },
       "The kernel is busy or was restarted. When it is free again this goes away; if not, run the cell again.");
@@ -102,6 +110,11 @@ class View {
     this.body = h("div", { class: "carrel-body" });
     this.question = h("div", { class: "carrel-question", role: "alertdialog", "aria-label": "Confirm", hidden: true });
     this.status = h("div", { class: "carrel-status", role: "status", "aria-live": "polite" });
+    // While a live panel is here, the static page that is saved beside it is not shown.
+    const still = model.get("still");
+    const hiding = still && h("style", {},
+      `.jp-OutputArea-child:has(.carrel-still-${still}), .carrel-still-${still} { display: none; }`);
+    this.on("still", (content) => this.keepStill(content));
     this.root = h("section", {
       class: `carrel carrel-${name.toLowerCase()}`,
       "aria-label": name,
@@ -109,7 +122,9 @@ class View {
       tabindex: "-1",
       onkeydown: (event) => this.pressed(event),
     }, this.silence, this.trouble, this.body, this.question, this.status, this.connection);
+    this.root.addEventListener("carrel:gone", () => this.root.classList.add("gone"), { signal });
     el.append(this.root);
+    if (hiding) this.root.append(hiding);
     this.listen("msg:custom", (content, buffers) => this.received(content, buffers ?? []));
     this.listen("change:height", () => this.resize());
     this.resize();
@@ -119,20 +134,93 @@ class View {
   start() {
     const draw = () => {
       const state = this.model.get("state");
+      if (this.connection.textContent && !state.connection) this.recovered(state);
       this.showProblem();
       say(this.connection, state.connection);
       this.draw(state);
     };
     this.listen("change:state", draw);
     draw();
-    this.signal.addEventListener("abort", () => {
+    const { signal } = this;
+    signal.addEventListener("abort", () => {
       for (const request of this.requests.values()) clearTimeout(request.timer);
       clearTimeout(this.telling);
-      this.model.send({ kind: "goodbye", view: this.id });
+      this.goodbye();
       this.root.remove();
     });
-    window.addEventListener("pagehide", () => this.model.send({ kind: "goodbye", view: this.id }), { signal: this.signal });
+    window.addEventListener("pagehide", () => this.goodbye(), { signal });
+    window.addEventListener("pageshow", (event) => { if (event.persisted) this.hello(); }, { signal });
+    this.hello();
+  }
+
+  hello() {
     this.request({ kind: "hello" }).catch(() => {});
+  }
+
+  goodbye() {
+    try {
+      this.model.send({ kind: "goodbye", view: this.id });
+    } catch {
+      // The kernel went first.
+    }
+  }
+
+  /**
+   * Makes the button that loads anew, and does the same by itself: when the panel comes into
+   * sight and every few seconds while it is. The next time comes after the answer to the last.
+   */
+  keepFresh() {
+    const { signal } = this;
+    let seen = false;
+    let asked = false;
+    const look = async () => {
+      if (asked || !seen || document.hidden || this.model.get("state").connection) return;
+      asked = true;
+      try {
+        await this.request({ kind: "intent", name: "refresh", args: {} }, Infinity);
+      } catch (problem) {
+        // Every other failure is in the state.
+        if (problem === NO_KERNEL) {
+          clearInterval(timer);
+          this.refuse(problem);
+        }
+      }
+      asked = false;
+    };
+    const sight = new IntersectionObserver(([entry]) => {
+      const before = seen;
+      seen = entry.isIntersecting;
+      if (seen && !before) look();
+    });
+    sight.observe(this.root);
+    const timer = setInterval(look, FRESH_MS);
+    document.addEventListener("visibilitychange", look, { signal });
+    signal.addEventListener("abort", () => { sight.disconnect(); clearInterval(timer); });
+    return this.refreshButton();
+  }
+
+  refreshButton() {
+    const button = this.button("↻", () => this.ask("refresh"), "small");
+    button.setAttribute("aria-label", "Refresh");
+    button.title = "Refresh";
+    return button;
+  }
+
+  /** The connection is back: no failure of the time without it stands. */
+  recovered(state) {
+    this.refusal = null;
+    this.dismissed = JSON.stringify(state.problem);
+  }
+
+  /** Puts the static page into the open notebook, where the host lets a view reach it. */
+  keepStill({ mark, html }) {
+    for (const { outputs } of this.model.widget_manager?.context?.model?.cells ?? []) {
+      for (let index = 0; index < (outputs?.length ?? 0); index++) {
+        const output = outputs.get(index).toJSON();
+        const held = [output.data?.["text/html"] ?? ""].flat().join("");
+        if (held.includes(mark) && held !== html) outputs.set(index, { ...output, data: { "text/html": html } });
+      }
+    }
   }
 
   /** @param {string} event @param {Function} fn */
@@ -157,23 +245,39 @@ class View {
    */
   async ask(name, args = {}) {
     this.refusal = null;
-    let result;
+    const of = this.bound?.has(name) ? { of: this.state.session } : {};
     try {
-      result = await this.request({ kind: "intent", name, args });
+      const result = await this.request({ kind: "intent", name, args, ...of });
+      this.showProblem();
+      return result;
     } catch (problem) {
-      this.refusal = problem;
+      this.refuse(problem);
+      return undefined;
     }
-    this.showProblem();
-    return result;
   }
 
-  /** @param {object} content */
-  request(content) {
+  /** Shows why something was not done. @param {Problem} problem */
+  refuse(problem) {
+    if (problem === NO_KERNEL) this.root.dispatchEvent(new CustomEvent("carrel:gone", { bubbles: true }));
+    this.refusal = problem;
+    this.dismissed = "";
+    this.showProblem();
+  }
+
+  /** @param {object} content @param {number} patience milliseconds until a silent kernel is told of */
+  request(content, patience = SILENCE_MS) {
     const rid = `${this.id}-${++this.count}`;
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => { this.silence.hidden = false; }, SILENCE_MS);
+      const timer = patience < Infinity ? setTimeout(() => { this.silence.hidden = false; }, patience) : undefined;
       this.requests.set(rid, { resolve, reject, timer });
-      this.model.send({ ...content, rid, view: this.id });
+      try {
+        this.model.send({ ...content, rid, view: this.id });
+      } catch {
+        // A kernel that was restarted no longer knows the panel.
+        clearTimeout(timer);
+        this.requests.delete(rid);
+        reject(NO_KERNEL);
+      }
     });
   }
 
@@ -186,7 +290,7 @@ class View {
       if (content.kind === "ack") return;
       this.requests.delete(content.rid);
       if (content.kind === "done") request.resolve(buffers[0] ?? content.result);
-      else request.reject(content.problem);
+      else request.reject(content.problem ?? NO_KERNEL);
       return;
     }
     this.handlers.get(content.kind)?.(content, buffers);
@@ -194,12 +298,27 @@ class View {
 
   /** The last refusal, else the state's own problem. */
   showProblem() {
+    const state = this.model.get("state");
     /** @type {Problem | null} */
-    const problem = this.refusal ?? this.model.get("state").problem;
-    this.trouble.hidden = !problem;
-    if (!problem) return;
+    const problem = this.refusal ?? state.problem;
+    // A list that loads once more has no result yet, neither good nor bad.
+    if (!problem && state.loading && !this.refused) return;
+    this.refused = Boolean(this.refusal);
+    const key = JSON.stringify(problem ?? null);
+    if (key !== this.dismissed) this.dismissed = "";
+    this.trouble.hidden = !problem || key === this.dismissed;
+    if (this.trouble.hidden || key === this.told) return;
+    this.told = key;
+    const dismiss = this.button("×", () => {
+      this.dismissed = key;
+      if (this.refusal) this.refusal = null;
+      this.trouble.hidden = true;
+      this.root.focus();
+    }, "small");
+    dismiss.setAttribute("aria-label", "Dismiss");
     this.trouble.replaceChildren(
-      this.h("strong", {}, problem.title), " ", problem.detail, problem.advice ? ` ${problem.advice}` : "");
+      this.h("span", {}, this.h("strong", {}, problem.title), " ", problem.detail, problem.advice ? ` ${problem.advice}` : ""),
+      dismiss);
   }
 
   /** Asks in the panel before something that cannot be undone. */

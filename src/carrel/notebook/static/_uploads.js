@@ -1,6 +1,9 @@
 /** Files whose rules hold in their folder and below, as in a sync; the later win. */
 const RULE_FILES = [".gitignore", ".carrelignore"];
 
+/** Unreadable files that are named. */
+const NAMED = 3;
+
 /**
  * Files on their way to the kernel, which pulls them in ranges: nothing is held whole, and a
  * message stays far below the websocket's limit. `offer` sends what was chosen as the intent.
@@ -53,17 +56,28 @@ class Uploads {
   /** Adds dropped folders' files, named by their paths below the folder. @param {any[]} entries */
   async addTrees(entries) {
     const files = [];
-    try {
-      for (const entry of entries) {
-        if (entry?.isDirectory) await this.gather(entry, "", [], files);
-        else if (entry) files.push([await fileOf(entry), entry.name]);
+    const failed = [];
+    for (const entry of entries.filter(Boolean)) {
+      try {
+        if (entry.isDirectory) await this.gather(entry, "", [], files, failed);
+        else files.push([await fileOf(entry), entry.name]);
+      } catch (error) {
+        failed.push(`${entry.name}: ${error.message ?? error}`);
       }
-    } catch (error) {
-      this.view.tell(`The folder cannot be read: ${error.message ?? error}`);
-      return;
     }
     if (files.length) this.add(files.map(([file]) => file), files.map(([, name]) => name));
-    else this.view.tell("There is no file in this folder that a sync would take.");
+    else if (!failed.length) this.view.tell("There is no file in this folder that a sync would take.");
+    if (failed.length) this.tellUnread(failed, files.length);
+  }
+
+  /** @param {string[]} failed names and reasons @param {number} taken how many files could be read */
+  tellUnread(failed, taken) {
+    const more = failed.length > NAMED ? ` · and ${failed.length - NAMED} more` : "";
+    this.view.refuse({
+      title: failed.length === 1 ? "1 file was left out." : `${failed.length} files were left out.`,
+      detail: `The browser cannot read ${failed.slice(0, NAMED).join(" · ")}${more}.`,
+      advice: taken ? `The other ${taken === 1 ? "one goes" : `${taken} go`} up.` : "Check who may read them.",
+    });
   }
 
   /**
@@ -71,8 +85,9 @@ class Uploads {
    * rules that hold here: `[folder, text]` of each rule file, the topmost first.
    *
    * @param {any} folder @param {string} path @param {[string, string][]} rules @param {[File, string][]} found
+   * @param {string[]} failed names and reasons of those that the browser cannot read
    */
-  async gather(folder, path, rules, found) {
+  async gather(folder, path, rules, found, failed) {
     const reader = folder.createReader();
     const entries = new Map();
     // A reader gives its entries a hundred at a time, and none at the end.
@@ -87,8 +102,20 @@ class Uploads {
     const wanted = await this.view.ask("sift", { folder: path, files: names("isFile"), folders: names("isDirectory"), rules: here });
     if (!wanted) throw new Error("the kernel did not say what to take");
     const below = path ? `${path}/` : "";
-    for (const name of wanted.files) found.push([await fileOf(entries.get(name)), below + name]);
-    for (const name of wanted.folders) await this.gather(entries.get(name), below + name, here, found);
+    for (const name of wanted.files) {
+      try {
+        found.push([await fileOf(entries.get(name)), below + name]);
+      } catch (error) {
+        failed.push(`${below}${name}: ${error.message ?? error}`);
+      }
+    }
+    for (const name of wanted.folders) {
+      try {
+        await this.gather(entries.get(name), below + name, here, found, failed);
+      } catch (error) {
+        failed.push(`${below}${name}: ${error.message ?? error}`);
+      }
+    }
   }
 
   /** @param {File[]} files @param {string[]} names what they are called, if not by their own names */

@@ -47,7 +47,7 @@ class AgentView extends View {
         h("div", { class: "carrel-scroll" }, this.changes.element)));
     this.empty = h("div", { class: "carrel-empty" });
     this.body.append(h("div", { class: "carrel-panes" }, this.side, h("div", { class: "carrel-pane" },
-      h("div", { class: "carrel-tools" }, this.title, h("span", { class: "carrel-gap" }), ...Object.values(this.tools), ...this.trialTools),
+      h("div", { class: "carrel-tools" }, this.title, h("span", { class: "carrel-gap" }), ...Object.values(this.tools), ...this.trialTools, this.keepFresh()),
       this.empty, this.versions, this.trial, this.form, this.reviewed)));
     this.signal.addEventListener("abort", () => clearTimeout(this.keeping));
     for (const [key, action] of [
@@ -168,7 +168,7 @@ class AgentView extends View {
     this.changes.draw(compared.rows);
     this.aliases.hidden = id === null || id === "draft" || state.read_only;
     const buttons = state.aliases.map((one) => (one.id === id
-      ? this.button(`Remove ${one.alias}`, () => this.ask("alias", { alias: one.alias, version: null }), "small")
+      ? this.button(`Remove ${one.alias}`, () => this.ask("alias", { agent: this.state.selected, alias: one.alias, version: null }), "small")
       : this.button(`Move ${one.alias} here (${one.version})`, () => this.setAlias(one.alias), "small")));
     const words = `${id} ${JSON.stringify(state.aliases)}`;
     if (words !== this.drawnAliases) this.aliasButtons.replaceChildren(...buttons);
@@ -205,7 +205,7 @@ class AgentView extends View {
   /** @param {string} start "blank", "edit", "copy", or the id of a kept draft */
   async begin(start) {
     if (start === "edit" && this.state.selected === null) return;
-    const begun = await this.ask("begin", { start, version: this.version() });
+    const begun = await this.ask("begin", { start, agent: this.state.selected, version: this.version() });
     if (!begun) return;
     this.editing = begun.draft;
     this.libraries = begun.fields.libraries;
@@ -214,7 +214,7 @@ class AgentView extends View {
       if (name !== "libraries") this.form.elements[name].value = value ?? "";
     }
     this.modelList.replaceChildren(...this.state.models.map((model) => h("option", { value: model })));
-    const boxes = this.state.libraries.map((library) => {
+    const boxes = begun.libraries.map((library) => {
       const box = h("input", { type: "checkbox", value: library.id });
       box.checked = begun.fields.libraries.includes(library.id);
       return h("label", {}, box, library.name);
@@ -320,7 +320,7 @@ class AgentView extends View {
   async chat() {
     const version = this.version();
     if (version === null) this.tryDraft();
-    else if (await this.ask("chat", { version }) !== undefined) this.goto("Chat");
+    else if (await this.ask("chat", { agent: this.state.selected, version }) !== undefined) this.goto("Chat");
   }
 
   async makeActive() {
@@ -329,28 +329,31 @@ class AgentView extends View {
       this.tell("Choose the version to make active first.");
       return;
     }
-    const found = await this.ask("preview", { version });
+    // By the time this is confirmed another agent may be selected.
+    const agent = this.state.selected;
+    const found = await this.ask("preview", { agent, version });
     if (!found) return;
     this.confirmChanges(found, [
-      this.button("Make active", () => { this.show("versions"); this.ask("make_active", { version }); }, "primary"),
+      this.button("Make active", () => { this.show("versions"); this.ask("make_active", { agent, version }); }, "primary"),
       this.button("Leave it", () => this.show("versions")),
     ]);
   }
 
   rollBack() {
-    if (this.state.selected !== null && !this.state.read_only) this.ask("roll_back");
+    if (this.state.selected !== null && !this.state.read_only) this.ask("roll_back", { agent: this.state.selected });
   }
 
   async setAlias(alias) {
     const version = this.version();
     if (!alias || version === null) return;
-    if (await this.ask("alias", { alias, version }) !== undefined) this.alias.value = "";
+    if (await this.ask("alias", { agent: this.state.selected, alias, version }) !== undefined) this.alias.value = "";
   }
 
   remove() {
-    if (this.state.selected === null || this.state.read_only) return;
-    if (this.grid.cursor === "draft") this.drop(this.state.selected);
-    else this.confirm(`Delete ${this.state.title} with all its versions? This cannot be undone.`, "Delete", () => this.ask("delete"));
+    const { selected: agent } = this.state;
+    if (agent === null || this.state.read_only) return;
+    if (this.grid.cursor === "draft") this.drop(agent);
+    else this.confirm(`Delete ${this.state.title} with all its versions? This cannot be undone.`, "Delete", () => this.ask("delete", { agent }));
   }
 }
 

@@ -1,10 +1,40 @@
 /** Among those who may answer, the draft that is tried. */
 const DRAFT = "draft";
 
+/** Intents that are meant for the chat in view: another view, or code, may open another one. */
+const OF_THE_CHAT = new Set([
+  "send", "retry", "edit", "variant", "text", "attach", "attach_known", "detach", "page", "open", "choose", "parameters",
+]);
+
+/**
+ * Makes an element's content that of another, keeping the nodes that only grew: a selection in
+ * them, and the focus, survive.
+ *
+ * @param {Node} node @param {Node} other taken apart
+ */
+function become(node, other) {
+  const [old, now] = [[...node.childNodes], [...other.childNodes]];
+  now.forEach((next, index) => {
+    const before = old[index];
+    if (!before) node.append(next);
+    else if (before.nodeName !== next.nodeName || !sameTag(before, next)) before.replaceWith(next);
+    else if (!(before instanceof Text)) become(before, next);
+    else if (next.data.startsWith(before.data)) before.appendData(next.data.slice(before.data.length));
+    else before.data = next.data;
+  });
+  for (const gone of old.slice(now.length)) gone.remove();
+}
+
+/** Whether two nodes of one name have the same attributes. */
+function sameTag(one, other) {
+  return !(one instanceof Element) || one.cloneNode().isEqualNode(other.cloneNode());
+}
+
 /** The Chat panel: sessions, a transcript that streams, what an answer drew from. */
 class ChatView extends View {
   constructor(host) {
     super(host, "Chat");
+    this.bound = OF_THE_CHAT;
     const { h } = this;
     this.buildSide();
     this.title = h("h3", {});
@@ -49,14 +79,14 @@ class ChatView extends View {
       () => this.ask("delete", { session: this.state.session })), "small");
     this.side = h("div", { class: "carrel-pane list" },
       searchField(this, "Search chats", (text) => this.ask("search", { text })), this.sessions.element,
-      h("div", { class: "carrel-tools" }, this.agents, this.newButton, this.deleteButton));
+      h("div", { class: "carrel-tools" }, this.agents, this.newButton, this.deleteButton, h("span", { class: "carrel-gap" }), this.keepFresh()));
     this.agents.style.flex = "1 0 100%";
   }
 
   /** Parameters and export, which are seldom wanted. */
   buildTools() {
     const { h } = this;
-    const labels = { temperature: "Temperature", top_p: "Top p", max_tokens: "Longest answer", seed: "Seed", stop: "Stop at" };
+    const labels = { model: "Model", temperature: "Temperature", top_p: "Top p", max_tokens: "Longest answer", seed: "Seed", stop: "Stop at" };
     this.fields = Object.fromEntries(Object.keys(labels).map((name) => [name, h("input", { size: 6, placeholder: "the agent's" })]));
     this.tools.append(
       h("form", { class: "carrel-parameters", "aria-label": "Parameters", onsubmit: (event) => {
@@ -195,9 +225,13 @@ class ChatView extends View {
         text.append(node);
       }
       if (node.carrelHtml === html) return;
+      const linked = node.carrelDone !== undefined;
       node.carrelHtml = html;
       node.carrelDone = undefined;
-      node.innerHTML = html; // made by the kernel's one Markdown renderer, raw HTML off
+      const made = this.h("div");
+      made.innerHTML = html; // made by the kernel's one Markdown renderer, raw HTML off
+      if (linked) node.replaceChildren(...made.childNodes);
+      else become(node, made);
     });
   }
 
@@ -206,7 +240,7 @@ class ChatView extends View {
     const ids = turn.sources.map((source) => source.id).join();
     for (const block of text.children) {
       if (block.carrelDone === ids) continue;
-      block.innerHTML = block.carrelHtml;
+      if (block.carrelDone !== undefined) block.innerHTML = block.carrelHtml;
       block.carrelDone = ids;
       if (ids) this.linkSources(block, turn);
       for (const pre of block.querySelectorAll("pre")) {
@@ -221,15 +255,15 @@ class ChatView extends View {
     const nodes = [];
     while (walker.nextNode()) if (!walker.currentNode.parentElement.closest("pre, code, a")) nodes.push(walker.currentNode);
     for (const node of nodes) {
-      const parts = node.data.split(/(\[\d+\])/);
-      if (parts.length === 1) continue;
-      node.replaceWith(...parts.map((part) => {
-        const id = Number(part.match(/^\[(\d+)\]$/)?.[1]);
+      // From the end, and split in place: what is selected before it stays selected.
+      for (const { 0: words, 1: number, index } of [...node.data.matchAll(/\[(\d+)\]/g)].reverse()) {
+        const id = Number(number);
         const source = turn.sources.find((one) => one.id === id);
-        return source
-          ? this.h("button", { type: "button", class: "carrel-cite", title: source.title, onclick: () => this.showSource(turn.id, id) }, part)
-          : part;
-      }));
+        if (!source) continue;
+        node.splitText(index + words.length);
+        node.splitText(index).replaceWith(
+          this.h("button", { type: "button", class: "carrel-cite", title: source.title, onclick: () => this.showSource(turn.id, id) }, words));
+      }
     }
   }
 
@@ -262,7 +296,9 @@ class ChatView extends View {
 
   async edit(turn) {
     const text = await this.ask("edit", { turn });
-    if (text !== undefined) this.composer.put(text);
+    if (text === undefined) return;
+    if (turn === null) this.composer.putBack();
+    else this.composer.takeUp(text);
   }
 
   async copy(text) {

@@ -25,7 +25,7 @@ class DocumentView extends View {
     this.build();
     this.content = h("div", { class: "carrel-pane" },
       h("div", { class: "carrel-tools" }, this.title, h("span", { class: "carrel-gap" }),
-        this.reading, this.readButton, this.stopButton, this.again, this.formButton, this.copyMenu, this.saveMenu),
+        this.reading, this.readButton, this.stopButton, this.again, this.formButton, this.copyMenu, this.saveMenu, this.refreshButton()),
       this.readingForm.element,
       h("div", { class: "carrel-panes" },
         h("div", { class: "carrel-pane page" }, this.stage,

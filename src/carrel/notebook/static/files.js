@@ -53,7 +53,7 @@ class FilesView extends View {
     this.body.append(
       h("div", { class: "carrel-tools" },
         this.uploads.button, this.uploads.input, this.readButton, this.addButton, this.deleteButton,
-        h("div", { class: "carrel-narrow" }, this.facets, this.search)),
+        h("div", { class: "carrel-narrow" }, this.facets, this.search), this.keepFresh()),
       this.adding,
       h("div", { class: "carrel-panes" },
         h("div", { class: "carrel-pane" }, this.grid.element, this.sample, this.progress.element,
@@ -162,17 +162,17 @@ class FilesView extends View {
   }
 
   async copyLink() {
-    const url = await this.ask("link", { id: this.grid.cursor, hours: Number(this.hours.value) });
-    if (!url) return;
-    await navigator.clipboard.writeText(url);
-    this.tell(`Link copied. It works for ${this.hours.selectedOptions[0].textContent}, for anyone who has it.`);
+    const link = await this.ask("link", { id: this.grid.cursor, hours: Number(this.hours.value) });
+    if (!link) return;
+    await navigator.clipboard.writeText(link.url);
+    this.tell(`Copied. ${link.words}`);
   }
 
   /** The browser fetches the file itself, by an address that works for an hour. */
   async download() {
-    const url = await this.ask("link", { id: this.grid.cursor, hours: 1 });
-    if (!url) return;
-    const link = this.h("a", { href: url, download: "", rel: "noreferrer", hidden: true });
+    const signed = await this.ask("link", { id: this.grid.cursor, hours: 1 });
+    if (!signed) return;
+    const link = this.h("a", { href: signed.url, download: "", rel: "noreferrer", hidden: true });
     this.root.append(link);
     link.click();
     link.remove();

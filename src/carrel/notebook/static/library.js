@@ -9,7 +9,7 @@ class LibraryView extends View {
       this.name, h("button", { class: "carrel-button" }, "New"));
     this.name.style.flex = "1";
     this.side = h("div", { class: "carrel-pane list" }, this.list.element, this.create);
-    this.uploads = new Uploads(this, (files) => this.ask("upload", { files }));
+    this.uploads = new Uploads(this, (files) => this.ask("upload", { library: this.state.selected, files }));
     this.search = searchField(this, "Search in the library", (text) => this.ask("search", { text }));
     this.openButton = this.button("Open", () => this.open(this.grid.cursor));
     this.againButton = this.button("Reprocess…", () => this.reprocess());
@@ -41,13 +41,13 @@ class LibraryView extends View {
     this.detailStatus = h("p", {});
     this.facts = h("dl", { class: "carrel-facts" });
     this.summary = h("p", { class: "summary" });
-    this.textButton = this.button("Text", () => this.ask("text", { document: this.grid.cursor }), "small");
+    this.textButton = this.button("Text", () => this.ask("text", { library: this.state.selected, document: this.grid.cursor }), "small");
     this.text = h("pre", { class: "carrel-plain", tabindex: "0", "aria-label": "Text of the document" });
     this.details = h("div", { class: "carrel-pane details" }, h("div", { class: "carrel-scroll" },
       this.detailName, this.detailStatus, this.facts, this.summary, this.textButton, this.text));
     this.folders = new Folders(this);
     this.body.append(h("div", { class: "carrel-panes" }, this.side, h("div", { class: "carrel-pane" },
-      h("div", { class: "carrel-tools" }, this.title, h("span", { class: "carrel-gap" }),
+      h("div", { class: "carrel-tools" }, this.title, this.keepFresh(), h("span", { class: "carrel-gap" }),
         this.uploads.button, this.uploads.input, this.folders.button, this.openButton, this.againButton, this.renameButton, this.deleteButton, this.search),
       this.renaming, this.folders.form, this.grid.element, this.hits, this.folders.list, this.progress.element, this.foot),
     this.details));
@@ -131,9 +131,11 @@ class LibraryView extends View {
   openRename() {
     if (this.renameButton.disabled) return;
     this.renaming.hidden = false;
-    this.renamed = this.chosen() ?? null;
+    // As they are now: others may be chosen by the time the new name is typed.
+    const document = this.chosen();
     const library = this.state.libraries.find((one) => one.id === this.state.selected);
-    this.newName.value = this.renamed ? this.renamed.cells[0] : library?.name ?? "";
+    this.renamed = { library: this.state.selected, document: document?.id ?? null };
+    this.newName.value = document ? document.cells[0] : library?.name ?? "";
     this.newName.focus();
     this.newName.select();
   }
@@ -141,7 +143,7 @@ class LibraryView extends View {
   async rename(event) {
     event.preventDefault();
     const name = this.newName.value.trim();
-    if (name && (await this.ask("rename", { name, document: this.renamed?.id ?? null })) !== undefined) this.renaming.hidden = true;
+    if (name && (await this.ask("rename", { ...this.renamed, name })) !== undefined) this.renaming.hidden = true;
   }
 
   chosen() {
@@ -151,7 +153,9 @@ class LibraryView extends View {
   reprocess() {
     const row = this.chosen();
     if (!row || this.state.read_only) return;
-    this.confirm(`Process “${row.cells[0]}” again? ${this.state.service}`, "Reprocess", () => this.ask("reprocess", { document: row.id }));
+    const library = this.state.selected;
+    this.confirm(`Process “${row.cells[0]}” again? ${this.state.service}`, "Reprocess",
+      () => this.ask("reprocess", { library, document: row.id }));
   }
 
   /** Removes the chosen document, or a library that has none. */
@@ -159,11 +163,12 @@ class LibraryView extends View {
     if (this.deleteButton.disabled) return;
     const row = this.chosen();
     const library = this.state.libraries.find((one) => one.id === this.state.selected);
-    if (row) {
+    if (row && library) {
       this.confirm(`Delete “${row.cells[0]}” from this library? This cannot be undone. ${this.state.service}`, "Delete",
-        () => this.ask("delete", { document: row.id }));
+        () => this.ask("delete", { library: library.id, document: row.id }));
     } else if (library) {
-      this.confirm(`Delete the library “${library.name}”? ${this.state.service}`, "Delete", () => this.ask("delete_library"));
+      this.confirm(`Delete the library “${library.name}”? ${this.state.service}`, "Delete",
+        () => this.ask("delete_library", { library: library.id }));
     }
   }
 }

@@ -1,4 +1,4 @@
-"""Where an S3-compatible store is, who we are there, and the addresses that we sign for it."""
+"""An S3-compatible store: its address, our credentials, and the addresses we sign."""
 
 import hashlib
 import hmac
@@ -26,10 +26,10 @@ class Bucket:
 
     @classmethod
     def of(cls, url: str, environment: Mapping[str, str]) -> Self:
-        """The bucket of an address `s3://bucket/prefix`; the rest stands in AWS_* variables.
+        """The bucket of `s3://bucket/prefix`; credentials and endpoint come from AWS_* variables.
 
         Raises:
-            ValueError: the address is none, or there are no credentials; fit to be shown.
+            ValueError: the address is invalid, or credentials are missing; fit to be shown.
         """
         parts = urlsplit(url)
         if parts.scheme != "s3" or not parts.netloc or parts.query or parts.fragment:
@@ -66,7 +66,7 @@ class Bucket:
     ) -> str:
         """The address of a key, or of the bucket where it is empty, for one method.
 
-        It works for so many seconds from now, at most for seven days. `query` is part of it.
+        It expires after `seconds`, at most seven days. `query` is part of it.
         """
         stamp = (now or datetime.now(UTC)).strftime("%Y%m%dT%H%M%SZ")
         scope = f"{stamp[:8]}/{self.region}/s3/aws4_request"
@@ -120,7 +120,7 @@ class Bucket:
 
 
 def _encode(fields: Mapping[str, str]) -> str:
-    """A query in the one spelling that is signed."""
+    """A query in its canonical form, as it is signed."""
     return "&".join(
         f"{quote(name, safe='-_.~')}={quote(value, safe='-_.~')}"
         for name, value in sorted(fields.items())

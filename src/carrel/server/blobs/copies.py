@@ -1,4 +1,4 @@
-"""Local copies of blobs that are kept elsewhere, for those who need a file to read."""
+"""Local copies of remote blobs, for readers that need a file."""
 
 import asyncio
 from collections import Counter
@@ -9,11 +9,11 @@ from uuid import uuid4
 from weakref import WeakValueDictionary
 
 LIMIT_BYTES = 1024**3
-"""How much is kept beside what is being read."""
+"""Bytes kept beyond the copies that are being read."""
 
 
 class LocalCopies:
-    """Files named by their hash, in a folder that is empty at first; the oldest go first.
+    """An LRU cache of files named by their hash; its folder starts empty.
 
     For one event loop.
     """
@@ -25,7 +25,7 @@ class LocalCopies:
             path.unlink()
         self._limit = limit
         self._sizes: dict[str, int] = {}
-        """What is there, the one that was used last at the end."""
+        """The copies, least recently used first."""
         self._readers: Counter[str] = Counter()
         self._fetching = WeakValueDictionary[str, asyncio.Lock]()
 
@@ -40,7 +40,7 @@ class LocalCopies:
     async def read(
         self, hash: str, fetch: Callable[[str, Path], Awaitable[None]]
     ) -> AsyncIterator[Path]:
-        """The copy of a hash, got by `fetch(hash, file)` if there is none; it stays meanwhile."""
+        """The copy of a hash, got by `fetch(hash, file)` if missing, and pinned while in use."""
         self._readers[hash] += 1
         try:
             async with self._fetching.setdefault(hash, asyncio.Lock()):
@@ -55,7 +55,7 @@ class LocalCopies:
             self._make_room()
 
     def keep_only(self, live: Collection[str]) -> None:
-        """Removes copies of what is not live and not being read."""
+        """Removes copies that are neither live nor in use."""
         for hash in [hash for hash in self._sizes if hash not in live]:
             self._remove(hash)
 

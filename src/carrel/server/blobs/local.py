@@ -16,7 +16,7 @@ from carrel.server.folder import sync_folder
 
 
 class _FileResponse(FileResponse):
-    # Each piece costs a trip to a thread, which for the usual 64 KiB takes longer than the reading.
+    # Each piece costs a hop to a thread, which for the usual 64 KiB takes longer than the read.
     chunk_size = 512 * 1024
 
 
@@ -27,13 +27,13 @@ class LocalBlobs:
         self._folder = folder
         self._parts = folder / "tmp"
         self._parts.mkdir(parents=True, exist_ok=True)
-        # Publishing and collecting the same bytes must not overtake each other.
+        # Publishing and collecting the same bytes must not race.
         self._lock = threading.Lock()
         for part in self._parts.iterdir():
             part.unlink()
 
     def writer(self) -> BlobWriter:
-        """A new blob to be written piece by piece."""
+        """A new blob, written piece by piece."""
         return BlobWriter(self._parts, self._publish)
 
     async def size(self, hash: str) -> int:
@@ -57,10 +57,10 @@ class LocalBlobs:
         )
 
     def signed_url(self, hash: str, download: Download, seconds: int) -> None:
-        """None: a folder has no addresses of its own."""
+        """None: a folder has no signed addresses."""
 
     def opened(self, url: str) -> None:
-        """None: a folder has no addresses of its own."""
+        """None: a folder has no signed addresses."""
 
     async def collect(self, live: Collection[str], older_than: float) -> int:
         """Removes old blobs that no record names; returns how many."""
@@ -92,7 +92,7 @@ class LocalBlobs:
             if not target.parent.exists():
                 target.parent.mkdir(exist_ok=True)
                 sync_folder(self._folder)
-            # Also when the bytes are there already: the new time keeps them from the collector.
+            # Also when the bytes exist: the new time protects them from garbage collection.
             part.replace(target)
             sync_folder(target.parent)
 

@@ -1,4 +1,4 @@
-"""An answer whose bytes come piece by piece from elsewhere, whole or the range that was asked."""
+"""A streamed response with support for a range."""
 
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
@@ -12,9 +12,9 @@ _RANGE = re.compile(r"bytes=([0-9]{0,18})-([0-9]{0,18})", re.IGNORECASE)
 
 
 class RangeResponse(Response):
-    """Sends what `read(start, length)` gives; at most one piece of it is in memory.
+    """Sends the bytes of `read(start, length)`, one piece in memory at a time.
 
-    One range is honoured; of several, as HTTP allows, the whole is sent.
+    A single range is honoured; for several, the whole is sent, as HTTP allows.
     """
 
     def __init__(
@@ -23,7 +23,7 @@ class RangeResponse(Response):
         size: int,
         headers: Mapping[str, str],
     ) -> None:
-        # Without a body of its own: it only carries the headers until the request is known.
+        # No body: it carries the headers until the request is known.
         super().__init__(headers=headers)
         self._read = read
         self._size = size
@@ -43,7 +43,7 @@ class RangeResponse(Response):
         if status == 206:
             self.headers["content-range"] = f"bytes {span.start}-{span.stop - 1}/{self._size}"
         self.headers["content-length"] = str(len(span))
-        # The first piece comes before the status: a store that is down is an error, not a cut.
+        # Read before the status is sent: an unavailable store is an error, not a truncated body.
         first = b"" if scope["method"] == "HEAD" else await self._piece(span)
         answer = StreamingResponse(
             self._pieces(first, span[len(first) :]), status, dict(self.headers)
@@ -61,7 +61,7 @@ class RangeResponse(Response):
 
 
 def _span(first: str, last: str, size: int) -> range:
-    """The asked bytes; empty where there are none."""
+    """The requested bytes; empty for an empty range."""
     if not first:
         return range(max(size - int(last), 0), size)
     return range(int(first), min(int(last) + 1, size) if last else size)

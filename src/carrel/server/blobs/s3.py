@@ -1,7 +1,7 @@
 """Blobs in an S3-compatible store: `prefix/aa/<sha256>`, the same layout as in a folder.
 
 A blob is first written to a local file: its name, the hash, is only known at its end, and who
-uploads it wants to look into it at once. Under a temporary key it would have to be copied in the
+uploader reads it at once. Under a temporary key it would have to be copied in the
 store, which doubles the traffic there and leaves another kind of rest behind after a crash.
 """
 
@@ -52,7 +52,7 @@ class S3Blobs:
     """
 
     def __init__(self, bucket: Bucket, folder: Path) -> None:
-        """`folder` is this process's own; what an earlier one left in it is removed."""
+        """`folder` belongs to this process; files of an earlier one are removed."""
         self._bucket = bucket
         self._parts = folder / "tmp"
         self._parts.mkdir(parents=True, exist_ok=True)
@@ -61,11 +61,11 @@ class S3Blobs:
         self._copies = LocalCopies(folder / "copies")
         self._store = _store(bucket)
         self._publishing = Counter[str]()
-        # Publishing and collecting the same bytes must not overtake each other.
+        # Publishing and collecting the same bytes must not race.
         self._lock = asyncio.Lock()
 
     def writer(self) -> BlobWriter:
-        """A new blob to be written piece by piece."""
+        """A new blob, written piece by piece."""
         return BlobWriter(self._parts, self._publish)
 
     async def size(self, hash: str) -> int:
@@ -128,9 +128,9 @@ class S3Blobs:
             await writer.commit()
 
     async def _publish(self, part: Path, hash: str) -> None:
-        """Sends a finished part, in pieces where it is large.
+        """Uploads a finished part, as a multipart upload where it is large.
 
-        Also when the bytes are there already: the new time keeps them from the collector.
+        Also when the bytes exist: the new time protects them from garbage collection.
         """
         async with self._lock:
             self._publishing[hash] += 1
@@ -151,7 +151,7 @@ class S3Blobs:
         async with self._lock:
             if self._publishing[hash]:
                 return False
-            # It may have been sent again since it was listed, or removed by another server.
+            # It may have been uploaded again since the listing, or removed by another server.
             try:
                 made = (await obstore.head_async(self._store, _key(hash)))["last_modified"]
             except FileNotFoundError:
@@ -162,7 +162,7 @@ class S3Blobs:
             return True
 
     async def _abort_uploads(self, before: datetime) -> None:
-        """Ends uploads in pieces that nobody finished: a killed server leaves them."""
+        """Aborts unfinished multipart uploads, left behind by a killed server."""
         sign = self._bucket.sign
         query = {"uploads": "", "prefix": self._bucket.prefix}
         async with httpx.AsyncClient(timeout=_REQUEST_SECONDS) as http:
@@ -192,17 +192,17 @@ class S3Blobs:
 def _failures(
     not_found: type[BlobMissing | BlobsUnavailable] = BlobsUnavailable,
 ) -> Iterator[None]:
-    """Says in the interface's words that the store failed, and in the log how."""
+    """Raises `BlobsUnavailable` and logs the store's error."""
     try:
         yield
     except (BaseError, FileNotFoundError, httpx.HTTPError) as error:
-        # The first line says what; the others repeat the request.
+        # The first line is the error; the others repeat the request.
         log.error("the blob store failed: %s", str(error).partition("\n")[0])
         raise (not_found if isinstance(error, FileNotFoundError) else BlobsUnavailable)() from None
 
 
 def _good(answer: httpx.Response) -> httpx.Response:
-    """The answer, if it is one; the library's own check would put the address into its error."""
+    """The response, if successful; the library's own check would put the address into its error."""
     if answer.is_error:
         raise httpx.HTTPError(f"{answer.request.method} was answered {answer.status_code}")
     return answer

@@ -1,4 +1,4 @@
-"""What every store of blobs can do, wherever it keeps the bytes."""
+"""The interface of a blob store."""
 
 from collections.abc import Collection, Mapping
 from contextlib import AbstractAsyncContextManager
@@ -14,7 +14,7 @@ from carrel.server.errors import ApiError
 
 @dataclass(frozen=True)
 class Download:
-    """What a download is called and how it is sent, beside its bytes."""
+    """A download's name and headers."""
 
     filename: str
     media_type: str
@@ -22,7 +22,7 @@ class Download:
 
 
 class BlobMissing(ApiError):
-    """A record names bytes that the store does not have."""
+    """The store lacks bytes that a record names."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -48,25 +48,25 @@ class Blobs(Protocol):
     """
 
     def writer(self) -> BlobWriter:
-        """A new blob to be written piece by piece."""
+        """A new blob, written piece by piece."""
 
     async def size(self, hash: str) -> int:
         """The number of the bytes."""
 
     def local(self, hash: str) -> AbstractAsyncContextManager[Path]:
-        """The bytes as a file to read, which stays for as long as the context lasts."""
+        """The bytes as a file to read, kept until the context exits."""
 
     async def answer(self, hash: str, download: Download) -> Response:
         """The bytes as an answer, whole or the range that the request asks for."""
 
     def signed_url(self, hash: str, download: Download, seconds: int) -> str | None:
-        """The store's own address of the bytes, for GET, if it makes such addresses."""
+        """A signed address of the store for GET, if the store makes them."""
 
     def opened(self, url: str) -> tuple[str, str] | None:
         """The hash and the file name of what a `signed_url` gives access to at this moment."""
 
     async def collect(self, live: Collection[str], older_than: float) -> int:
-        """Removes blobs that no record names and that are older than so many seconds.
+        """Removes unreferenced blobs older than `older_than` seconds.
 
         The age protects bytes that were stored and whose record is about to be written.
         Returns the number removed.

@@ -17,10 +17,10 @@ class Blob:
 
 
 class BlobWriter:
-    """One blob that is being written; as a context, what is not committed is removed.
+    """A blob being written; a context manager that removes it unless it was committed.
 
-    Its name is only known at the end, so the bytes wait in a file of their own: `publish` takes
-    it away when it is whole.
+    Its name is known at the end only, so the bytes go to a file of their own: `publish` moves
+    it when it is complete.
     """
 
     def __init__(self, folder: Path, publish: Callable[[Path, str], Awaitable[None]]) -> None:
@@ -48,7 +48,7 @@ class BlobWriter:
         return blob
 
     def abort(self) -> None:
-        """Removes what was not committed; harmless afterwards."""
+        """Removes an uncommitted blob; does nothing after a commit."""
         self._file.close()
         self._part.unlink(missing_ok=True)
 

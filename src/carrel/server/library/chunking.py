@@ -8,7 +8,7 @@ from typing import NamedTuple
 DEFAULT_SIZE = 1024
 """Target length of a chunk, in characters, where the library names none."""
 
-# From the best place to cut to the worst; each matches the empty spot after a unit of text.
+# Separators, best first; each matches the empty string after a unit of text.
 _BOUNDARIES = (
     re.compile(r"^(?=#{1,6} )", re.MULTILINE),
     re.compile(r"(?<=\n)[^\S\n]*\n+"),
@@ -17,9 +17,9 @@ _BOUNDARIES = (
     re.compile(r"\s+"),
 )
 _SENTENCE = 3
-"""The place of sentences among them."""
+"""The index of the sentence separator."""
 _LONG = 400
-"""Characters of the longest sentence that counts as one."""
+"""Maximum length of a sentence, in characters."""
 _HEADING = re.compile(r"\s*#{1,6} [^\n]*\s*")
 _PICTURE = re.compile(r"!\[[^\]]*\]\([^)]*\)")
 _WORD = re.compile(r"\w")

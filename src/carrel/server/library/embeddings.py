@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     Vectors = NDArray[np.float32]
 
-# The matrices of a search are small: threads would only wait for each other. Numpy, which is
-# loaded later, looks here once.
+# The matrices of a search are small: threads would only wait for each other. Numpy,
+# loaded later, reads this once.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 log = logging.getLogger(__name__)
@@ -44,7 +44,7 @@ class Embedder:
     def embed(self, texts: Sequence[str], dimensions: int = DIMENSIONS) -> "Vectors | None":
         """One row of unit length a text, zeros for a text without a token; None if unavailable.
 
-        Fewer dimensions are the first of them: the weights were trained to allow that.
+        Fewer dimensions are a prefix of the vector: Matryoshka weights allow that.
         """
         if not self.available:
             return None
@@ -75,7 +75,7 @@ class Embedder:
                 began = time.perf_counter()
                 import wordllama
 
-                # Its loader looks beside its own module for one of its two files only.
+                # The loader looks beside its own module for only one of its two files.
                 folder = Path(wordllama.__file__).parent
                 self._model = wordllama.WordLlama.load(
                     dim=DIMENSIONS, cache_dir=folder, disable_download=True

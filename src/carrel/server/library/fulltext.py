@@ -1,8 +1,8 @@
-"""Finding chunks by their words, in a bounded time whatever the words.
+"""Full-text search in bounded time, whatever the words.
 
-Ranking costs time for every chunk that has one of the words, so that a common word alone would
-take longer than everything else. Counting is cheap: words are counted first, and those that
-stand in too many chunks only narrow down what rarer ones find.
+Ranking takes time for each chunk with one of the words: a common word alone would
+take longer than everything else. Counting is cheap: words are counted first, and those
+in too many chunks only filter the results of rarer ones.
 """
 
 import json
@@ -23,7 +23,7 @@ _IN_AREA = "FROM chunks_fts WHERE chunks_fts MATCH ? AND rowid BETWEEN ? AND ?"
 _COUNT = f"SELECT count(*) FROM (SELECT rowid {_IN_AREA} LIMIT ?)"
 _RANK = f"SELECT rowid, rank {_IN_AREA} ORDER BY rank LIMIT ?"
 _NEWEST = f"SELECT rowid {_IN_AREA} ORDER BY rowid DESC LIMIT 1 OFFSET ?"
-# With "+" a chunk is ranked after it is known to belong to one of the documents.
+# The "+" makes SQLite filter by document before it ranks.
 _RANK_IN = """
     SELECT chunks_fts.rowid, rank FROM chunks_fts JOIN chunks ON chunks.id = chunks_fts.rowid
     WHERE chunks_fts MATCH ? AND chunks_fts.rowid BETWEEN ? AND ?
@@ -35,23 +35,23 @@ _HIGHLIGHT = """
 """
 
 RANKED = 2500
-"""How many chunks are ranked for one query at most."""
+"""Maximum number of chunks ranked for one query."""
 _ENOUGH = 20
-"""Where all common words together stand in fewer chunks, two of them are enough."""
+"""Below this number of chunks with all common words, any two of them suffice."""
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """A word of a query, with what it may stand for, as it is found in one library."""
+    """A word of a query with its alternatives, as found in one library."""
 
     match: str
     chunks: int
-    """In how many chunks it stands; at most `RANKED` + 1 are counted."""
+    """Number of chunks with it, counted up to `RANKED` + 1."""
 
 
 @dataclass(frozen=True)
 class Found:
-    """Chunks with how much of what was asked is in them, from 0 to 1, best first.
+    """Chunks with their share of the query, from 0 to 1, best first.
 
     `match` finds the words.
     """
@@ -78,7 +78,7 @@ def find(
         scores = area.ranked(*area.choose(wanted), limit)
     else:
         scores = area.ranked_in(document_ids, anything, limit)
-    # Words that are nowhere count too: who asks for six words has not found them in two.
+    # Unknown words count too: two matched words of six are a poor match.
     missing = (len(terms) - len(wanted)) * _weight(0, area.size)
     everything = missing + sum(_weight(word.chunks, area.size) for word in wanted)
     return Found({id: min(1.0, score / everything) for id, score in scores.items()}, anything)
@@ -93,7 +93,7 @@ def highlighted(
 
 
 def _rows(connection: sa.Connection, query: str, values: tuple[object, ...]) -> Sequence[Any]:
-    """The rows of a query as the driver has them, to which nothing is added: there are many."""
+    """The driver's raw rows of a query: there are too many to wrap."""
     return connection.exec_driver_sql(query, values).all()
 
 
@@ -107,13 +107,13 @@ class _Area:
 
     @cached_property
     def size(self) -> int:
-        """About how many chunks there are: ids of deleted documents leave gaps."""
+        """Approximate number of chunks: ids of deleted documents leave gaps."""
         query = "SELECT max(id) FROM chunks WHERE id BETWEEN ? AND ?"
         [[newest]] = _rows(self._connection, query, (self._first, self._last))
         return int(newest or self._first) - self._first + 1
 
     def wanted(self, term: Term) -> Wanted | None:
-        """A term as it is found here; a word that is not is taken for similar ones."""
+        """A term of this library; an unknown word stands for similar ones."""
         count = self.count(term.match)
         if count or term.word is None:
             return Wanted(term.match, count) if count else None
@@ -125,15 +125,15 @@ class _Area:
         return Wanted(match, self.count(match))
 
     def count(self, match: str) -> int:
-        """How many chunks match; more than `RANKED` are not counted."""
+        """Number of matching chunks, counted up to `RANKED` + 1."""
         [[count]] = self._rows(_COUNT, match, self._first, RANKED + 1)
         return int(count)
 
     def choose(self, wanted: Sequence[Wanted]) -> tuple[str, int]:
-        """What to rank: an expression, and the first id that counts.
+        """The expression to rank, and the first id to consider.
 
-        Any of the words, if that is not too much; or else the rare ones, and chunks that have
-        all of the others. What is still too much is bounded to the newest.
+        Any of the words if few chunks match; else the rare ones, and chunks that have
+        all of the others. If too many still match, the newest are ranked.
         """
         anything = " OR ".join(word.match for word in wanted)
         if self.count(anything) <= RANKED:
@@ -160,7 +160,7 @@ class _Area:
         return {id: -rank for id, rank in self._rows(_RANK_IN, match, self._first, among, limit)}
 
     def _newest(self, match: str) -> int:
-        """The id from which on as many chunks match as may be ranked."""
+        """The id from which `RANKED` chunks match."""
         found = self._rows(_NEWEST, match, self._first, RANKED - 1)
         return int(found[0][0]) if found else self._first
 
@@ -169,5 +169,5 @@ class _Area:
 
 
 def _weight(count: int, size: int) -> float:
-    """What a word that stands in `count` of `size` chunks is worth, as bm25 has it."""
+    """The inverse document frequency of BM25 of a word in `count` of `size` chunks."""
     return max(1e-6, math.log((size - count + 0.5) / (count + 0.5)))

@@ -1,6 +1,6 @@
 """Durable jobs: DBOS on the server's own database.
 
-A job is enqueued in the transaction that writes its document, so that there is never one
+A job is enqueued in the transaction that writes its document: there is never one
 without the other, and its finished steps are remembered: after a crash it goes on with the
 step it was in. Nothing outside this module knows DBOS.
 """
@@ -28,7 +28,7 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 _APPLICATION = "carrel"
-# Recovery only sees jobs of its own version and executor, so both stay the same for ever.
+# Recovery sees only jobs of its own version and executor, so both are constants.
 _VERSION = "1"
 _EXECUTOR = "server"
 _QUEUE = "documents"
@@ -37,13 +37,13 @@ _UNFINISHED = ["ENQUEUED", "DELAYED", "PENDING"]
 _FINISHED = ["SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"]
 
 _POLL_SECONDS = 0.4
-# Each poll costs a server 3 ms, also one that has nothing to do. It takes more jobs than can run
+# Each poll costs 3 ms, also on an idle server. It takes more jobs than can run
 # at once, so that the interval does not bound the rate.
 _CLAIMED = 24
-# More than there are parsers: while one is indexed, the next is read.
+# More than the number of parsers: the next is read while one is indexed.
 _RUNNING = 3 * PARSERS
 STOP_SECONDS = 3.0
-"""How long a stop waits for running steps before it interrupts them."""
+"""Grace period of a stop before it interrupts running steps."""
 _KEEP_SECONDS = 600
 _FORGET_AT_ONCE = 500
 
@@ -55,11 +55,11 @@ class RunStep(Protocol):
 
 
 class Interrupted(BaseException):
-    """The server stops. No Exception, so that the job stays unfinished and is resumed."""
+    """The server is stopping. A BaseException, so the job stays unfinished and is resumed."""
 
 
 class Jobs:
-    """The queue of documents to process. There can be one in a process.
+    """The queue of documents to process; one per process.
 
     `work` is called in a thread for each job, with the job and two functions that run a step.
     What the first one runs is durable: its outcome is remembered until the job ends, which
@@ -81,7 +81,7 @@ class Jobs:
 
     @property
     def active(self) -> int:
-        """How many jobs are running."""
+        """Number of running jobs."""
         return self._active
 
     async def start(self) -> None:
@@ -90,15 +90,15 @@ class Jobs:
         await asyncio.to_thread(self._launch)
 
     def pause(self) -> None:
-        """Begins no more jobs; those that run go on."""
+        """Starts no more jobs; running ones continue."""
         self._taking.clear()
 
     def resume(self) -> None:
-        """Begins jobs again."""
+        """Starts jobs again."""
         self._taking.set()
 
     async def stop(self) -> None:
-        """Lets running steps end, or interrupts them after a while; the next start resumes."""
+        """Waits for running steps, then interrupts them; the next start resumes."""
         self._stopping = True
         self._taking.set()
         self._slots.release(_CLAIMED)
@@ -120,14 +120,14 @@ class Jobs:
         self._client.enqueue_in_transaction(connection, options, job.document_id, job.generation)
 
     def unfinished(self) -> set[Job]:
-        """The jobs that wait or run; blocking."""
+        """The waiting and running jobs; blocking."""
         from dbos import DBOS
 
         found = DBOS.list_workflows(status=_UNFINISHED, load_input=False, load_output=False)
         return {_job(status.workflow_id) for status in found}
 
     def forget_finished(self) -> None:
-        """Removes what is remembered of jobs that ended a while ago; blocking."""
+        """Purges the records of jobs that ended a while ago; blocking."""
         from dbos import DBOS
 
         before = datetime.now(UTC) - timedelta(seconds=_KEEP_SECONDS)
@@ -143,7 +143,7 @@ class Jobs:
 
     def _launch(self) -> None:
         began = time.perf_counter()
-        # With a handler of its own DBOS would write to standard error.
+        # Without this, DBOS adds a handler that writes to standard error.
         logging.getLogger("dbos").addHandler(logging.NullHandler())
         from dbos import DBOS, DBOSClient
 

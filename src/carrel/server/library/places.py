@@ -1,4 +1,4 @@
-"""Where the parts of a text stand on their page."""
+"""Positions of a text's parts on its page."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
@@ -10,7 +10,7 @@ from carrel.wire.ocr import Page
 
 @dataclass(frozen=True)
 class Layout:
-    """The parts of a text that stand in a box: from a character, to a character, four edges.
+    """Parts of a text with their boxes: first character, end, four edges.
 
     Edges are left, top, right and bottom in pixels of a page of `width` and `height` pixels.
     """
@@ -21,15 +21,15 @@ class Layout:
 
     @classmethod
     def from_json(cls, value: Any) -> Self | None:
-        """What `as_json` made."""
+        """Parses the result of `as_json`."""
         return None if value is None else cls(**value)
 
     def as_json(self) -> dict[str, Any]:
-        """For the database."""
+        """The JSON kept in the database."""
         return asdict(self)
 
     def within(self, start: int, end: int) -> "Layout | None":
-        """The layout of the text from one character to another; None where nothing is known."""
+        """The layout of a span of the text; None where unknown."""
         parts = [
             (max(first, start) - start, min(last, end) - start, *edges)
             for first, last, *edges in self.parts
@@ -38,7 +38,7 @@ class Layout:
         return Layout(self.width, self.height, parts) if parts else None
 
     def box(self, spans: Iterable[tuple[int, int]]) -> PageBox | None:
-        """Around the parts that have something of these spans of the text."""
+        """The box around the parts that overlap these spans."""
         spans = list(spans)
         edges = [
             edges
@@ -59,7 +59,7 @@ class Layout:
 
 
 def page_layout(page: Page) -> Layout | None:
-    """Where the parts of a page's Markdown stand, as far as it was read with its blocks."""
+    """The positions of a page's Markdown, for pages that were read with blocks."""
     size = page.dimensions
     if not page.blocks or size is None or size.width is None or size.height is None:
         return None

@@ -1,7 +1,7 @@
-"""What happens to a document: it is read, then cut into chunks, embedded and indexed.
+"""Processing of a document: read, cut into chunks, embedded, indexed.
 
-Reading is what takes long: it is a durable step, and its pages are kept. What follows from them
-takes milliseconds, is always the same, and becomes searchable in one transaction.
+Reading is slow: it is a durable step whose pages are stored. The rest
+takes milliseconds, is deterministic, and becomes searchable in one transaction.
 """
 
 import asyncio
@@ -37,9 +37,9 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 RETRY_SECONDS = (2.0, 15.0, 60.0, 300.0, 900.0)
-"""How long to wait after each attempt that the server failed; after the last there is no other."""
+"""Delays before each retry after a failure of the server."""
 BROKEN_OFF_SECONDS = (2.0, 15.0, 60.0)
-"""The same where a parser broke off: it may be the document that ends it each time."""
+"""Delays before each retry after a crashed parser: the document may crash it again."""
 
 _COUNT_SECONDS = 60
 
@@ -62,7 +62,7 @@ class ProcessingFailed(Exception):
 
 @dataclass(frozen=True)
 class Read:
-    """What the first step leaves to the last."""
+    """The first step's result, used by the last."""
 
     pages: int
     ocr_blob: str | None
@@ -90,7 +90,7 @@ def _step(
 
 
 class Processing:
-    """Takes documents from their bytes to searchable chunks, in steps that may be repeated."""
+    """Turns documents into searchable chunks, in repeatable steps."""
 
     def __init__(
         self, database: Database, blobs: Blobs, reader: Reader, embedder: Embedder
@@ -117,7 +117,7 @@ class Processing:
         """Reads the document's pages and stores their text."""
         source = await self._database.write(partial(processing.begin, job=job))
         async with self._blobs.local(source.blob) as path:
-            # With the hash, pages that were read in this way before are not read again: those of
+            # By their hash, pages that were read before are not read again, such as those of
             # a long scan that a crash interrupted. Another version of the reader reads anew.
             reading = await self._reader.read(
                 path,
@@ -127,7 +127,7 @@ class Processing:
             )
         pages = [_page_text(page) for page in reading.pages]
         await self._database.write(partial(processing.save_pages, job=job, pages=pages))
-        if not reading.ocr_used:
+        if _is_text(source.mime_type):
             return Read(reading.page_count, None)
         usage = OCRUsage(pages_processed=len(reading.pages), doc_size_bytes=reading.size)
         result = OCRResult(pages=reading.pages, model=OCR_MODEL, usage_info=usage)
@@ -137,8 +137,8 @@ class Processing:
     async def index(self, job: Job, read: Read) -> None:
         """Cuts the stored pages into chunks, gives them vectors, and makes them searchable."""
         if read.ocr_blob is not None:
-            # It may have been collected, where hours passed between the steps: then this raises,
-            # and a new attempt brings it back.
+            # It may have been collected if hours passed between the steps: then this raises,
+            # and a retry restores it.
             await self._blobs.size(read.ocr_blob)
         source = await self._database.read(partial(processing.source, job=job))
         pages = await self._database.read(partial(processing.pages, job=job))
@@ -180,7 +180,7 @@ class Processing:
         )
 
     async def give_up_or_retry(self, job: Job, error: ProcessingFailed, enqueue: Enqueue) -> None:
-        """Says on the document why it failed, and enqueues another attempt if that may help."""
+        """Records the failure on the document, and enqueues a retry if it may help."""
 
         def write(connection: sa.Connection) -> None:
             failed = processing.attempts(connection, job)
@@ -197,10 +197,15 @@ class Processing:
 
 
 def _page_text(page: Page) -> PageText:
-    # Offsets in it must hold for clients too, which drop control characters.
+    # Offsets must hold for clients too, which drop control characters.
     page = page.model_copy(update={"markdown": clean_text(page.markdown)})
     layout = page_layout(page)
     return PageText(page.index, page.markdown, layout.as_json() if layout else None)
+
+
+def _is_text(mime_type: str | None) -> bool:
+    """Whether a file is text already, so that there is no OCR result of it."""
+    return (mime_type or "").startswith(("text/", "message/"))
 
 
 def _part(layout: Layout | None, chunk: Chunk) -> dict[str, Any] | None:

@@ -1,4 +1,4 @@
-"""Puts right what crashes leave behind: the document rows are the truth, the queue follows."""
+"""Repairs the queue after crashes: the document rows are the truth."""
 
 import asyncio
 import logging
@@ -19,7 +19,7 @@ _MAX_LOST = 5
 
 
 class Reconciler:
-    """Gives every unfinished document a job, and removes what has had its time."""
+    """Enqueues unfinished documents without a job, and removes expired ones."""
 
     def __init__(self, database: Database, jobs: Jobs) -> None:
         self._database = database
@@ -28,11 +28,11 @@ class Reconciler:
 
     @property
     def silent_seconds(self) -> float:
-        """How long ago it last came round, with the queue answering."""
+        """Seconds since the last successful round."""
         return time.monotonic() - self._came_round
 
     async def run(self) -> None:
-        """Reconciles now and then every minute, until it is cancelled."""
+        """Reconciles at once and then every minute, until cancelled."""
         while True:
             try:
                 await self.reconcile()
@@ -42,7 +42,7 @@ class Reconciler:
 
     async def reconcile(self) -> None:
         """Reconciles once."""
-        # In this order: a job that is added in between belongs to a document not looked at.
+        # In this order: a job added in between belongs to a document not seen here.
         unfinished = await self._database.read(processing.unfinished)
         have_jobs = await asyncio.to_thread(self._jobs.unfinished)
         for job in unfinished:

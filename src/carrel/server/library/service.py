@@ -1,4 +1,4 @@
-"""The libraries of a server: what goes beyond its records."""
+"""The libraries of a server: processing and search over its records."""
 
 import asyncio
 from contextlib import suppress
@@ -27,7 +27,7 @@ from carrel.wire.libraries import SearchQuery
 
 @dataclass(frozen=True)
 class WorkerState:
-    """What processes documents: its last sign of life, and its work."""
+    """The state of document processing: its last heartbeat and its load."""
 
     silent_seconds: float
     running: int
@@ -40,7 +40,7 @@ class LibraryService:
     def __init__(self, database: Database, blobs: Blobs, reader: Reader) -> None:
         self._database = database
         self.embedder = Embedder()
-        """What turns text into vectors; its weights are in memory once."""
+        """The embedder; its weights are in memory once."""
         self._processing = Processing(database, blobs, reader, self.embedder)
         self._search = Search(self.embedder)
         self._jobs = Jobs(database.engine, self._process)
@@ -49,16 +49,16 @@ class LibraryService:
         self._warming: asyncio.Task[None] | None = None
 
     def count_tokens_with(self, count_tokens: CountTokens) -> None:
-        """Counts the tokens of documents so from now on."""
+        """Sets the token counter for documents processed from now on."""
         self._processing.count_tokens = count_tokens
 
     @property
     def active(self) -> int:
-        """How many documents are being processed right now."""
+        """Number of documents being processed."""
         return self._jobs.active
 
     async def worker(self) -> WorkerState:
-        """What the worker that processes documents is doing."""
+        """The state of the worker that processes documents."""
         unfinished = await self._database.read(processing.unfinished)
         return WorkerState(
             silent_seconds=self._reconciler.silent_seconds,
@@ -67,13 +67,13 @@ class LibraryService:
         )
 
     async def start(self) -> None:
-        """Takes up processing where the last run left it."""
+        """Resumes processing."""
         await self._jobs.start()
         self._reconciling = asyncio.create_task(self._reconciler.run())
         self._warming = asyncio.create_task(self._database.read(self._search.warm))
 
     async def stop(self) -> None:
-        """Stops processing; what is not finished goes on with the next start."""
+        """Stops processing; the next start resumes unfinished documents."""
         for task in (self._reconciling, self._warming):
             if task is not None:
                 task.cancel()
@@ -82,11 +82,11 @@ class LibraryService:
         await self._jobs.stop()
 
     def pause(self) -> None:
-        """Begins to process no more documents; the queue stays."""
+        """Pauses the queue."""
         self._jobs.pause()
 
     def resume(self) -> None:
-        """Goes on with the queue."""
+        """Resumes the queue."""
         self._jobs.resume()
 
     async def add(self, caller: Caller, library_id: str, new: NewDocument) -> tuple[Document, bool]:

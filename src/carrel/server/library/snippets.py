@@ -1,4 +1,4 @@
-"""The part of a passage that is shown, and the matched words in it."""
+"""Snippets of passages with their matched words."""
 
 import re
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from carrel.wire.libraries import Span
 
 LENGTH = 240
 """Characters of a snippet, about."""
-# Around matched words while they come from the database: characters that no text may have.
+# Delimiters of matched words from the database; no text contains these characters.
 START, END = "\ufdd0", "\ufdd1"
 _MARKS = re.compile(f"{START}(.*?){END}", re.DOTALL)
 _EDGE = re.compile(r"\s+")

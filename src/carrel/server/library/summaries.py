@@ -1,11 +1,12 @@
-"""Summaries of documents: made one by one when there is nothing else to do.
+"""Summaries of documents, made one by one while the server is idle.
 
-The rows say which documents wait for one, so that nothing is lost with a crash; a document is
-done long before its summary is there.
+The rows name the documents that wait, so a crash loses nothing; a document is
+ready long before its summary is.
 """
 
 import asyncio
 import logging
+import re
 from collections.abc import Callable
 from contextlib import aclosing
 from datetime import UTC, datetime, timedelta
@@ -21,17 +22,20 @@ from carrel.text import clean_text
 log = logging.getLogger(__name__)
 
 QUIET_SECONDS = 60.0
-"""A document's summary is made when its processing ended so long ago: others may follow it."""
+"""Delay between the end of a document's processing and its summary: others may follow it."""
 LOOK_SECONDS = 10.0
 _CHARACTERS = 4000
-"""So much of the beginning of a document is summarised: what every model has room for."""
+"""Summarised beginning of a document; fits the context of every model."""
+_FEW_WORDS = 20
+"""A document of no more words is its own summary: a model would invent one."""
 _MAX_TOKENS = 120
 _TOKENS = 2000
+_PICTURE_OR_HEADING = re.compile(r"!\[[^\]]*\]\([^)]*\)|^#+ ", re.MULTILINE)
 _ASKED = "Summarise this document in one or two plain sentences. Answer with the summary alone.\n\n"
 
 
 class Summaries:
-    """Gives documents their summaries, while nothing is `busy`, with the `engine` in force."""
+    """Summarises documents with the current `engine` while nothing is `busy`."""
 
     def __init__(
         self, database: Database, engine: Callable[[], Engine], busy: Callable[[], bool]
@@ -41,7 +45,7 @@ class Summaries:
         self._busy = busy
 
     async def run(self) -> None:
-        """Summarises what waits, now and whenever there is more; never returns."""
+        """Summarises waiting documents, now and later; never returns."""
         while True:
             try:
                 while not self._busy() and await self._summarise_next():
@@ -64,7 +68,9 @@ class Summaries:
         )
         if waiting is None:
             return False
-        summary, tokens = await self._ask(waiting) if waiting.text.strip() else ("", 0)
+        words = _PICTURE_OR_HEADING.sub("", waiting.text).split()
+        few = len(words) <= _FEW_WORDS
+        summary, tokens = (" ".join(words), 0) if few else await self._ask(waiting)
         await self._database.write(
             partial(
                 processing.save_summary, waiting=waiting, summary=summary or None, tokens=tokens

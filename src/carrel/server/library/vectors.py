@@ -1,7 +1,7 @@
 """The vectors of libraries: of chunks in memory, of their sentences in the database.
 
-A chunk's vector is the mean of all it says: it finds the chunks that are about the right thing.
-Which of them answers is seen in their sentences, which take ten times the room.
+A chunk's vector is the mean of its sentences and finds chunks on the topic.
+The chunk that answers is found by its sentences, which take ten times the space.
 """
 
 import json
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
     Ids = NDArray[np.int64]
 
 MIN_SIMILARITY = 0.2
-"""Cosine below which two texts have nothing to do with each other."""
+"""Cosine similarity below which two texts are unrelated."""
 MAX_CHUNKS = 1_000_000
-"""How many chunks are held in memory together, about 800 MB; the least used library goes first."""
+"""Maximum number of chunks in memory, about 800 MB; libraries are evicted LRU."""
 
 _CANDIDATES = 100
-"""How many chunks are compared sentence by sentence at least."""
+"""Minimum number of chunks that are compared sentence by sentence."""
 SENTENCE_DIMENSIONS = 192
-"""Of the vectors of sentences."""
+"""Dimensions of sentence vectors."""
 _SENTENCE_SCALE = 127
 _SENTENCES = """
     SELECT id, sentences FROM chunks
@@ -41,11 +41,11 @@ _SENTENCES = """
 """
 
 _COARSE = 64
-"""The first of the dimensions say most: they find who is compared with all of them."""
+"""Leading dimensions, used to preselect chunks for the full comparison."""
 _COMPARED = 8
-"""How many times more chunks are compared in all dimensions than are wanted."""
+"""Oversampling factor of the preselection."""
 _AT_ONCE = 500
-"""Documents read with one query."""
+"""Documents per query."""
 
 
 class StoredVectors(NamedTuple):
@@ -127,7 +127,7 @@ class _Matrix:
         return {int(self.ids[rows[at]]): float(exact[at]) for at in best if rough[rows[at]] > -2}
 
     def similarity(self, ids: Sequence[int], vector: "Vectors") -> dict[int, float]:
-        """The similarity of some chunks, as far as they have vectors."""
+        """The similarity of some chunks; those without vectors are left out."""
         import numpy as np
 
         if self._vectors is None or not len(self.ids):
@@ -141,7 +141,7 @@ class _Matrix:
         }
 
     def remove(self, gone: Iterable[tuple[str, int]]) -> None:
-        """Takes documents out."""
+        """Removes documents."""
         import numpy as np
 
         numbers = [self.documents.pop(key) for key in gone]
@@ -210,9 +210,9 @@ class VectorIndex:
         return {id: near[id] for id in best if near[id] >= MIN_SIMILARITY}
 
     def warm(self, connection: sa.Connection) -> bool:
-        """Reads the vectors of the libraries that changed last, as far as there is room; blocking.
+        """Preloads vectors of the most recently changed libraries while there is room; blocking.
 
-        Whether there are any.
+        Returns whether any were loaded.
         """
         newest = (
             sa.select(documents.c.library_id)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 MAX_TERMS = 16
-"""How many words of a query count."""
+"""Maximum number of words of a query."""
 
 # Han, kana and hangul: scripts in which words have no spaces between them, or no fixed ends.
 _UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
@@ -49,7 +49,7 @@ def fold(text: str) -> str:
 
 
 def vocabulary(texts: Iterable[str]) -> list[str]:
-    """The distinct words of texts that spelling can be compared with, in order."""
+    """The distinct words of texts for spelling correction, sorted."""
     return sorted({word for text in texts for word in _SPELT.findall(fold(text))})
 
 
@@ -63,7 +63,7 @@ def segment(text: str) -> str | None:
 def terms(query: str) -> list[Term]:
     """The words of a query, each once.
 
-    Words without content of their own count only where there are no others.
+    Stop words count only if there are no others.
     """
     found = dict.fromkeys(
         piece for word in _WORD.findall(fold(query)) for piece in _PIECE.findall(word)
@@ -81,7 +81,7 @@ def _term(piece: str) -> Term:
 
 
 def _pairs(piece: str) -> list[str]:
-    """The overlapping pairs of characters of a run; any other piece as it is."""
+    """The overlapping bigrams of a run; any other piece unchanged."""
     if not _RUN.match(piece) or len(piece) == 1:
         return [piece]
     return [piece[start : start + 2] for start in range(len(piece) - 1)]

@@ -1,4 +1,4 @@
-"""An OpenAI-compatible address: what it can do, and asking it."""
+"""A client of an OpenAI-compatible address."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
@@ -15,13 +15,13 @@ from carrel.server.errors import ApiError
 _CONNECT_SECONDS = 10
 _END_SECONDS = 0.1
 _BYTES_PER_TOKEN = 4
-# What an address answers that has no embeddings, or a model without.
+# Statuses of an address or a model without embeddings.
 _NOT_OFFERED = (404, 405, 501)
 
 
 @dataclass(frozen=True)
 class Address:
-    """Where a model answers: a base that `/chat/completions` is added to, and its key."""
+    """A model's base address, to which `/chat/completions` is added, and its key."""
 
     url: str
     key: str | None = field(default=None, repr=False)
@@ -29,16 +29,16 @@ class Address:
 
 @dataclass(frozen=True)
 class Abilities:
-    """What an address says of itself; None is what it does not say."""
+    """The properties that an address reports; None if it does not."""
 
     models: dict[str, int | None] = field(default_factory=dict)
-    """The models' names, each with its own context length."""
+    """Context lengths by model name."""
     context_length: int | None = None
-    """The context length of all models that do not say one of their own."""
+    """The context length of models without one of their own."""
     tools: bool | None = None
     images: bool | None = None
     llama: bool = False
-    """It is llama.cpp: it enforces JSON schemas, counts tokens, and has sampling of its own."""
+    """Whether it is llama.cpp, which enforces JSON schemas, counts tokens and has more samplers."""
 
     @property
     def default_model(self) -> str | None:
@@ -51,7 +51,7 @@ class Abilities:
 
 
 class ModelClient:
-    """Speaks to one address."""
+    """A client of one address."""
 
     def __init__(self, http: httpx.AsyncClient, address: Address) -> None:
         self._http = http
@@ -60,7 +60,7 @@ class ModelClient:
         self._headers = {"authorization": f"Bearer {address.key}"} if address.key else {}
 
     async def abilities(self) -> Abilities:
-        """What the address can do.
+        """The properties of the address.
 
         Raises:
             ApiError: 503, the address does not answer.
@@ -85,7 +85,7 @@ class ModelClient:
         return Abilities(models)
 
     async def count_tokens(self, text: str) -> int:
-        """The tokens of a text; estimated where the address has no tokenizer to ask."""
+        """The tokens of a text; estimated if the address has no tokenizer."""
         try:
             answer = await self._post(f"{self._root}/tokenize", {"content": text})
             return len(answer["tokens"])
@@ -93,7 +93,7 @@ class ModelClient:
             return -(-len(text.encode()) // _BYTES_PER_TOKEN)
 
     async def count_prompt(self, body: dict[str, Any]) -> int | None:
-        """The tokens of a conversation as the model will read it, where the address can tell."""
+        """The tokens of a conversation in the model's template, if the address reports them."""
         try:
             answer = await self._post(f"{self._url}/chat/completions/input_tokens", body)
             return int(answer["input_tokens"])
@@ -119,9 +119,11 @@ class ModelClient:
         """The chunks of one completion. Closing the iterator closes the connection.
 
         Raises:
-            ApiError: the address refused, failed or broke off.
+            ApiError: the address refused, failed or broke off: it ended the stream without a
+                finish reason and without `[DONE]`.
         """
         body = {**body, "stream": True, "stream_options": {"include_usage": True}}
+        finished = False
         try:
             async with self._http.stream(
                 "POST", f"{self._url}/chat/completions", json=body, headers=self._headers
@@ -134,9 +136,13 @@ class ModelClient:
                         if event.data == "[DONE]":
                             await _end(events)
                             return
-                        yield _chunk(event.data)
+                        chunk = _chunk(event.data)
+                        finished = finished or _finishes(chunk)
+                        yield chunk
         except (httpx.HTTPError, SSEError):
             raise unreachable() from None
+        if not finished:
+            raise unreachable()
 
     async def _get(self, url: str) -> dict[str, Any]:
         return await self._ask("GET", url)
@@ -155,11 +161,11 @@ class ModelClient:
 
 
 class _ReusingTransport(httpx.AsyncBaseTransport):
-    """Keeps connections, and asks once more on a new one where a kept one turns out closed.
+    """Reuses connections, and retries once on a new one if a reused one turns out closed.
 
-    llama.cpp closes a connection after a stream without a word, now and then just when it is
-    used again. Nothing was answered then, and a completion changes nothing that a second asking
-    would repeat.
+    llama.cpp closes a connection after a stream without notice, sometimes just as it is
+    reused. No answer was sent then, and a completion is safe to
+    retry.
     """
 
     def __init__(self) -> None:
@@ -180,7 +186,7 @@ class _ReusingTransport(httpx.AsyncBaseTransport):
 
 
 def model_http() -> httpx.AsyncClient:
-    """The transport: no proxy, no redirects, and answers that may take their time."""
+    """The transport: no proxy, no redirects, no read time-out."""
     return httpx.AsyncClient(
         timeout=httpx.Timeout(None, connect=_CONNECT_SECONDS),
         transport=_ReusingTransport(),
@@ -208,7 +214,7 @@ def _whole_number(value: object) -> int | None:
 
 
 async def _end(events: AsyncIterator[object]) -> None:
-    """Reads an answer to its very end: only such a connection can be used again."""
+    """Reads a response to its end, so that the connection can be reused."""
     with suppress(TimeoutError):
         async with asyncio.timeout(_END_SECONDS):
             async for _ in events:
@@ -227,8 +233,12 @@ def _chunk(data: str) -> dict[str, Any]:
     return chunk
 
 
+def _finishes(chunk: dict[str, Any]) -> bool:
+    return any(choice.get("finish_reason") for choice in chunk.get("choices") or ())
+
+
 def _refused(response: httpx.Response) -> ApiError:
-    """The error for an answer that is not a success."""
+    """The error of an unsuccessful response."""
     try:
         said = _message(response.json())
     except ValueError:
@@ -265,7 +275,7 @@ def _failed(said: str) -> ApiError:
 
 
 def unreachable() -> ApiError:
-    """The error for an address that does not answer, or not as it should."""
+    """The error of an address that does not answer, or answers wrongly."""
     return ApiError(
         503,
         "The language model does not answer, or broke off. Try again; if it stays so, see the"

@@ -2,23 +2,39 @@
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+
+@dataclass(eq=False)
+class _Waiting:
+    """A completion in the queue."""
+
+    tokens: int
+    turn: asyncio.Future[None]
+    moved: Callable[[int], None]
 
 
 class TokenBudget:
-    """A number of tokens that are lent out, first come first served."""
+    """A token semaphore, first come first served."""
 
     def __init__(self, tokens: int) -> None:
         self._free = self._tokens = tokens
-        self._waiting: deque[tuple[int, asyncio.Future[None]]] = deque()
+        self._waiting: deque[_Waiting] = deque()
 
     @asynccontextmanager
-    async def hold(self, tokens: int) -> AsyncIterator[None]:
-        """Waits until so many tokens are free (at most all of them) and keeps them meanwhile."""
+    async def hold(
+        self, tokens: int, moved: Callable[[int], None] = lambda place: None
+    ) -> AsyncIterator[None]:
+        """Waits until `tokens` are free (at most all of them) and keeps them meanwhile.
+
+        `moved` is told the place in the queue, from 1, whenever it changes.
+        """
         tokens = min(tokens, self._tokens)
         turn = asyncio.get_running_loop().create_future()
-        self._waiting.append((tokens, turn))
+        waiting = _Waiting(tokens, turn, moved)
+        self._waiting.append(waiting)
         self._admit()
         try:
             await turn
@@ -27,11 +43,13 @@ class TokenBudget:
             if turn.done() and not turn.cancelled():
                 self._free += tokens
             else:
-                self._waiting.remove((tokens, turn))
+                self._waiting.remove(waiting)
             self._admit()
 
     def _admit(self) -> None:
-        while self._waiting and self._waiting[0][0] <= self._free:
-            tokens, turn = self._waiting.popleft()
-            self._free -= tokens
-            turn.set_result(None)
+        while self._waiting and self._waiting[0].tokens <= self._free:
+            first = self._waiting.popleft()
+            self._free -= first.tokens
+            first.turn.set_result(None)
+        for place, waiting in enumerate(self._waiting, 1):
+            waiting.moved(place)

@@ -18,6 +18,7 @@ from carrel.server.models.messages import ReadDocument
 from carrel.server.models.plan import Plan, check, make_plan
 from carrel.server.models.responder import Responder
 from carrel.server.models.sources import as_sources
+from carrel.server.models.stages import Stages, Tell, tell_nobody
 from carrel.wire.completions import (
     Choice,
     ChunkChoice,
@@ -28,8 +29,10 @@ from carrel.wire.completions import (
     Delta,
     FinishReason,
     Passage,
+    Progress,
     Usage,
 )
+from carrel.wire.content import DocumentURLChunk, FileChunk, ImageURLChunk
 from carrel.wire.tools import ToolCall
 
 log = logging.getLogger(__name__)
@@ -58,7 +61,9 @@ class Completions:
         """
         answers = [_Collected() for _ in range(request.n or 1)]
         run = _Run(responder)
-        async with aclosing(self._events(run, request, caller, read_document)) as events:
+        async with aclosing(
+            self._events(run, request, caller, read_document, tell_nobody)
+        ) as events:
             async for batch in events:
                 for index, event in batch:
                     answers[index].add(event)
@@ -80,33 +85,60 @@ class Completions:
         request: CompletionOptions,
         caller: Caller,
         read_document: ReadDocument,
-    ) -> AsyncGenerator[list[CompletionChunk]]:
-        """The answer in chunks, those together that came together; closing it frees the model.
+        *,
+        progress: bool = False,
+    ) -> AsyncGenerator[list[CompletionChunk | Progress]]:
+        """The answer in batches of chunks; closing it frees the model.
 
-        What goes wrong after the first chunk ends the answer with the finish reason `error`.
+        With `progress`, includes the steps before the first word. Without it, a failure after the
+        first chunk ends the answer with the finish reason `error`.
 
         Raises:
-            ApiError: as `complete`, before the first chunk.
+            ApiError: as `complete`; without `progress` before the first chunk alone.
         """
         run = _Run(responder)
-        chunks = _Chunks(run, request.n or 1)
+        chunks = _Chunks(run, request.n or 1, progress)
+        stages = Stages()
+        tell = stages.tell if progress else tell_nobody
         try:
-            async with aclosing(self._events(run, request, caller, read_document)) as events:
+            async with aclosing(self._events(run, request, caller, read_document, tell)) as events:
+                if progress:
+                    first = asyncio.ensure_future(anext(events))
+                    try:
+                        async with aclosing(stages.until(first)) as steps:
+                            async for step in steps:
+                                yield [step]
+                        yield chunks.of_batch(await first)
+                    finally:
+                        first.cancel()
+                        # The events are closed next, which fails while a step is running.
+                        await asyncio.wait({first})
                 async for batch in events:
-                    yield [chunk for index, event in batch for chunk in chunks.of(index, event)]
+                    if news := chunks.of_batch(batch):
+                        yield news
         except ApiError as error:
-            if not chunks.begun:
+            if progress or not chunks.begun:
                 raise
             log.warning("completion %s broke off: %s", run.id, error.message)
             yield chunks.broken_off()
 
     async def _events(
-        self, run: "_Run", request: CompletionOptions, caller: Caller, read_document: ReadDocument
+        self,
+        run: "_Run",
+        request: CompletionOptions,
+        caller: Caller,
+        read_document: ReadDocument,
+        tell: Tell,
     ) -> AsyncGenerator[list[tuple[int, Event]]]:
-        """The events of every choice, counted and within the time that is allowed."""
+        """The events of every choice, with token counts and a deadline."""
 
         async def search(ids: list[str], query: str, limit: int) -> list[Found]:
+            tell(Progress(stage="searching"))
             return await self._library.search(ids, query, limit, caller)
+
+        async def read(chunk: DocumentURLChunk | FileChunk | ImageURLChunk) -> str:
+            tell(Progress(stage="documents"))
+            return await read_document(chunk)
 
         responder = run.responder
         check(responder, request)
@@ -114,12 +146,14 @@ class Completions:
             async with AsyncExitStack() as stack:
                 async with asyncio.timeout(self._seconds) as timeout:
                     model = await self._engine.resolve(responder.model)
-                    session = await stack.enter_async_context(self._engine.session())
-                    plan = await make_plan(
-                        responder, request, model, session, search, read_document
-                    )
+                    session = await stack.enter_async_context(self._engine.session(tell))
+                    plan = await make_plan(responder, request, model, session, search, read)
                 run.begin(plan)
-                choices = [generate(session, plan, index) for index in range(plan.n)]
+                # The first choice is the first in every queue.
+                choices = [
+                    generate(session, plan, index, tell_nobody if index else tell)
+                    for index in range(plan.n)
+                ]
                 async with aclosing(interleave(choices, timeout.when())) as events:
                     async for batch in events:
                         for _, event in batch:
@@ -135,7 +169,7 @@ class Completions:
 
 @dataclass
 class _Run:
-    """What is common to all choices and chunks of one completion."""
+    """The fields shared by all choices and chunks of one completion."""
 
     responder: Responder
     id: str = field(default_factory=lambda: uuid.uuid4().hex)
@@ -183,10 +217,11 @@ class _Run:
 
 
 class _Chunks:
-    """The chunks that the events of a streamed completion become."""
+    """Converts the events of a streamed completion to chunks."""
 
-    def __init__(self, run: _Run, n: int) -> None:
+    def __init__(self, run: _Run, n: int, progress: bool) -> None:
         self._run = run
+        self._progress = progress
         self._open = set(range(n))
         self._begun: set[int] = set()
 
@@ -195,20 +230,28 @@ class _Chunks:
         """Whether there was a chunk."""
         return bool(self._begun)
 
-    def of(self, index: int, event: Event) -> Iterator[CompletionChunk]:
-        """The chunks of one event; a choice's first says who speaks."""
+    def of_batch(self, batch: list[tuple[int, Event]]) -> list[CompletionChunk | Progress]:
+        """The chunks of a batch of events, and the progress of the first choice."""
+        return [chunk for index, event in batch for chunk in self._of(index, event)]
+
+    def _of(self, index: int, event: Event) -> Iterator[CompletionChunk | Progress]:
+        """The chunks of one event; a choice's first carries the role."""
+        if isinstance(event, Progress):
+            if self._progress and index == 0:
+                yield event
+            return
         if index not in self._begun:
             self._begun.add(index)
             yield self._run.chunk(index, Delta(role="assistant", content=""))
         if isinstance(event, End):
-            # A stream does not tell whose limit it was.
+            # A stream does not distinguish the two limits.
             yield self._last(index, "length" if event.reason == "model_length" else event.reason)
         elif isinstance(event, Calls):
             yield self._run.chunk(index, Delta(tool_calls=event.calls))
         elif event.text:
             yield self._run.chunk(index, Delta(content=event.text))
 
-    def broken_off(self) -> list[CompletionChunk]:
+    def broken_off(self) -> list[CompletionChunk | Progress]:
         """The last chunks of the choices that have none yet."""
         return [self._last(index, "error") for index in sorted(self._open)]
 
@@ -231,11 +274,11 @@ class _Collected:
             self.text += event.text
         elif isinstance(event, Calls):
             self.calls = event.calls
-        else:
+        elif isinstance(event, End):
             self.reason, self.problem = event.reason, event.problem
 
     def choice(self, index: int, run: _Run) -> Choice:
-        # A client of chats may send back, as part of the message, what it does not know in it:
+        # A chat client may send unknown fields of the message back:
         # litellm does, and the request would be refused.
         prefix = None if run.responder.version is None else False
         message = CompletionMessage(

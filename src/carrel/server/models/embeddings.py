@@ -2,10 +2,9 @@
 
 import asyncio
 import base64
-import struct
 import uuid
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
@@ -14,8 +13,11 @@ from carrel.server.library.embeddings import DIMENSIONS, Embedder
 from carrel.server.models.address import unreachable
 from carrel.server.models.engine import Engine, invalid_model
 from carrel.wire.completions import Usage
-from carrel.wire.embeddings import Embedding, EmbeddingList, EmbeddingRequest
+from carrel.wire.embeddings import Embedding, EmbeddingList, EmbeddingRequest, OutputType
 from carrel.wire.models import ModelCard
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _OWN_MODEL = ModelCard(
     id="carrel-embed",
@@ -24,12 +26,12 @@ _OWN_MODEL = ModelCard(
     description=f"embeddings of {DIMENSIONS} numbers",
     aliases=["mistral-embed"],
 )
-# A text's tokens all have their vectors in memory at once, a kilobyte each.
+# All token vectors of a text are in memory at once, a kilobyte each.
 _MAX_CHARACTERS = 100_000
 
 
 class Embeddings:
-    """Turns texts into vectors."""
+    """Embeds texts."""
 
     def __init__(self, engine: Engine, embedder: Embedder) -> None:
         self._engine = engine
@@ -37,19 +39,17 @@ class Embeddings:
 
     @property
     def models(self) -> list[ModelCard]:
-        """The models of the server's own; none where the platform has no weights."""
+        """The server's own models; none on a platform without weights."""
         return [_OWN_MODEL] if self._embedder.available else []
 
     async def create(self, request: EmbeddingRequest, *, seconds: float) -> EmbeddingList:
         """The vectors, within so many seconds.
 
-        A model that the address lists embeds there, whatever its name.
+        A model listed by the address is used there, whatever its name.
 
         Raises:
             ApiError: 400 for what cannot be done, 503 if the address failed, 504 if it is late.
         """
-        if request.output_dtype != "float":
-            raise _not_supported("output_dtype", "Leave it out, and round the numbers yourself.")
         try:
             async with asyncio.timeout(seconds):
                 at_address = await self._engine.at_address(request.model)
@@ -58,11 +58,13 @@ class Embeddings:
             raise ApiError(
                 504, f"The vectors took longer than {seconds:g} seconds. Send fewer texts at once."
             ) from None
-        as_sent = _base64 if request.encoding_format == "base64" else list
         return EmbeddingList(
             id=uuid.uuid4().hex,
             model=request.model,
-            data=[Embedding(embedding=as_sent(row), index=at) for at, row in enumerate(vectors)],
+            data=[
+                Embedding(embedding=_as_sent(row, request), index=at)
+                for at, row in enumerate(vectors)
+            ],
             usage=Usage(prompt_tokens=tokens, total_tokens=tokens),
         )
 
@@ -83,7 +85,11 @@ class Embeddings:
         except ValidationError:
             raise unreachable() from None
         ordered = sorted(parsed.data, key=lambda item: item.index)
-        vectors = [item.embedding for item in ordered if not isinstance(item.embedding, str)]
+        vectors = [
+            [float(number) for number in item.embedding]
+            for item in ordered
+            if not isinstance(item.embedding, str)
+        ]
         if len(vectors) != len(request.texts):
             raise unreachable()
         if any(len(row) != (request.output_dimension or len(row)) for row in vectors):
@@ -113,8 +119,28 @@ class Embeddings:
         return vectors.tolist(), self._embedder.count_tokens(texts)
 
 
-def _base64(vector: Sequence[float]) -> str:
-    return base64.b64encode(struct.pack(f"<{len(vector)}f", *vector)).decode()
+def _as_sent(vector: Sequence[float], request: EmbeddingRequest) -> list[float] | list[int] | str:
+    numbers = _rounded(vector, request.output_dtype)
+    if request.encoding_format == "base64":
+        return base64.b64encode(numbers.tobytes()).decode()
+    plain: list[float] | list[int] = numbers.tolist()
+    return plain
+
+
+def _rounded(vector: Sequence[float], kind: OutputType) -> "NDArray[Any]":
+    """The numbers of a vector as this type; in whole numbers, the largest is 127."""
+    import numpy as np
+
+    exact = np.asarray(vector, "<f4")
+    match kind:
+        case "float":
+            return exact
+        case "binary" | "ubinary":
+            bits = np.packbits(exact > 0)
+            return bits if kind == "ubinary" else (bits.astype(np.int16) - 128).astype(np.int8)
+        case "int8" | "uint8":
+            whole = np.round(exact * (127 / (np.abs(exact).max() or 1)))
+            return whole.astype(np.int8) if kind == "int8" else (whole + 128).astype(np.uint8)
 
 
 def _not_supported(name: str, advice: str) -> ApiError:

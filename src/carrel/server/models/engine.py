@@ -1,4 +1,4 @@
-"""The language model of a server, wherever it runs."""
+"""The language model of a server, embedded or remote."""
 
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager, nullcontext
@@ -11,7 +11,9 @@ from carrel.server.models.address import Abilities, Address, ModelClient, model_
 from carrel.server.models.budget import TokenBudget
 from carrel.server.models.embedded import CONTEXT_TOKENS, SLOTS
 from carrel.server.models.process import EmbeddedProcess
+from carrel.server.models.stages import Tell, tell_nobody
 from carrel.server.models.weights import built_in_weights
+from carrel.wire.completions import Progress
 from carrel.wire.models import ModelCapabilities, ModelCard
 
 BUILT_IN = "smollm2"
@@ -25,61 +27,65 @@ VENDOR_NAMES = (
     "codestral-latest",
     "open-mistral-nemo",
 )
-"""Names that clients of the hosted service insist on; the default model answers to them."""
+"""Model names required by clients of the hosted service; aliases of the default model."""
 
 _CAPABILITIES = ModelCapabilities(completion_chat=True, function_calling=True)
 _DEFAULT_MAX_TOKENS = 1024
 _TOKENIZER_IDLE_SECONDS = 30
-# A text is counted in pieces: the tokens of a piece come back as one list.
+# Text is counted in pieces, because the tokens of a piece come back as one list.
 _PIECE_CHARACTERS = 100_000
-# The built-in model is small enough to fall into endless repetition of a few words.
+# Small models tend to repeat a few words endlessly.
 _BUILT_IN_SAMPLING = {"dry_multiplier": 0.8, "dry_allowed_length": 4}
 
 
 @dataclass(frozen=True)
 class Session:
-    """A model that is up, for one completion."""
+    """A running model, for one completion."""
 
     client: ModelClient
     abilities: Abilities
     sampling: dict[str, Any]
-    """How answers are sampled unless the request says otherwise."""
+    """Default sampling parameters."""
     _budget: TokenBudget | None
 
     @property
     def default_max_tokens(self) -> int | None:
-        """How long an answer may get when nobody says; None leaves it to the address."""
+        """Default maximum length of an answer in tokens; None leaves it to the address."""
         return None if self._budget is None else _DEFAULT_MAX_TOKENS
 
     async def count_prompt(self, body: dict[str, Any]) -> int | None:
-        """The tokens of a conversation as the model will read it; only llama.cpp can tell."""
+        """The tokens of a conversation in the model's template; only llama.cpp reports them."""
         return await self.client.count_prompt(body) if self.abilities.llama else None
 
-    async def stream(self, body: dict[str, Any], tokens: int) -> AsyncGenerator[dict[str, Any]]:
+    async def stream(
+        self, body: dict[str, Any], tokens: int, tell: Tell = tell_nobody
+    ) -> AsyncGenerator[dict[str, Any]]:
         """The chunks of one completion that needs at most `tokens` of context.
 
-        With a seed it gets the model to itself: what else runs would change the rounding, and
+        With a seed it runs alone: concurrent completions change the rounding, and
         so the text.
 
         Raises:
             ApiError: the model refused or failed.
         """
         if self.abilities.llama:
-            # While a prompt is read, signs of progress are what finds out that nobody listens.
+            # While a prompt is read, progress events reveal a closed connection.
             body = {**body, "return_progress": True, "cache_prompt": "seed" not in body}
         share: AbstractAsyncContextManager[None] = nullcontext()
         if self._budget is not None:
             alone = "seed" in body
             share = self._budget.hold(
-                CONTEXT_TOKENS if alone else max(tokens, CONTEXT_TOKENS // SLOTS)
+                CONTEXT_TOKENS if alone else max(tokens, CONTEXT_TOKENS // SLOTS),
+                lambda place: tell(Progress(stage="queued", place=place)),
             )
         async with share, aclosing(self.client.stream(body)) as chunks:
+            tell(Progress(stage="asking"))
             async for chunk in chunks:
                 yield chunk
 
 
 class Engine:
-    """The embedded model, or the one at an address: which of the two makes no difference."""
+    """The embedded model or the one at an address, behind one interface."""
 
     def __init__(
         self,
@@ -88,7 +94,7 @@ class Engine:
         model_url: str | None = None,
         model_key: str | None = None,
     ) -> None:
-        """Without a path or an address, the built-in model."""
+        """Uses the built-in model without a path or an address."""
         self._remote = Address(model_url, model_key) if model_url else None
         self._process = EmbeddedProcess(lambda: model_path or built_in_weights())
         self._tokenizer = EmbeddedProcess(
@@ -114,8 +120,8 @@ class Engine:
         return self._process
 
     @asynccontextmanager
-    async def session(self) -> AsyncIterator[Session]:
-        """A model that is up.
+    async def session(self, tell: Tell = tell_nobody) -> AsyncIterator[Session]:
+        """A running model.
 
         Raises:
             ApiError: 503, there is none, it cannot be loaded, or it does not answer.
@@ -124,18 +130,20 @@ class Engine:
             client = ModelClient(self._http, self._remote)
             yield Session(client, await self._ask(self._remote, client), {}, None)
             return
+        if self._process.pid is None:
+            tell(Progress(stage="loading"))
         async with self._process.address() as address:
             client = ModelClient(self._http, address)
             yield Session(client, await self._ask(address, client), self._sampling, self._budget)
 
     async def _ask(self, address: Address, client: ModelClient, again: bool = False) -> Abilities:
-        # One entry: an embedded model that was started anew has another address.
+        # One entry: a restarted embedded model has another address.
         if again or address not in self._abilities:
             self._abilities = {address: await client.abilities()}
         return self._abilities[address]
 
     async def count_tokens(self, text: str) -> int:
-        """The tokens of a text by the model's tokenizer, for which the model need not be loaded.
+        """The tokens of a text by the model's tokenizer; does not load the model.
 
         Raises:
             ApiError: 503, there is no model, or it does not answer.
@@ -155,7 +163,7 @@ class Engine:
             yield ModelClient(self._http, address)
 
     async def models(self) -> list[ModelCard]:
-        """The models there are; the first answers to the vendor's names too."""
+        """The available models; the vendor's names are aliases of the first."""
         return await self._cards(again=True)
 
     async def _cards(self, *, again: bool) -> list[ModelCard]:
@@ -182,7 +190,7 @@ class Engine:
         return any(card.id == model for card in await self._cards(again=False))
 
     async def resolve(self, model: str) -> str:
-        """The name under which the model's address knows a model.
+        """The name of a model at the model's address.
 
         Raises:
             ApiError: 400, there is no such model.
@@ -197,7 +205,7 @@ class Engine:
 
 
 def invalid_model(model: str, cards: Sequence[ModelCard]) -> ApiError:
-    """The error for a model that is not among these."""
+    """The error for an unknown model."""
     names = ", ".join(card.id for card in cards)
     return ApiError(
         400,

@@ -1,4 +1,4 @@
-"""Answers in JSON: the schema a model is held to, and the check of what it wrote."""
+"""Answers in JSON: the schema for the model, and the check of its answer."""
 
 import json
 from typing import Any
@@ -11,7 +11,7 @@ _MAX_ITEMS = 32
 _MAX_LENGTH = 1000
 _LITERAL = ("const", "enum", "default", "examples")
 
-# What an object may hold that no schema describes.
+# Limits of an object without a schema.
 _FREE_DEPTH = 2
 _FREE_ITEMS = 8
 _FREE_LENGTH = 100
@@ -19,10 +19,10 @@ _SHAPING = {"properties", "additionalProperties", "patternProperties", "$ref", *
 
 
 def bounded(schema: Any) -> Any:
-    """The schema with a limit for every array and text that has none, and without open ends.
+    """The schema with limits on every unbounded array, string and object.
 
-    Without one a small model may write the same item, or one field after another, until it is
-    cut off. What fits the answer fits the schema too.
+    Without limits a small model may repeat items or fields until it is
+    cut off. A value that fits the result fits the original schema too.
     """
     if isinstance(schema, list):
         return [bounded(item) for item in schema]
@@ -41,7 +41,7 @@ def bounded(schema: Any) -> Any:
 
 
 def _closed(schema: dict[str, Any]) -> dict[str, Any]:
-    """What an object's schema lacks, so that its fields come to an end."""
+    """The keywords that bound an object's fields."""
     shaping = _SHAPING & set(schema)
     if not shaping:
         most = max(_FREE_ITEMS, _number(schema, "minProperties"), len(schema.get("required", ())))
@@ -58,7 +58,7 @@ def _closed(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _free(depth: int) -> dict[str, Any]:
-    """Any JSON value, of limited size."""
+    """A schema of any JSON value of limited size."""
     kinds: list[dict[str, Any]] = [
         {"type": "string", "maxLength": _FREE_LENGTH},
         {"type": ["number", "boolean", "null"]},
@@ -82,7 +82,7 @@ def _number(schema: dict[str, Any], key: str) -> int:
 
 
 def schema_of(format: ResponseFormat | None) -> dict[str, Any] | None:
-    """The schema that an answer in this format fits; None for plain text.
+    """The schema of an answer in this format; None for plain text.
 
     Raises:
         ApiError: 400, it is not a valid JSON schema.
@@ -103,8 +103,17 @@ def schema_of(format: ResponseFormat | None) -> dict[str, Any] | None:
     return schema
 
 
+def is_json(text: str) -> bool:
+    """Whether a text is complete JSON."""
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True
+
+
 def is_answer(text: str, schema: dict[str, Any]) -> bool:
-    """Whether a text is JSON as a schema wants it."""
+    """Whether a text is JSON that matches a schema."""
     try:
         return schemas.fits(json.loads(text), schema)
     except ValueError:

@@ -8,24 +8,25 @@ from typing import Any, TypeVar
 
 from carrel.server.errors import ApiError
 from carrel.server.models.engine import Session
-from carrel.server.models.formats import is_answer
+from carrel.server.models.formats import is_answer, is_json
 from carrel.server.models.plan import Plan
+from carrel.server.models.stages import Tell
 from carrel.server.models.tools import new_call
-from carrel.wire.completions import FinishReason
+from carrel.wire.completions import FinishReason, Progress
 from carrel.wire.tools import ToolCall
 
 T = TypeVar("T")
 
 _REASONS: dict[str, FinishReason] = {"length": "length", "tool_calls": "tool_calls"}
 _SEEDS = 2**32
-# An answer of the usual length waits whole for a slow reader, and does not keep the model.
+# Fits an answer of usual length, so that a slow reader does not hold the model.
 _WAITING = 1024
 _TOGETHER = 64
 
 
 @dataclass(frozen=True)
 class Text:
-    """The next piece of an answer; empty when the model has begun to read."""
+    """The next piece of an answer; empty when the model starts to read."""
 
     text: str
 
@@ -47,11 +48,13 @@ class End:
     problem: ApiError | None = None
 
 
-Event = Text | Calls | End
+Event = Text | Calls | End | Progress
 
 
-async def generate(session: Session, plan: Plan, index: int) -> AsyncGenerator[Event]:
+async def generate(session: Session, plan: Plan, index: int, tell: Tell) -> AsyncGenerator[Event]:
     """The events of one answer, the end last. Closing it frees the model.
+
+    `tell` hears of the steps before the model begins to read.
 
     Raises:
         ApiError: the model refused or failed.
@@ -64,14 +67,27 @@ async def generate(session: Session, plan: Plan, index: int) -> AsyncGenerator[E
     if plan.seed is not None:
         body = {**body, "seed": (plan.seed + index) % _SEEDS}
     answer = _Answer(plan)
-    async with aclosing(session.stream(body, plan.tokens)) as chunks:
+    async with aclosing(session.stream(body, plan.tokens, tell)) as chunks:
         async for chunk in chunks:
             text = answer.take(chunk)
             if text is not None:
                 yield Text(text)
+            if reading := _reading(chunk):
+                yield reading
     for event in answer.rest():
         yield event
     yield await answer.end(session)
+
+
+def _reading(chunk: dict[str, Any]) -> Progress | None:
+    """The model's progress through its prompt, if a chunk reports it."""
+    progress = chunk.get("prompt_progress")
+    if not isinstance(progress, dict):
+        return None
+    done, total = progress.get("processed"), progress.get("total")
+    if not isinstance(done, int) or not isinstance(total, int):
+        return None
+    return Progress(stage="reading", done=done, total=total)
 
 
 class _Answer:
@@ -81,7 +97,7 @@ class _Answer:
         self._plan = plan
         self._text = ""
         self._shown = -1
-        """How much of the text has been passed on; -1 before the first chunk."""
+        """Number of characters passed on; -1 before the first chunk."""
         self._native: dict[int, dict[str, str]] = {}
         self._usage: dict[str, Any] = {}
         self._reason: FinishReason = "stop"
@@ -109,7 +125,7 @@ class _Answer:
         return news
 
     def _may_be_call(self) -> bool:
-        """Whether the text could become a call, which nobody wants to read as text."""
+        """Whether the text could still become a call, which is not shown as text."""
         prompted = self._plan.prompted
         begun = self._text.lstrip()[:1]
         return prompted.must_call or (bool(prompted.functions) and begun in ("", "{"))
@@ -121,10 +137,14 @@ class _Answer:
             call[key] += function.get(key) or ""
 
     def rest(self) -> list[Event]:
-        """What could not be passed on before the end was known."""
+        """The events held back until the end was known."""
+        native = [call for _, call in sorted(self._native.items())]
+        cut = self._reason == "length" and native and not is_json(native[-1]["arguments"])
+        if cut:
+            # Half a call is useless.
+            native.pop()
         calls = [
-            new_call(call["name"], call["arguments"], index)
-            for index, (_, call) in enumerate(sorted(self._native.items()))
+            new_call(call["name"], call["arguments"], index) for index, call in enumerate(native)
         ]
         if self._may_be_call():
             call = self._plan.prompted.read_call(self._text)
@@ -134,7 +154,7 @@ class _Answer:
                 return [Text(self._text)] if self._text else []
         if not calls:
             return []
-        self._called = True
+        self._called = not cut
         return [Calls(calls)]
 
     async def end(self, session: Session) -> End:
@@ -148,7 +168,7 @@ class _Answer:
         return End("error" if problem else reason, prompt, used, problem)
 
     def _why(self, used: int | None) -> FinishReason:
-        """Why it ended; an answer may be cut at the length asked for, or before, at the model's."""
+        """The finish reason: cut at the requested length, or at the model's context."""
         if self._called:
             return "tool_calls"
         asked = self._plan.max_tokens
@@ -157,7 +177,7 @@ class _Answer:
         return self._reason
 
     def _problem(self) -> ApiError | None:
-        if self._called:
+        if self._called or self._reason == "length":
             return None
         schema = self._plan.schema
         if self._plan.prompted.must_call:
@@ -166,23 +186,15 @@ class _Answer:
             wanted = "JSON"
         else:
             return None
-        if self._reason == "length":
-            limit = self._plan.max_tokens
-            return ApiError(
-                400,
-                f"The answer was cut off after {limit or 'too many'} tokens, before its {wanted}"
-                " was complete. Raise max_tokens, or ask for less.",
-                param="max_tokens",
-            )
         return ApiError(503, f"The model did not write the {wanted} that was asked for. Try again.")
 
 
 async def interleave(
     sources: Sequence[AsyncGenerator[T]], deadline: float | None
 ) -> AsyncGenerator[list[tuple[int, T]]]:
-    """The items of several generators as they come, each with the number of its generator.
+    """Merges several generators; each item comes with the index of its generator.
 
-    What came at the same time is in one list, up to a length. Items wait to be taken, up to a
+    Simultaneous items share a list, up to a length. Items are buffered up to a
     number. Closing closes all generators; so does the deadline (on the loop's clock), whether
     items are taken or not.
 
@@ -217,5 +229,5 @@ async def interleave(
     finally:
         for task in tasks:
             task.cancel()
-        # Not gather: cancelled again while it waits, it would cancel them while they close.
+        # Not gather: a second cancellation would cancel them while they close.
         await asyncio.wait(tasks)

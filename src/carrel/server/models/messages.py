@@ -1,4 +1,4 @@
-"""Messages: the order they must come in, and the form a model reads them in."""
+"""Messages: their valid order, and their form for a model."""
 
 import re
 from collections.abc import Awaitable, Callable, Sequence
@@ -21,6 +21,8 @@ from carrel.wire.content import (
     FileChunk,
     ImageURLChunk,
     InputAudioChunk,
+    ResourceChunk,
+    ResourceLinkChunk,
     TextChunk,
 )
 
@@ -38,11 +40,13 @@ _FOLLOWS: dict[str, set[str | None]] = {
     "assistant": {None, "system", "user", "assistant", "tool"},
     "tool": {"assistant", "tool"},
 }
-"""Which roles may stand before each role; None is the beginning."""
+"""The roles allowed before each role; None is the beginning."""
 
 
-def check_order(messages: Sequence[Message]) -> None:
-    """Refuses messages that no model could go on from.
+def check_order(messages: Sequence[Message], *, own_ids: bool = True) -> None:
+    """Refuses messages in an order that no model can continue.
+
+    With `own_ids`, the ids of calls must be of the interface's form.
 
     Raises:
         ApiError: 400, naming the message that is out of place.
@@ -55,8 +59,11 @@ def check_order(messages: Sequence[Message]) -> None:
             )
         if isinstance(message, AssistantMessage):
             _check_assistant(message, number, last=number == len(messages) - 1)
-        elif isinstance(message, ToolMessage):
-            _check_id(message.tool_call_id, number)
+            ids = [call.id for call in message.tool_calls or ()]
+        else:
+            ids = [message.tool_call_id or _NO_ID] if isinstance(message, ToolMessage) else []
+        for id in ids if own_ids else ():
+            _check_id(id, number)
         before = message.role
     last = messages[-1]
     if isinstance(last, SystemMessage) or (isinstance(last, AssistantMessage) and not last.prefix):
@@ -78,12 +85,10 @@ def _check_assistant(message: AssistantMessage, number: int, *, last: bool) -> N
             "invalid_request_assistant_message",
             "3240",
         )
-    for call in message.tool_calls or ():
-        _check_id(call.id, number)
 
 
-def _check_id(id: str | None, number: int) -> None:
-    if id is not None and id != _NO_ID and not _CALL_ID.fullmatch(id):
+def _check_id(id: str, number: int) -> None:
+    if id != _NO_ID and not _CALL_ID.fullmatch(id):
         raise ApiError(
             400,
             f"Tool call id was {id[:40]} but must be a-z, A-Z, 0-9, with a length of 9."
@@ -114,8 +119,8 @@ def _plain_text(content: Content | None) -> str:
 async def as_chat(
     messages: Sequence[Message], abilities: Abilities, read_document: ReadDocument
 ) -> list[ChatMessage]:
-    """The messages as the model reads them. Calls of tools are told in words to a model whose
-    template has no place for them.
+    """The messages for the model. Tool calls are written as text for a model whose
+    template does not support them.
 
     Raises:
         ApiError: 400, the model cannot take a kind of content, or a document is unreadable.
@@ -175,20 +180,24 @@ class _Reader:
         return [{"type": "text", "text": p} if isinstance(p, str) else p for p in parts]
 
     async def _part(self, chunk: ContentChunk) -> str | dict[str, Any] | None:
-        """A chunk as text or an image; None for what a model does not read again."""
+        """A chunk as text or an image; None for one that a model does not read."""
         if isinstance(chunk, TextChunk):
             return chunk.text
         if isinstance(chunk, DocumentURLChunk | FileChunk):
-            # An empty line keeps the question that follows apart.
+            # An empty line separates the question that follows.
             return await self._read_document(chunk) + "\n"
         if isinstance(chunk, ImageURLChunk):
             if self._abilities.images is False:
                 raise ApiError(
                     400, "This model cannot see images. Send text, or choose another model."
                 )
-            # Not its address: the model must not reach where this server would not.
+            # Not its address: the model must not fetch addresses that this server would refuse.
             url = await self._read_document(chunk)
             return {"type": "image_url", "image_url": {"url": url}}
+        if isinstance(chunk, ResourceChunk):
+            return await self._part(chunk.content)
+        if isinstance(chunk, ResourceLinkChunk):
+            return chunk.uri
         if isinstance(chunk, InputAudioChunk):
             raise ApiError(400, "This model cannot hear audio. Send text instead.")
         return None

@@ -1,4 +1,4 @@
-"""From a request, and who is to answer it, to what the model is asked."""
+"""Builds the model's prompt from a request and its responder."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -17,16 +17,21 @@ from carrel.server.models.messages import (
 from carrel.server.models.responder import Responder
 from carrel.server.models.sources import SearchLibraries, find_passages, put_before, that_fit
 from carrel.server.models.tools import Toolbox, toolbox
+from carrel.wire.chat import ChatRequest
 from carrel.wire.completions import AssistantMessage, CompletionOptions, ToolMessage
 from carrel.wire.tools import FunctionTool, LibraryTool
 
+_REASONING = (
+    "Think about the problem first, step by step, and write your thoughts down as you go. Check"
+    " them. Then give the answer, in the language of the question."
+)
 _TEMPERATURE = 0.3
 _TEMPERATURE_WITH_PASSAGES = 0.1
 _USUAL_CONTEXT = 8192
 _PASSAGES_SHARE = 10
-"""Passages take at most this part of the context: a tenth."""
+"""Inverse of the part of the context that passages may take: a tenth."""
 _WRAPPING_TOKENS = 64
-"""What it takes to put passages into the prompt, beside their text."""
+"""Tokens of the text around the passages in the prompt."""
 _NOT_SUPPORTED = (
     "min_tokens",
     "logprobs",
@@ -42,29 +47,29 @@ class Plan:
     """One completion, ready to be generated `n` times."""
 
     body: dict[str, Any]
-    """What the model's address is sent, but for the seed."""
+    """The request body for the model's address, without the seed."""
     n: int
     seed: int | None
     prompt_tokens: int | None
-    """None where the address cannot count them beforehand."""
+    """None if the address cannot count them."""
     max_tokens: int | None
     prefix: str
-    """How every answer begins."""
+    """The prefix of every answer."""
     schema: dict[str, Any] | None
-    """What every answer fits as JSON."""
+    """The JSON schema of every answer."""
     prompted: Toolbox
-    """The tools that stand in the prompt, so that calls come as text."""
+    """The tools described in the prompt; their calls come as text."""
     passages: list[Found] | None
-    """What was found in libraries; None where none was searched."""
+    """Passages found in libraries; None without a search."""
 
     @property
     def tokens(self) -> int:
-        """The most context one answer takes."""
+        """Maximum context of one answer, in tokens."""
         return (self.prompt_tokens or 0) + (self.max_tokens or 0)
 
 
 def check(responder: Responder, request: CompletionOptions) -> None:
-    """Refuses what can be refused without a model.
+    """Runs the checks that need no model.
 
     Raises:
         ApiError: 400.
@@ -79,7 +84,8 @@ def check(responder: Responder, request: CompletionOptions) -> None:
                 f"The agent has the tool {tool.type}, which this server does not run. Remove it"
                 " from the agent.",
             )
-    check_order(request.messages)
+    # Clients of chats bring talks along that they had with other services.
+    check_order(request.messages, own_ids=not isinstance(request, ChatRequest))
 
 
 async def make_plan(
@@ -90,7 +96,7 @@ async def make_plan(
     search: SearchLibraries,
     read_document: ReadDocument,
 ) -> Plan:
-    """Puts the prompt together, with what an agent's libraries say, and sees that it fits.
+    """Builds the prompt with passages of the agent's libraries, and checks that it fits.
 
     Raises:
         ApiError: 400, the request asks for something impossible or too long.
@@ -109,6 +115,7 @@ async def make_plan(
     messages = _with_system(
         await as_chat(request.messages, session.abilities, read_document),
         responder.instructions,
+        _REASONING if request.prompt_mode == "reasoning" else "",
         prompted.prompt(),
     )
     prompt_tokens = await length.check(messages)
@@ -144,7 +151,7 @@ async def make_plan(
 
 
 class _Length:
-    """Sees to it that prompt and answer fit the model's context."""
+    """Fits prompt and answer into the model's context."""
 
     def __init__(
         self, session: Session, model: str, max_tokens: int | None, tools: dict[str, Any]
@@ -155,7 +162,7 @@ class _Length:
         self._tools = tools
 
     async def check(self, messages: list[ChatMessage]) -> int | None:
-        """The tokens of a prompt; None where the address cannot count them.
+        """The tokens of a prompt; None if the address cannot count them.
 
         Raises:
             ApiError: 400, with the numbers.
@@ -174,7 +181,7 @@ class _Length:
         return prompt
 
     def room(self, prompt: int | None) -> int:
-        """How many tokens passages may take beside a prompt."""
+        """Tokens available for passages beside a prompt."""
         answer = self._max_tokens or self._session.default_max_tokens or 0
         return min(
             (self._context or _USUAL_CONTEXT) // _PASSAGES_SHARE,
@@ -182,7 +189,7 @@ class _Length:
         )
 
     def of_answer(self, prompt: int | None) -> int | None:
-        """How long the answer may get; None leaves it to the address."""
+        """Maximum length of the answer in tokens; None leaves it to the address."""
         usual = self._session.default_max_tokens
         if self._max_tokens is not None or usual is None:
             return self._max_tokens
@@ -193,16 +200,16 @@ class _Length:
 
 
 def _prompted(box: Toolbox, request: CompletionOptions, session: Session) -> Toolbox:
-    """The tools that have to stand in the prompt: those of a model that has no place for them."""
+    """The tools to describe in the prompt: those of a model whose template has no tools."""
     if session.abilities.tools is not False:
         return Toolbox()
-    # Such a model, shown a result and the tools again, makes the same call again.
+    # Such a model repeats a call when it sees its result together with the tools.
     answered = isinstance(request.messages[-1], ToolMessage)
     return Toolbox() if answered and not box.must_call else box
 
 
 def _with_system(messages: list[ChatMessage], *texts: str) -> list[ChatMessage]:
-    """The messages after one system message of these texts and those they begin with."""
+    """The messages, their leading system messages merged with these texts into one."""
     rest = list(messages)
     said = [texts[0]]
     while rest and rest[0]["role"] == "system":
@@ -228,7 +235,7 @@ def _sampling(request: CompletionOptions, responder: Responder, session: Session
 
 
 def _format(schema: dict[str, Any] | None, session: Session) -> dict[str, Any]:
-    """The response format that holds the model to a schema."""
+    """The response format that constrains the model to a schema."""
     if schema is None:
         return {}
     limited = bounded(schema) if session.abilities.llama else schema

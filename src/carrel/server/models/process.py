@@ -1,4 +1,4 @@
-"""The embedded model's process: started on first need, ended when idle, started anew if it died."""
+"""The embedded model's process: started on first use, stopped when idle, restarted if it died."""
 
 import asyncio
 import logging
@@ -45,7 +45,7 @@ class EmbeddedProcess:
 
     @asynccontextmanager
     async def address(self) -> AsyncIterator[Address]:
-        """The address of the running model, which does not count as idle meanwhile.
+        """The address of the running model, which is kept from going idle meanwhile.
 
         Raises:
             ApiError: 503, there are no weights, or they cannot be loaded.
@@ -83,12 +83,12 @@ class EmbeddedProcess:
             str(weights),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
-            # Its own group: a Ctrl-C in the server's terminal is for the server to act on.
+            # Its own group: Ctrl-C in the server's terminal is handled by the server.
             start_new_session=True,
         )
         assert process.stdin is not None and process.stdout is not None
         try:
-            # Not on the command line, which every user of the machine can read.
+            # Not on the command line, which other users of the machine can read.
             process.stdin.write(f"{key}\n".encode())
             url = (await process.stdout.readline()).decode().strip()
         except BaseException:

@@ -1,4 +1,4 @@
-"""Who answers a completion: a stored agent, or a model asked directly."""
+"""The responder of a completion: a stored agent, or a model asked directly."""
 
 from dataclasses import dataclass, field
 from typing import Self
@@ -18,22 +18,22 @@ _SAFE = (
 
 @dataclass(frozen=True)
 class Responder:
-    """What stands behind an answer, beside the request."""
+    """The responder's settings, which complete those of the request."""
 
     model: str
-    """As it was asked for; answers echo it."""
+    """The requested name, echoed in answers."""
     version: int | None = None
-    """The agent's version, if an agent answers."""
+    """The agent's version, None for a model."""
     instructions: str = ""
     tools: list[Tool] = field(default_factory=list)
     temperature: float | None = None
     top_p: float | None = None
     arguments: CompletionArgs = field(default_factory=CompletionArgs)
-    """What else holds where the request says nothing."""
+    """Defaults for fields that the request leaves out."""
 
     @classmethod
     def of_agent(cls, agent: Agent) -> Self:
-        """An agent, as its version has it."""
+        """An agent's version."""
         arguments = CompletionArgs.model_validate(agent.completion_args)
         return cls(
             model=agent.model,
@@ -47,7 +47,7 @@ class Responder:
 
     @classmethod
     def of_chat(cls, request: ChatRequest) -> Self:
-        """The model that a chat names, sampled as it says."""
+        """A model named by a chat request, with its sampling."""
         return cls(
             model=request.model,
             instructions=_SAFE if request.safe_prompt else "",

@@ -1,4 +1,4 @@
-"""What an agent's libraries have to say on a question, put before the model."""
+"""Passages of an agent's libraries for a question, added to the prompt."""
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Any
@@ -19,7 +19,7 @@ _QUERY_CHARACTERS = 2000
 async def find_passages(
     tools: Iterable[LibraryTool], question: str, search: SearchLibraries
 ) -> list[Found] | None:
-    """The best passages for a question, best first; None where nothing is searched."""
+    """The best passages for a question, best first; None without libraries."""
     ids = list(dict.fromkeys(id for tool in tools for id in tool.library_ids))
     if not ids or not question.strip():
         return None
@@ -27,7 +27,7 @@ async def find_passages(
 
 
 async def that_fit(found: Sequence[Found], tokens: int, client: ModelClient) -> list[Found]:
-    """As many of the best passages as a number of tokens has room for."""
+    """The best passages that fit into a number of tokens."""
     fitting = []
     for passage in found:
         tokens -= await client.count_tokens(passage.text)
@@ -40,7 +40,7 @@ async def that_fit(found: Sequence[Found], tokens: int, client: ModelClient) -> 
 def put_before(messages: list[ChatMessage], passages: Sequence[Found]) -> list[ChatMessage]:
     """The messages with numbered passages in the last question.
 
-    The best passage stands last, nearest to the question: small models answer best from there.
+    The best passage comes last, next to the question: small models answer best from there.
     """
     numbers = [number for number, message in enumerate(messages) if message["role"] == "user"]
     if not passages or not numbers:
@@ -61,7 +61,7 @@ def _after(text: str, content: str | list[dict[str, Any]]) -> str | list[dict[st
 
 
 def as_sources(passages: Sequence[Found]) -> list[Passage]:
-    """The passages as the answer names them, numbered as the model saw them."""
+    """The passages as the answer's sources, numbered as in the prompt."""
     return [
         Passage(
             index=index,

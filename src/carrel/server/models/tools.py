@@ -1,5 +1,5 @@
-"""Functions a model may call: offered natively, or in the prompt where the model's template has
-no place for them, with the call enforced by a JSON schema."""
+"""Functions a model may call: offered natively, or in the prompt if the model's template has
+no tools, with the call enforced by a JSON schema."""
 
 import json
 import secrets
@@ -18,7 +18,7 @@ _ID_LETTERS = string.ascii_letters + string.digits
 
 @dataclass(frozen=True)
 class Toolbox:
-    """The functions of one completion. `must_call` leaves the model no other answer."""
+    """The functions of one completion. `must_call` allows no other answer."""
 
     functions: tuple[Function, ...] = ()
     must_call: bool = False
@@ -31,7 +31,7 @@ class Toolbox:
         return {"tools": offered, "tool_choice": "required" if self.must_call else "auto"}
 
     def prompt(self) -> str:
-        """As instructions in words."""
+        """The functions as instructions in the prompt."""
         if not self.functions:
             return ""
         lines = ["You can call these functions:"]
@@ -44,7 +44,7 @@ class Toolbox:
         return "\n".join(lines)
 
     def schema(self) -> dict[str, Any]:
-        """What a call looks like."""
+        """The JSON schema of a call."""
         calls = [
             {
                 "type": "object",
@@ -60,7 +60,7 @@ class Toolbox:
         return calls[0] if len(calls) == 1 else {"anyOf": calls}
 
     def read_call(self, text: str) -> ToolCall | None:
-        """The call that a text consists of, or None if it is none."""
+        """The call encoded by a text, or None."""
         try:
             call = json.loads(text)
             name, arguments = call["name"], call["arguments"]
@@ -76,7 +76,7 @@ def toolbox(
     tools: Sequence[FunctionTool],
     choice: Literal["auto", "none", "any", "required"] | NamedToolChoice,
 ) -> Toolbox:
-    """The functions that may be called under a tool choice.
+    """The functions allowed by a tool choice.
 
     Raises:
         ApiError: 400, a call is demanded that is not possible.
@@ -102,7 +102,7 @@ def new_call(name: str, arguments: str, index: int = 0) -> ToolCall:
 
 
 def calls_as_text(calls: Sequence[ToolCall]) -> str:
-    """Earlier calls in words. Shown them as JSON, a small model repeats them."""
+    """Earlier calls as text: a small model repeats calls that it sees as JSON."""
     return "\n".join(
         f"I call {each.function.name} with {each.function.arguments}." for each in calls
     )

@@ -131,10 +131,13 @@ async def annotate(result: OCRResult, request: OCRRequest, engine: Engine) -> OC
             )
     if not request.include_image_base64:
         pages = [_without_pictures(page) for page in pages]
-    usage = result.usage_info
-    if document is not None:
-        condensed = document.condensed or None
-        usage = usage.model_copy(update={"document_annotation_condensed": condensed})
+    annotated = any(image.image_annotation is not None for page in pages for image in page.images)
+    usage = result.usage_info.model_copy(
+        update={
+            "image_annotations_unseen": (annotated and not annotator.sees) or None,
+            "document_annotation_condensed": (document and document.condensed) or None,
+        }
+    )
     return result.model_copy(
         update={
             "pages": pages,
@@ -149,6 +152,7 @@ class Annotator:
 
     def __init__(self, model: Model) -> None:
         self._model = model
+        self.sees = model.sees
 
     async def document(
         self, pages: Sequence[Page], format: ResponseFormat, prompt: str | None
@@ -189,7 +193,7 @@ class Annotator:
     async def _image(self, page: Page, image: PageImage, format: ResponseFormat) -> str:
         before, _, after = page.markdown.partition(_placeholder(image))
         around = f"{before[-_AROUND:]}\n[the picture]\n{after[:_AROUND]}"
-        if not self._model.sees or image.image_base64 is None:
+        if not self.sees or image.image_base64 is None:
             return await self._ask(_UNSEEN, around, format)
         shown: Content = [
             {"type": "text", "text": around},

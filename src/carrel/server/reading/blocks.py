@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from carrel.server.reading.evidence import Edge, Evidence
 from carrel.server.reading.flow import columns, rows
 from carrel.server.reading.hyphens import join_lines
 from carrel.server.reading.layout import (
@@ -17,6 +18,8 @@ from carrel.server.reading.lines import one_line, runs_from_right, text_lines
 from carrel.server.reading.notes import with_notes
 from carrel.server.reading.paragraphs import Style, regions
 from carrel.server.reading.parsed import Link, TextItem
+from carrel.server.reading.region_kinds import with_seen_kinds, with_text_even
+from carrel.server.reading.regions import Regions, Structure, no_regions, no_structure
 from carrel.server.reading.tables.chunks import chunks_of_items, chunks_of_lines
 from carrel.server.reading.tables.find import find_tables
 from carrel.server.reading.tables.rules import Rule
@@ -25,6 +28,7 @@ _BAND = 0.09
 """The part of a page, at its top and bottom, where running heads stand."""
 _PORTRAIT = 1.2
 """Only pages this much higher than wide have running heads: maps and slides do not."""
+NO_EVIDENCE = Evidence()
 _UPRIGHT = 20.0
 """Degrees. Text turned further is not part of the flow."""
 _LEAST_FIGURE = 8.0
@@ -35,6 +39,10 @@ _SHORT = 0.8
 """So is one that is shorter than this part of the figure and stands below its middle."""
 _CENTRED = 0.05
 """By how much of a figure's width the middle of such a line may be off."""
+_SAME_SIZE = 0.05
+"""By how much of their size lines of one text may differ."""
+_SET_TIGHT = 0.6
+"""Lines of one text are less far apart than this part of their height."""
 _FIGURE_LINES = 5
 """Lines of text that may stand in a picture."""
 
@@ -57,7 +65,8 @@ class Found:
 
     `items` are liteparse's pieces of its text layer, with word boxes; `lines` is text that was
     found in another way, by OCR if it was needed, and `slanted` such that stands at an angle.
-    `rules` may frame tables.
+    `rules` may frame tables. `regions` asks the layout model for the page's regions, `structure`
+    the table model for the cells in a box.
     """
 
     items: Sequence[TextItem] = ()
@@ -66,38 +75,54 @@ class Found:
     links: Sequence[Link] = ()
     rules: Sequence[Rule] = ()
     figures: Sequence[Box] = ()
+    regions: Regions = no_regions
+    structure: Structure = no_structure
 
 
-def page_layout(found: Found, frame: Frame) -> PageLayout:
-    """The regions of a page."""
+def page_layout(found: Found, frame: Frame, evidence: Evidence = NO_EVIDENCE) -> PageLayout:
+    """The regions of a page of a document of which something is known."""
     flowing, turned = _lines(found)
-    style = Style.of(flowing)
+    flowing, heads = _without_heads(flowing, evidence, frame.upright_size[1])
     solids = [*_tables(found), *_figures(found.figures, flowing)]
     loose, solids = _taken(flowing, solids)
+    # Tables are often set in small type, which makes no heading of the text around them.
+    style = Style.of(loose or flowing)
+    seen = [] if found.items else found.regions()
+    loose = with_text_even(loose, seen, style.size)
     loose, solids = _captioned(loose, solids, style.size)
     ordered = _in_order(loose, solids, style, frame.upright_size[0])
     ordered = [part for region in ordered for part in _with_caption(region)]
     ordered = _running_heads(ordered, *frame.upright_size)
-    ordered = with_notes(ordered)
+    ordered = with_seen_kinds(ordered, seen, style.size)
+    ordered = with_notes([evidence.levelled(region) for region in ordered])
+    ordered = [*heads["header"], *ordered, *heads["footer"]]
     ordered += [Region("aside", line.box, line.text, lines=(line,)) for line in turned]
     return PageLayout(frame, ordered, list(dict.fromkeys(link.url for link in found.links)))
 
 
 def _lines(found: Found) -> tuple[list[Line], list[Line]]:
-    """The lines that read across the page, and those that stand at an angle.
-
-    They are the text layer's, and further ones where it has none.
-    """
+    """The lines that read across the page, and those that stand at an angle."""
     flowing: list[Line] = []
     turned = list(found.slanted)
     for line, angle in text_lines(found.items, found.links):
         (turned if abs(angle) > _UPRIGHT else flowing).append(line)
-    layer = [line.box for line in flowing]
-    for line in found.lines:
-        x, y = line.box.centre
-        if not any(box.holds(x, y) for box in layer):
-            flowing.append(line)
-    return flowing, turned
+    return [*flowing, *found.lines], turned
+
+
+def _without_heads(
+    lines: Sequence[Line], evidence: Evidence, height: float
+) -> tuple[list[Line], dict[str, list[Region]]]:
+    """The lines of a page that are not the document's running heads, and these by their edge."""
+    running = evidence.running_heads(lines, height)
+    heads: dict[str, list[Region]] = {"header": [], "footer": []}
+    edges: tuple[Edge, Edge] = ("header", "footer")
+    for edge in edges:
+        parts = [_Part(lines[number].box, lines[number]) for number in running
+                 if running[number] == edge]  # fmt: skip
+        for row in rows(parts):
+            line = one_line([part.content for part in row if isinstance(part.content, Line)])
+            heads[edge].append(Region(edge, line.box, line.text, lines=(line,)))
+    return [line for number, line in enumerate(lines) if number not in running], heads
 
 
 def _tables(found: Found) -> list[Region]:
@@ -105,7 +130,7 @@ def _tables(found: Found) -> list[Region]:
         *chunks_of_items(found.items, found.rules, found.links),
         *chunks_of_lines(found.lines, found.rules),
     ]
-    return find_tables(chunks, found.rules)
+    return find_tables(chunks, found.rules, found.regions, found.structure, scanned=not found.items)
 
 
 def _figures(boxes: Sequence[Box], lines: Sequence[Line]) -> list[Region]:
@@ -143,16 +168,33 @@ def _captioned(
     rest = sorted(lines, key=lambda line: line.box.top)
     captioned = []
     for solid in solids:
-        caption: list[Line] = []
-        if solid.kind == "figure":
-            figure = solid.box
-            for line in rest:
-                if _is_caption(line, figure, size):
-                    caption.append(line)
-                    figure = figure._replace(bottom=line.box.bottom)
-            rest = [line for line in rest if line not in caption]
+        caption = _caption(solid.box, rest, size) if solid.kind == "figure" else []
+        rest = [line for line in rest if line not in caption]
         captioned.append(replace(solid, lines=tuple(caption)) if caption else solid)
     return rest, captioned
+
+
+def _caption(figure: Box, lines: Sequence[Line], size: float) -> list[Line]:
+    """The lines below a figure that are its caption; none if they are part of the text there."""
+    caption: list[Line] = []
+    edge = figure
+    for line in lines:
+        if _is_caption(line, edge, size):
+            caption.append(line)
+            edge = edge._replace(bottom=line.box.bottom)
+    apart = not any(
+        line not in caption and any(_adjoin(line, other) for other in caption) for line in lines
+    )
+    return caption if apart else []
+
+
+def _adjoin(line: Line, other: Line) -> bool:
+    """Whether two lines are set like neighbours in one text."""
+    above, below = sorted((line.box, other.box), key=lambda box: box.top)
+    across = min(above.right, below.right) - max(above.left, below.left)
+    gap = below.top - above.bottom
+    alike = abs(line.size - other.size) <= _SAME_SIZE * other.size and line.bold == other.bold
+    return alike and across > 0 and gap < _SET_TIGHT * min(above.height, below.height)
 
 
 def _is_caption(line: Line, figure: Box, size: float) -> bool:

@@ -22,16 +22,21 @@ _BACKGROUND = 0.9
 
 
 def embedded_pictures(page: Any, space: PageSpace) -> list[Box]:
-    """Where the pictures of PDFium's page stand in its upright layout; backgrounds left out."""
+    """Where the pictures of PDFium's page stand in its upright layout."""
     width, height = space.layout_size
     boxes = []
     for bounds, _ in _pictures(page):
         left, top, right, bottom = space.in_layout(bounds)
         box = Box(max(0.0, left), max(0.0, top), min(width, right), min(height, bottom))
-        seen = box.width > 0 and box.height > 0
-        if seen and box.width * box.height <= _BACKGROUND * width * height:
+        if box.width > 0 and box.height > 0:
             boxes.append(box)
     return boxes
+
+
+def is_background(picture: Box, size: tuple[float, float]) -> bool:
+    """Whether a picture is that of a whole page of this size."""
+    width, height = size
+    return picture.width * picture.height > _BACKGROUND * width * height
 
 
 def finest_picture(page: Any) -> float:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from PIL import Image
 
 from carrel.server.reading.layout import Box, Frame, Line
+from carrel.server.reading.looking import turned_back
 
 if TYPE_CHECKING:
     from numpy import bool_
@@ -26,12 +27,6 @@ _LEAST_SIDE = 36.0
 _LARGEST = 0.8
 """A figure that covers more of the page is its background."""
 
-_UNTURN = {
-    90: Image.Transpose.ROTATE_90,
-    180: Image.Transpose.ROTATE_180,
-    270: Image.Transpose.ROTATE_270,
-}
-
 
 def pictured_figures(picture: Image.Image, frame: Frame, lines: Sequence[Line]) -> list[Box]:
     """Where figures stand in a picture of a page, in points of its upright layout."""
@@ -39,9 +34,7 @@ def pictured_figures(picture: Image.Image, frame: Frame, lines: Sequence[Line]) 
     import numpy as np
 
     width, height = frame.upright_size
-    grey = picture.convert("L")
-    if frame.turn:
-        grey = grey.transpose(_UNTURN[frame.turn])
+    grey = turned_back(picture.convert("L"), frame)
     cell = max(_CELL, (width * height / _MOST_CELLS) ** 0.5)
     grid = (max(1, round(width / cell)), max(1, round(height / cell)))
     grey = grey.resize(grid, Image.Resampling.BOX)

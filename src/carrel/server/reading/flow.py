@@ -6,6 +6,7 @@ a gutter are columns, read one after the other; everything else is read from top
 
 import statistics
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from carrel.server.reading.layout import Box
@@ -32,6 +33,10 @@ _BESIDE = 5
 """A caption or note may be shorter if so many lines stand beside it."""
 _LEVEL = 0.15
 """Parts whose middles differ by less than this part of their height stand on one line."""
+_FULL = 0.9
+"""How much of a column's width its lines fill on average, if it is text."""
+_SET_APART = 0.35
+"""The white space between the lines of a form, as a part of their height, at least."""
 _LOOK_AHEAD = 24
 """A caption or note may begin so many lines below the text that it stands beside."""
 _COLUMN_WIDTH = 0.12
@@ -90,8 +95,9 @@ def _strips(parts: list[T]) -> list[list[T]]:
 
 def _shared_gutter(strips: list[list[T]], start: int, gutter: float) -> int:
     """Where the columns that begin at a strip end; the strip itself if none begin there."""
-    end, best = start, start
+    end = start
     sides: list[_Side[T]] = []
+    grown: list[list[_Side[T]]] = []
     below = strips[start + 1] if start + 1 < len(strips) else ()
     if len(below) > 1 and _across(strips[start], _sides(below, gutter)):
         return start
@@ -100,9 +106,11 @@ def _shared_gutter(strips: list[list[T]], start: int, gutter: float) -> int:
         if len(sides) < 2 and not _one_sided(sides[0], strips, end + 1, gutter):
             break
         end += 1
-        if _are_columns(sides):
-            best = end
-    return _without_tail(strips, start, best, gutter)
+        grown.append(sides)
+    # The longest run first: mostly it is the one.
+    while grown and not _are_columns(grown[-1]):
+        grown.pop()
+    return _without_tail(strips, start, start + len(grown), gutter)
 
 
 def _across(strip: list[T], sides: Sequence["_Side[T]"]) -> bool:
@@ -189,8 +197,32 @@ def _are_columns(sides: list[_Side[T]]) -> bool:
     counts = [len(side.parts) for side in sides]
     least, most = min(counts), max(counts)
     if least >= _COLUMN_LINES:
-        return True
+        return not _are_rows(sides) and all(
+            _overlap_down(one, other) for one, other in pairwise(sides)
+        )
     return most >= _BESIDE and least * 3 <= most and not _share_lines(sides)
+
+
+def _overlap_down(one: _Side[T], other: _Side[T]) -> bool:
+    """Whether some of one side stands beside some of the other."""
+    first, second = (Box.around(part.box for part in side.parts) for side in (one, other))
+    return first.top < second.bottom and second.top < first.bottom
+
+
+def _are_rows(sides: list[_Side[T]]) -> bool:
+    """Whether the sides are labels with their values: line by line, short, and set apart."""
+    for side in sides:
+        boxes = [part.box for part in side.parts]
+        text = sum(box.bottom - box.top for box in boxes)
+        white = max(box.bottom for box in boxes) - min(box.top for box in boxes) - text
+        if white < _SET_APART * text:
+            return False
+    if all(
+        statistics.fmean(part.box.width for part in side.parts) > _FULL * (side.right - side.left)
+        for side in sides
+    ):
+        return False
+    return _share_lines(sides)
 
 
 def _share_lines(sides: list[_Side[T]]) -> bool:

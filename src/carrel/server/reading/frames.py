@@ -7,13 +7,17 @@ import asyncio
 import json
 import struct
 from dataclasses import dataclass
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Literal
 
 _LENGTHS = struct.Struct("!II")
 MAX_HEADER = 128 * 2**20
 """Bytes of JSON that a message may carry."""
 MAX_BODY = 256 * 2**20
 """Raw bytes that a message may carry."""
+
+
+Task = Literal["page", "text", "regions", "cells"]
+"""What the OCR process finds in a picture: text and regions, or only one of them; or cells."""
 
 
 class BrokenFrame(Exception):

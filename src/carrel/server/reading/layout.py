@@ -58,10 +58,11 @@ class Box(NamedTuple):
 
 
 class Word(NamedTuple):
-    """A word and how sure the reader is of it, 0 to 1."""
+    """A word, how sure the reader is of it (0 to 1), and its left and right edge, if known."""
 
     text: str
     confidence: float = 1.0
+    edges: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -85,6 +86,14 @@ class Line:
 
     def mirrored(self, width: float) -> "Line":
         return replace(self, box=self.box.mirrored(width))
+
+    def moved(self, by: float, box: Box) -> "Line":
+        """The line in another box, so many points further right."""
+        read = tuple(
+            word._replace(edges=(word.edges[0] + by, word.edges[1] + by)) if word.edges else word
+            for word in self.read
+        )
+        return replace(self, box=box, read=read)
 
 
 @dataclass(frozen=True)

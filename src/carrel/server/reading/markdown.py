@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from PIL import Image
 
@@ -86,8 +87,8 @@ class _Composer:
     def _add(self, group: list[Region]) -> None:
         first, boxes = group[0], [region.box for region in group]
         match first.kind:
-            case "header" | "footer":
-                self._add_head(first)
+            case "header" | "footer" as kind:
+                self._add_head(kind, first)
             case "figure":
                 left, top, right, bottom = place = self._place(boxes)
                 size = (right - left, bottom - top)
@@ -98,14 +99,16 @@ class _Composer:
             case _:
                 self._builder.add(_TYPES.get(first.kind, "text"), _text(group), boxes)
 
-    def _add_head(self, region: Region) -> None:
-        """Running heads stand beside the Markdown, where they are asked for."""
-        wanted = {"header": self._options.extract_header, "footer": self._options.extract_footer}
-        if wanted[region.kind]:
-            self._heads[region.kind].append(region.text)
+    def _add_head(self, kind: Literal["header", "footer"], region: Region) -> None:
+        """A running head stays in the Markdown unless it is asked for beside it."""
+        options = self._options
+        apart = options.extract_header if kind == "header" else options.extract_footer
+        if not apart:
+            self._builder.add(kind, _text([region]), [region.box])
+            return
+        self._heads[kind].append(region.text)
         text = ScoredText()
         text.content(region.text, region.lines)
-        kind: BlockType = "header" if region.kind == "header" else "footer"
         self._builder.add_block(kind, text, [region.box])
 
 

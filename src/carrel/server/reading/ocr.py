@@ -1,25 +1,43 @@
-"""The OCR process: decoded RGB in, lines of text out. It never sees a file.
+"""The OCR process: decoded RGB in; text, regions and the cells of tables out. It sees no file.
 
-Run as `python -m carrel.server.reading.ocr`. Each message in is `{"width", "height"}` with
-`width * height * 3` bytes; each answer is `{"turn", "lines"}`: how far the page is turned
-clockwise, and its lines in pixels of the page set upright. The first message out says which
-engine was loaded and how long that took.
+Run as `python -m carrel.server.reading.ocr`. The first message out is `{"ready": true}`. Each
+message in is `{"task", "width", "height"}` with `width * height * 3` bytes. The answer depends on
+the task:
+
+- `text`: `{"turn", "lines"}`, how far the picture is turned clockwise, and its lines in pixels of
+  the picture set upright;
+- `regions`: `{"regions"}` of an upright page, as parts of it;
+- `page`: both;
+- `cells`: `{"cells"}` of a table, as parts of the picture.
+
+The first text has `loaded` too: the library that runs the models, and how many seconds loading
+took. Where a model is not installed, there are no regions or cells.
 """
 
+import logging
 import os
 import sys
 import time
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, BinaryIO
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 from carrel.server.parent import end_with_parent
 from carrel.server.reading.frames import Frame, read_frame, write_frame
+from carrel.server.reading.layout_model import LayoutModel
 from carrel.server.reading.letters import speller
 from carrel.server.reading.noise import without_noise
-from carrel.server.reading.ocr_engine import OCREngine, Quad, ReadLine
+from carrel.server.reading.ocr_engine import OCREngine
+from carrel.server.reading.table_model import TableModel
+from carrel.server.reading.text_detection import Quad
+from carrel.server.reading.text_recognition import ReadLine
 
 if TYPE_CHECKING:
-    from carrel.server.reading.ocr_engine import Pixels
+    from carrel.server.reading.text_detection import Pixels
+
+log = logging.getLogger(__name__)
+
+Model = TypeVar("Model")
 
 _SAMPLE = 8
 """So many of the longest lines show whether a page stands upright."""
@@ -41,8 +59,8 @@ class _Attempt:
         self._engine = engine
         self.turn = turn
         # numpy turns against the clock.
-        upright = np.ascontiguousarray(np.rot90(picture, turn // 90)) if turn else picture
-        self._found = engine.find(upright)
+        self.upright = np.ascontiguousarray(np.rot90(picture, turn // 90)) if turn else picture
+        self._found = engine.find(self.upright)
         level = [number for number, line in enumerate(self._found) if not line.stands]
         level.sort(key=lambda number: self._found[number].length)
         self._read: dict[int, ReadLine] = {}
@@ -85,8 +103,10 @@ def _readable(lines: list[tuple[Quad, ReadLine]]) -> list[tuple[Quad, ReadLine]]
     ]
 
 
-def read_page(engine: OCREngine, picture: "Pixels") -> dict[str, Any]:
-    """The answer for a picture of blue, green and red."""
+def read_page(
+    engine: OCREngine, picture: "Pixels", layout: LayoutModel | None = None
+) -> dict[str, Any]:
+    """The text and regions of a picture of blue, green and red."""
     picture = without_noise(picture)
     best = _Attempt(engine, picture, 0)
     for turn in (180,) if best.level > 0.5 else (90, 270):
@@ -101,26 +121,68 @@ def read_page(engine: OCREngine, picture: "Pixels") -> dict[str, Any]:
                 "text": spelled(line.text),
                 "confidence": line.confidence,
                 "quad": [[round(x, 1), round(y, 1)] for x, y in quad],
-                "words": [(spelled(word), confidence) for word, confidence in line.words],
+                "words": [word._replace(text=spelled(word.text)) for word in line.words],
             }
             for quad, line in lines
         ],
+        "regions": layout.regions(best.upright) if layout else [],
     }
+
+
+class _Models:
+    """Each is loaded when it is first needed: a page with a text layer needs no OCR."""
+
+    @cached_property
+    def text(self) -> OCREngine:
+        return OCREngine()
+
+    @cached_property
+    def layout(self) -> LayoutModel | None:
+        return _if_installed(LayoutModel)
+
+    @cached_property
+    def table(self) -> TableModel | None:
+        return _if_installed(TableModel)
+
+    def _load_text(self) -> dict[str, Any]:
+        if "text" in vars(self):
+            return {}
+        started = time.monotonic()
+        return {"loaded": [self.text.name, time.monotonic() - started]}
+
+    def answer(self, task: str, picture: "Pixels") -> dict[str, Any]:
+        match task:
+            case "text":
+                return self._load_text() | read_page(self.text, picture)
+            case "page":
+                return self._load_text() | read_page(self.text, picture, self.layout)
+            case "regions":
+                return {"regions": self.layout.regions(picture) if self.layout else []}
+            case "cells":
+                return {"cells": self.table.cells(picture) if self.table else []}
+        raise ValueError(f"there is no task {task!r}")
+
+
+def _if_installed(model: Callable[[], Model]) -> Model | None:
+    try:
+        return model()
+    except FileNotFoundError as error:
+        log.warning("%s", error)
+        return None
 
 
 def serve(requests: BinaryIO, answers: BinaryIO) -> None:
     """Answers until the pipe closes."""
     import numpy as np
 
-    started = time.monotonic()
-    engine = OCREngine()
-    seconds = time.monotonic() - started
-    write_frame(answers, Frame({"engine": engine.name, "seconds": seconds}))
+    models = _Models()
+    write_frame(answers, Frame({"ready": True}))
     while frame := read_frame(requests):
         shape = (frame.header["height"], frame.header["width"], 3)
         rgb = np.frombuffer(frame.body, np.uint8).reshape(shape)
-        # rapidocr expects OpenCV's order of channels.
-        write_frame(answers, Frame(read_page(engine, np.ascontiguousarray(rgb[:, :, ::-1]))))
+        # The models were trained with OpenCV's order of colours.
+        picture = np.ascontiguousarray(rgb[:, :, ::-1])
+        write_frame(answers, Frame(models.answer(frame.header["task"], picture)))
 
 
 def main() -> None:

@@ -37,6 +37,7 @@ class ReadOptions:
     pages: list[range] | None = None
     include_image_base64: bool = False
     image_limit: int | None = None
+    """Pictures of all the pages together; the first ones are given."""
     image_min_size: int | None = None
     include_blocks: bool = False
     granularity: Granularity | None = None

@@ -49,12 +49,6 @@ class PageBuilder:
         self._tables: list[PageTable] = []
         self._blocks: list[Block] = []
 
-    @property
-    def wants_images(self) -> bool:
-        """Whether there is room for another picture."""
-        limit = self._options.image_limit
-        return limit is None or len(self._images) < limit
-
     def add(self, kind: BlockType, text: ScoredText, boxes: Sequence[Box] = ()) -> None:
         """Adds a block of text."""
         self._append(text)
@@ -63,11 +57,15 @@ class PageBuilder:
     def add_image(
         self, size: tuple[int, int], pixels: Callable[[], Image.Image], boxes: Sequence[Box] = ()
     ) -> None:
-        """Adds a picture of some pixels' width and height, if it is wanted."""
-        if not self.wants_images or min(size) < (self._options.image_min_size or 0):
+        """Adds a picture of some pixels' width and height, if it is large enough.
+
+        On a page that was never paper, its place is that in its own pixels.
+        """
+        if min(size) < (self._options.image_min_size or 0):
             return
         name = f"img-{self._index * IDS_PER_PAGE + len(self._images)}.jpeg"
-        left, top, right, bottom = self._locate(boxes)
+        place = self._locate(boxes)
+        left, top, right, bottom = (0, 0, *size) if place == _NOWHERE else place
         self._images.append(
             PageImage(
                 id=name,

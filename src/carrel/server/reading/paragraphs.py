@@ -19,13 +19,20 @@ _GLUED_BULLET = re.compile(r"[•◦▪‣●■](?=\w)")
 _NUMBER = re.compile(r"\(?(\d{1,3})[.)]\s+(?=\S)")
 _BARE_NUMBER = re.compile(r"(\d{1,2})\s+(?=\S)")
 _LETTER = re.compile(r"\(?([a-z])[.)]\s+(?=\S)")
-_CAPTION = re.compile(
-    r"(fig(ure)?|table|tab|plate|chart|abb(ildung)?|tabelle|tableau)"
-    r"\.?\s*\d+[a-z]?(?=[.:]|$| [–—-] )",
-    re.IGNORECASE,
+_LABEL = (
+    r"(fig(ure|ura|\.)?|table|tab|plate|chart|graph|map|box|exhibit|diagram|abb(ildung)?|tabelle"
+    r"|grafik|diagramm|tableau|graphique|tabla|gráfico|tabella|figuur|tabel)"
+    r"\.?\s*([A-Z]{1,3}[. -]?)?\d+([.-]\s?\d+)*[a-z]?"
 )
+_CAPTION = re.compile(rf"{_LABEL}(?=[.:]|$| [–—|-] )", re.IGNORECASE)
+LABELLED = re.compile(rf"{_LABEL}\b", re.IGNORECASE)
+"""How a caption begins that stands out from the text; in the text such words begin sentences."""
+NUMBERED = re.compile(r"\(?(\d+(\.\d+)*|[A-Z]|[IVX]+)[.):]?\s")
 _SENTENCE_ENDS = tuple('.!?:;"”»)]')
 _HEADING_LETTERS = 200
+_CAPTION_LINES = 4
+_HANGING = 8
+"""By how many sizes of its type the second line of a numbered heading may be indented."""
 _LEVELS = ((1.7, 1), (1.35, 2), (1.12, 3))
 """How much larger than the text a heading of each level is at least."""
 
@@ -126,6 +133,8 @@ class _Column:
             return gap > style.gap + 1.5 * line.size
         if _CAPTION.match(line.text):
             return True
+        if self._goes_on_caption(block, line):
+            return False
         level = style.level(line)
         # Only its marker may make an item's first line larger.
         item = block[0] in self._markers and line.size <= above.size and not line.bold
@@ -138,6 +147,19 @@ class _Column:
             return True
         return self._begins_text(block, number)
 
+    def _goes_on_caption(self, block: list[int], line: Line) -> bool:
+        """Whether a line is more of a caption above it that stands out like it."""
+        first, above = self._lines[block[0]], self._lines[block[-1]]
+        return (
+            len(block) < _CAPTION_LINES
+            and line.bold
+            and LABELLED.match(first.text) is not None
+            and (_CAPTION.match(first.text) is not None or bool(self._style.level(first)))
+            and abs(line.size - above.size) <= 0.2 * above.size
+            and line.box.left >= first.box.left - 0.5 * line.size
+            and line.box.top - above.box.bottom <= 0.5 * line.size
+        )
+
     def _same_heading(self, above: Line, line: Line, gap: float) -> bool:
         """Whether a line goes on with the heading above it."""
         if gap > self._style.gap + 0.8 * line.size:
@@ -145,7 +167,9 @@ class _Column:
         near = 0.5 * line.size
         left = abs(above.box.left - line.box.left) < near
         centred = abs(above.box.centre[0] - line.box.centre[0]) < near
-        return left or centred
+        labelled = NUMBERED.match(above.text) or LABELLED.match(above.text)
+        hangs = labelled and 0 < line.box.left - above.box.left < _HANGING * line.size
+        return left or centred or bool(hangs and not NUMBERED.match(line.text))
 
     def _begins_text(self, block: list[int], number: int) -> bool:
         """Whether a line of text close below another begins a new block."""
@@ -192,9 +216,18 @@ class _Column:
         if lines[0].mono:
             return Region("code", box, _verbatim(lines), lines=kept)
         level = self._style.level(lines[0])
-        if level and len(text) <= _HEADING_LETTERS and any(letter.isalnum() for letter in text):
+        if level and LABELLED.match(text):
+            return Region("caption", box, text, lines=kept)
+        if level and self._is_heading(lines, text):
             return Region("heading", box, text, level=level, lines=kept)
         return self._paragraph(lines)
+
+    def _is_heading(self, lines: Sequence[Line], text: str) -> bool:
+        """Whether text that stands out is a heading. A little larger or alone, it may be text."""
+        if len(text) > _HEADING_LETTERS or not any(map(str.isalpha, text)):
+            return False
+        plain = not lines[0].bold and lines[0].size < _LEVELS[1][0] * self._style.size
+        return not plain or not (text[:1].islower() or text.endswith((".", ",", ";", ":")))
 
     def _joined(self, lines: Sequence[Line]) -> str:
         return join_lines(lines, self._style.compounds)

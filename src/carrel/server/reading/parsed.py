@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Protocol
 # which takes a fifth of a page's time. The version is pinned.
 from liteparse._liteparse import LiteParse
 
+from carrel.server.reading.garbage import is_garbage
 from carrel.server.reading.layout import Box
 from carrel.server.reading.options import UnreadableDocument
 from carrel.server.reading.tables.rules import Rule, drawn_rules
@@ -15,8 +16,8 @@ from carrel.server.reading.tables.rules import Rule, drawn_rules
 _UNTRUSTED = frozenset({"garbled", "invisible-text-layer"})
 """Text layers that do not say what stands on the page, or only what some other OCR made of it."""
 _WITHOUT_TEXT = frozenset({"scanned", "no-text", "vector-text"})
-_MIXED = 0.1
-"""A page with text needs OCR too if one picture covers more of it than this."""
+_PICTURES = 0.02
+"""Pictures that cover less of the page than this hold no text worth reading."""
 
 
 class PlacedWord(Protocol):
@@ -66,7 +67,11 @@ class Link(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ParsedPage:
-    """A page's text, links and rules, and whether its text layer says what stands on it."""
+    """A page's text, links and rules, and how far its text layer says what stands on it.
+
+    There are no items where it cannot be believed. `needs_ocr` is a page on which something is
+    drawn and nothing is said of it; `drawn` one on which some of what is drawn may be more text.
+    """
 
     index: int
     width: float
@@ -76,6 +81,7 @@ class ParsedPage:
     rules: list[Rule]
     trusted: bool
     needs_ocr: bool
+    drawn: bool
 
 
 def parse_pages(data: bytes, indexes: Sequence[int], turn: int = 0) -> list[ParsedPage]:
@@ -110,17 +116,21 @@ def parse_pages(data: bytes, indexes: Sequence[int], turn: int = 0) -> list[Pars
 
 def _page(page: Any) -> ParsedPage:
     reasons = set(page.complexity.reasons)
-    trusted = not reasons & _UNTRUSTED
-    mixed = "embedded-images" in reasons and page.complexity.largest_image_coverage > _MIXED
+    items = [_item(item) for item in page.text_items]
+    text = " ".join(item.text for item in items)
+    trusted = not reasons & _UNTRUSTED and not is_garbage(text)
+    said = trusted and bool(text.strip())
+    pictured = page.complexity.image_coverage > _PICTURES
     return ParsedPage(
         index=page.page_num - 1,
         width=page.width,
         height=page.height,
-        items=[_item(item) for item in page.text_items],
+        items=items if trusted else [],
         links=_links(page.annotations),
         rules=drawn_rules(page.vector_graphics),
         trusted=trusted,
-        needs_ocr=mixed or not trusted or bool(reasons & _WITHOUT_TEXT),
+        needs_ocr=not trusted or (not said and bool(reasons & _WITHOUT_TEXT)),
+        drawn=said and (pictured or bool(reasons & _WITHOUT_TEXT)),
     )
 
 

@@ -1,11 +1,12 @@
 """The parser process: reads documents, each in a process of its own within tight limits.
 
 Run as `python -m carrel.server.reading.parser`. It says `{"ready": true}`, is sent a request,
-`{"path", "mimetype", "options", "ahead"}`, and answers `{"page_count"}`, then `{"page", "ocr"}`
-for every page, then `{"done"}`; or `{"error", "code"}`. With `ahead` it begins with the pages that
-will be asked for next. Between, it may ask for text with `{"recognise", "width", "height"}` and
-RGB pixels, and is answered `{"turn", "lines"}`. After `{"done"}` the document stays open:
-`{"options", "ahead"}` asks for more of it, `{"close"}` closes it.
+`{"path", "mimetype", "options", "ahead", "beyond"}`, and answers `{"page_count"}`, then
+`{"page", "ocr"}` for every page, then `{"done"}`; or `{"error", "code"}`. With `ahead` it begins
+with the pages that will be asked for next; with `beyond` it may look at others than those asked
+for. Between, it may ask for text, regions or a table's cells with `{"look", "width", "height"}` and
+RGB pixels, and is answered by the OCR process. After `{"done"}` the document stays open:
+`{"options", "ahead", "beyond"}` asks for more of it, `{"close"}` closes it.
 
 To start Python and load the libraries takes ten times longer than to read a small document.
 Where the system can copy a process, a copy reads the document and ends, and the next request is
@@ -24,7 +25,7 @@ from PIL import Image
 from carrel.server.mimetypes import sniff
 from carrel.server.parent import end_with_parent
 from carrel.server.reading.children import limit_this_process
-from carrel.server.reading.frames import Frame, read_frame, write_frame
+from carrel.server.reading.frames import Frame, Task, read_frame, write_frame
 from carrel.server.reading.office.document import Office
 from carrel.server.reading.options import NoSuchPage, ReadOptions, UnreadableDocument
 from carrel.server.reading.pdf import PDF
@@ -81,19 +82,26 @@ class Parser:
         with _open(Path(request["path"]), request["mimetype"]) as document:
             while "options" in request:
                 options = ReadOptions.from_json(request["options"])
-                self._read_pages(document, options, ahead=request["ahead"])
+                self._read_pages(
+                    document, options, ahead=request["ahead"], beyond=request["beyond"]
+                )
                 following = read_frame(self._requests)
                 request = following.header if following else {}
 
     def _read_pages(
-        self, document: PDF | Picture | Office, options: ReadOptions, *, ahead: bool
+        self,
+        document: PDF | Picture | Office,
+        options: ReadOptions,
+        *,
+        ahead: bool,
+        beyond: bool,
     ) -> None:
         self._say({"page_count": document.page_count})
         match document:
             case PDF():
-                pages = document.pages(options, self._recognise, ahead=ahead)
+                pages = document.pages(options, self._look, ahead=ahead, beyond=beyond)
             case Picture():
-                pages = document.pages(options, self._recognise)
+                pages = document.pages(options, self._look)
             case Office():
                 pages = document.pages(options)
         self._ocr_used = False
@@ -102,10 +110,10 @@ class Parser:
             self._ocr_used = False
         self._say({"done": True})
 
-    def _recognise(self, picture: Image.Image) -> dict[str, Any]:
-        self._ocr_used = True
+    def _look(self, task: Task, picture: Image.Image) -> dict[str, Any]:
+        self._ocr_used |= task in ("page", "text")
         size = {"width": picture.width, "height": picture.height}
-        write_frame(self._answers, Frame({"recognise": True, **size}, picture.tobytes()))
+        write_frame(self._answers, Frame({"look": task, **size}, picture.tobytes()))
         answer = read_frame(self._requests)
         if answer is None:
             raise SystemExit(1)

@@ -1,4 +1,4 @@
-"""Picture files to pages, inside a parser: every frame is a page, read by OCR."""
+"""Picture files to pages, inside a parser. What moves is one page: its first frame."""
 
 import warnings
 from collections.abc import Iterator
@@ -9,12 +9,17 @@ from PIL import Image, ImageOps, UnidentifiedImageError
 
 from carrel.server.reading.blocks import Found, page_layout
 from carrel.server.reading.children import allow_cpu
+from carrel.server.reading.looking import Look
 from carrel.server.reading.markdown import Raster, compose
 from carrel.server.reading.options import ReadOptions, UnreadableDocument, select_pages
-from carrel.server.reading.recognition import Recognise, recognise_page
+from carrel.server.reading.recognition import recognise_page
 from carrel.wire.ocr import Page
 
 FORMATS = ("PNG", "JPEG", "TIFF", "WEBP", "BMP", "GIF", "HEIF")
+_PAGED = ("TIFF", "HEIF")
+"""Formats whose frames are pages; those of the others make a picture move."""
+MAX_FRAMES = 10_000
+"""Pages of a picture file."""
 HEIF_BRANDS = frozenset([b"heic", b"heix", b"mif1"])
 """What files of the last format call themselves."""
 MAX_PIXELS = 100_000_000
@@ -26,6 +31,8 @@ _LONG_SIDE = 842.0
 """Points. A picture is laid out as a page as long as A4, whatever its resolution says."""
 _SECONDS_PER_PAGE = 30
 _DPI = 72
+_LEAST_DPI, _MOST_DPI = 36, 9600
+"""A TIFF that says nothing of its resolution seems to have one pixel an inch."""
 
 register_heif_opener(thumbnails=False)
 
@@ -36,13 +43,19 @@ class Picture:
     def __init__(self, path: Path) -> None:
         Image.MAX_IMAGE_PIXELS = MAX_PIXELS
         warnings.simplefilter("error", Image.DecompressionBombWarning)
+        allow_cpu(_SECONDS_PER_PAGE)
         try:
             self._file = Image.open(path, formats=FORMATS)
         except UnidentifiedImageError as error:
             raise UnreadableDocument("This file is not a picture that can be read.") from error
         except (Image.DecompressionBombWarning, Image.DecompressionBombError) as error:
             raise _too_large() from error
-        self.page_count: int = getattr(self._file, "n_frames", 1)
+        paged = self._file.format in _PAGED
+        self.page_count: int = getattr(self._file, "n_frames", 1) if paged else 1
+        if self.page_count > MAX_FRAMES:
+            raise UnreadableDocument(
+                f"This picture has more than {MAX_FRAMES:,} pages. Split it and try again."
+            )
 
     def __enter__(self) -> "Picture":
         return self
@@ -50,18 +63,25 @@ class Picture:
     def __exit__(self, *_: object) -> None:
         self._file.close()
 
-    def pages(self, options: ReadOptions, ask: Recognise) -> Iterator[Page]:
+    def pages(self, options: ReadOptions, look: Look) -> Iterator[Page]:
         """The selected frames, each as soon as it is read."""
         for index in select_pages(options, self.page_count):
             allow_cpu(_SECONDS_PER_PAGE)
-            yield self._page(index, options, ask)
+            yield self._page(index, options, look)
 
-    def _page(self, index: int, options: ReadOptions, ask: Recognise) -> Page:
+    def _page(self, index: int, options: ReadOptions, look: Look) -> Page:
         picture, dpi = self._decode(index)
         points = _LONG_SIDE / max(picture.size)
         size = (picture.width * points, picture.height * points)
-        scan = recognise_page(_reduced(picture), size, ask)
-        found = Found((), scan.lines, scan.slanted, (), scan.rules, scan.figures)
+        scan = recognise_page(_reduced(picture), size, look)
+        found = Found(
+            lines=scan.lines,
+            slanted=scan.slanted,
+            rules=scan.rules,
+            figures=scan.figures,
+            regions=scan.regions,
+            structure=scan.structure,
+        )
         raster = Raster(dpi, picture.width, picture.height, points, picture.crop)
         return compose(index, page_layout(found, scan.frame), raster, options)
 
@@ -70,8 +90,8 @@ class Picture:
         try:
             self._file.seek(index)
             frame = ImageOps.exif_transpose(self._file)
-            across, down = self._file.info.get("dpi", (_DPI, _DPI))
-            return _on_white(frame), max(1, round(max(across, down)))
+            dpi = max(self._file.info.get("dpi", (_DPI, _DPI)))
+            return _on_white(frame), round(dpi) if _LEAST_DPI <= dpi <= _MOST_DPI else _DPI
         except (Image.DecompressionBombWarning, Image.DecompressionBombError) as error:
             raise _too_large() from error
         except (OSError, ValueError, SyntaxError, EOFError) as error:

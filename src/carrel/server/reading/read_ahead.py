@@ -30,6 +30,10 @@ class ReadAhead:
         self.begun, self._coming = [], None
         return (coming or self._parse(indexes)).result()
 
+    def look(self, indexes: list[int]) -> list[ParsedPage]:
+        """Pages that are needed beside those that were begun."""
+        return self._parse(indexes).result() if indexes else []
+
     def take_upright(self, index: int, turn: int) -> ParsedPage | None:
         """A page whose content is turned so many degrees clockwise; None if it is broken."""
         pages = self._parse([index], turn).result()

@@ -13,6 +13,7 @@ from pydantic import ValidationError
 
 from carrel.server.reading.children import Child
 from carrel.server.reading.frames import BrokenFrame, Frame
+from carrel.server.reading.images import with_fewer_images
 from carrel.server.reading.options import (
     INVALID_FILE,
     BrokenOff,
@@ -24,7 +25,7 @@ from carrel.server.reading.options import (
     select_pages,
 )
 from carrel.server.reading.parsers import Document, Parsers
-from carrel.server.reading.recogniser import Recogniser
+from carrel.server.reading.recogniser import OCRUnavailable, Recogniser
 from carrel.server.reading.results import Results, Task
 from carrel.wire.ocr import Page
 
@@ -32,8 +33,13 @@ log = logging.getLogger(__name__)
 
 SILENCE_SECONDS = 90
 """A parser that says nothing for so long is ended. Time spent on OCR does not count."""
+_BROKE_OFF = "This document cannot be read within the limits of memory and time. It may be damaged."
 _SAVE_SECONDS = 1.0
 """Pages are remembered so often while a document is read: one that is given up loses few."""
+
+
+class _NotAsked(BrokenOff):
+    """A spare parser had ended, by no fault of the document, before it was asked."""
 
 
 class Reader:
@@ -77,8 +83,10 @@ class Reader:
         size = (await asyncio.to_thread(path.stat)).st_size
         if hash is None or self._results is None:
             page_count, pages = await self._read(document, options)
-            return Reading.of(pages, page_count, size)
-        return await self._recall(document, options, size, self._results)
+            reading = Reading.of(pages, page_count, size)
+        else:
+            reading = await self._recall(document, options, size, self._results)
+        return replace(reading, pages=with_fewer_images(reading.pages, options.image_limit))
 
     async def _recall(
         self, document: Document, options: ReadOptions, size: int, results: Results
@@ -104,18 +112,26 @@ class Reader:
         ahead = options.pages is not None and document.hash is not None
         try:
             return await self._attempt(document, options, task, ahead=ahead)
+        except _NotAsked:
+            return await self._attempt(document, options, task, ahead=ahead)
         except BrokenOff:
-            if not ahead:
+            if options.pages is None:
                 raise
             # A page that nobody asked for may have ended it.
-            return await self._attempt(document, options, task, ahead=False)
+            return await self._attempt(document, options, task, ahead=False, beyond=False)
 
     async def _attempt(
-        self, document: Document, options: ReadOptions, task: Task | None, *, ahead: bool
+        self,
+        document: Document,
+        options: ReadOptions,
+        task: Task | None,
+        *,
+        ahead: bool,
+        beyond: bool = True,
     ) -> tuple[int, list[ReadPage]]:
         page_count, pages = 0, list[ReadPage]()
         saved, saved_at = 0, time.monotonic()
-        async with aclosing(self._answers(document, options, ahead)) as answers:
+        async with aclosing(self._answers(document, options, ahead, beyond)) as answers:
             async for answer in answers:
                 if isinstance(answer, int):
                     page_count = answer
@@ -133,18 +149,27 @@ class Reader:
             await self._results.put(task, page_count, pages)
 
     async def _answers(
-        self, document: Document, options: ReadOptions, ahead: bool
+        self, document: Document, options: ReadOptions, ahead: bool, beyond: bool
     ) -> AsyncGenerator[int | ReadPage]:
         """The number of pages of a document, then the selected ones.
 
-        With `ahead` it stays open, and the next pages are parsed before they are asked for.
+        With `ahead` it stays open, and the next pages are parsed before they are asked for. Without
+        `beyond` no page is looked at but the selected ones.
         """
         async with self._parsers.parser(document, keep_open=ahead) as (child, opened):
-            request: dict[str, Any] = {"options": options.as_json(), "ahead": ahead}
+            request: dict[str, Any] = {
+                "options": options.as_json(),
+                "ahead": ahead,
+                "beyond": beyond,
+            }
             if not opened:
                 request |= {"path": str(document.path), "mimetype": document.mimetype}
             try:
                 await child.send(Frame(request))
+            except ConnectionError as error:
+                log.warning("a parser had ended: %s", child.ending)
+                raise _NotAsked(_BROKE_OFF) from error
+            try:
                 async for answer in self._converse(child):
                     yield answer
             except (ConnectionError, BrokenFrame, ValidationError) as error:
@@ -154,6 +179,18 @@ class Reader:
                 raise UnreadableDocument(
                     "This document takes too long to read. Ask for fewer pages, or simplify it."
                 ) from None
+
+    async def _look(self, header: dict[str, Any], pixels: bytes) -> dict[str, Any]:
+        try:
+            return await self._recogniser.look(
+                header["look"], header["width"], header["height"], pixels
+            )
+        except OCRUnavailable:
+            if header["look"] in ("page", "text"):
+                raise
+            # A page with a text layer is read without layout, too.
+            log.warning("a page's layout is not seen: OCR does not work", exc_info=True)
+            return {"regions": [], "cells": []}
 
     async def _converse(self, child: Child) -> AsyncIterator[int | ReadPage]:
         while True:
@@ -167,9 +204,8 @@ class Reader:
                 yield ReadPage(Page.model_validate(header["page"]), header["ocr"])
             elif "page_count" in header:
                 yield header["page_count"]
-            elif "recognise" in header:
-                text = await self._recogniser.read(header["width"], header["height"], frame.body)
-                await child.send(Frame(text))
+            elif "look" in header:
+                await child.send(Frame(await self._look(header, frame.body)))
             elif "done" in header:
                 return
             else:
@@ -186,6 +222,4 @@ def _refusal(header: dict[str, object]) -> UnreadableDocument:
 
 
 def _broke_off() -> BrokenOff:
-    return BrokenOff(
-        "This document cannot be read within the limits of memory and time. It may be damaged."
-    )
+    return BrokenOff(_BROKE_OFF)

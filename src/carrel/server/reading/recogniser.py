@@ -1,4 +1,7 @@
-"""The server's side of the OCR process: starts it on first need, ends it when unused."""
+"""The server's side of the OCR process: starts it on first need, ends it when unused.
+
+It has the models that look at pictures: of text, of a page's regions, and of a table's cells.
+"""
 
 import asyncio
 import contextlib
@@ -6,7 +9,7 @@ import logging
 from typing import Any
 
 from carrel.server.reading.children import Child
-from carrel.server.reading.frames import Frame
+from carrel.server.reading.frames import Frame, Task
 
 log = logging.getLogger(__name__)
 
@@ -19,7 +22,7 @@ class OCRUnavailable(Exception):
 
 
 class Recogniser:
-    """Text in pictures, one picture at a time, by a process that lives while it is needed."""
+    """Looks at one picture at a time, by a process that lives while it is needed."""
 
     def __init__(self, idle_seconds: float = 300) -> None:
         self._idle_seconds = idle_seconds
@@ -33,12 +36,21 @@ class Recogniser:
         """Whether the OCR process runs now."""
         return self._child is not None and self._child.running
 
-    async def read(self, width: int, height: int, rgb: bytes) -> dict[str, Any]:
-        """The text in a picture of `width * height` RGB pixels.
+    async def look(self, task: Task, width: int, height: int, rgb: bytes) -> dict[str, Any]:
+        """Does a task with a picture of `width * height` RGB pixels.
 
-        `turn` is how far the page is turned clockwise: 0, 90, 180 or 270 degrees. Each of `lines`
-        has `text`, `confidence` (0 to 1), `quad` (four corners in pixels of the page set upright,
-        clockwise from the top left) and `words` (pairs of text and confidence).
+        Each task has answers of its own:
+
+        - `text`: `turn` is how far it is turned clockwise: 0, 90, 180 or 270 degrees. Each of
+          `lines` has `text`, `confidence` (0 to 1), `quad` (four corners in pixels of the page set
+          upright, clockwise from the top left) and `words` (text, confidence, and where on the line
+          they start and end, 0 to 1).
+        - `regions`: each has a kind, a confidence (0 to 1) and a box as parts of the picture.
+        - `page`: both; the regions are those of the page set upright.
+        - `cells`: each has a row, a column, rows and columns that it covers, and a box as parts of
+          the picture, which shows one table.
+
+        There are no regions or cells where their model is not installed.
 
         Raises:
             ValueError: the bytes are not such a picture, or it is larger than `MAX_PIXELS`.
@@ -50,7 +62,9 @@ class Recogniser:
             raise ValueError("the picture has too many pixels to recognise")
         # Shielded: a cancelled caller must not leave an unread answer on the pipe.
         return await asyncio.shield(
-            asyncio.ensure_future(self._ask(Frame({"width": width, "height": height}, rgb)))
+            asyncio.ensure_future(
+                self._ask(Frame({"task": task, "width": width, "height": height}, rgb))
+            )
         )
 
     async def _ask(self, frame: Frame) -> dict[str, Any]:
@@ -61,7 +75,7 @@ class Recogniser:
                     child = await self._running_child()
                     answer = await child.ask(frame)
                     if answer is not None:
-                        return answer.header
+                        return _told(answer.header)
                     await child.end()
                     log.warning("the OCR process died: %s", child.ending)
                 raise OCRUnavailable("the OCR process ended while it read a page")
@@ -76,7 +90,6 @@ class Recogniser:
             if ready is None:
                 await self._child.end()
                 raise OCRUnavailable(f"the OCR process does not start: {self._child.ending}")
-            log.info("OCR loaded with %(engine)s in %(seconds).1f s", ready.header)
         return self._child
 
     def _stop_timer(self) -> None:
@@ -98,3 +111,10 @@ class Recogniser:
                 with contextlib.suppress(ProcessLookupError):
                     await child.end()
                 log.info("OCR unloaded")
+
+
+def _told(answer: dict[str, Any]) -> dict[str, Any]:
+    """An answer; if it says that models were loaded, the log does."""
+    if loaded := answer.pop("loaded", None):
+        log.info("OCR loaded with %s in %.1f s", *loaded)
+    return answer

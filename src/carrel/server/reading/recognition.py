@@ -2,19 +2,18 @@
 
 import math
 import statistics
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from PIL import Image
 
 from carrel.server.reading.figures import pictured_figures
+from carrel.server.reading.frames import Task
 from carrel.server.reading.layout import Box, Frame, Line, Word
+from carrel.server.reading.looking import Look, placed_regions, table_structure
+from carrel.server.reading.regions import Regions, Structure, no_regions, no_structure
 from carrel.server.reading.tables.pictured import pictured_rules
 from carrel.server.reading.tables.rules import Rule
-
-Recognise = Callable[[Image.Image], dict[str, Any]]
-"""Asks the OCR process (by way of the server) for the turn and the lines of an RGB picture."""
 
 _ALIKE = 1.35
 """Heights within this factor are those of one font size."""
@@ -37,11 +36,18 @@ class Scan:
     slanted: list[Line] = field(default_factory=list)
     rules: list[Rule] = field(default_factory=list)
     figures: list[Box] = field(default_factory=list)
+    regions: Regions = no_regions
+    structure: Structure = no_structure
 
 
-def recognise_page(picture: Image.Image, size: tuple[float, float], ask: Recognise) -> Scan:
+def recognise_page(
+    picture: Image.Image, size: tuple[float, float], look: Look, task: Task = "page"
+) -> Scan:
     """Reads a picture of a page of `size` points, finding its quarter turn and skew."""
-    answer = ask(picture)
+    if picture.getcolors(1):
+        # Blank: the document may have thousands of such pages.
+        return Scan(Frame(*size))
+    answer = look(task, picture)
     turn, found = answer["turn"], answer["lines"]
     skew = _skew(found)
     frame = Frame(*size, turn=turn, skew=skew)
@@ -51,7 +57,16 @@ def recognise_page(picture: Image.Image, size: tuple[float, float], ask: Recogni
     slanted = [_line(line, frame, scale) for line in found if _slanted(line, skew)]
     slanted.sort(key=lambda line: line.box.centre)
     figures = pictured_figures(picture, frame, [*lines, *slanted])
-    return Scan(frame, lines, slanted, pictured_rules(picture, frame), figures)
+    regions = placed_regions(answer.get("regions", ()), frame)
+    return Scan(
+        frame,
+        lines,
+        slanted,
+        pictured_rules(picture, frame),
+        figures,
+        lambda: regions,
+        table_structure(lambda: picture, frame, look),
+    )
 
 
 def _slanted(line: dict[str, Any], skew: float) -> bool:
@@ -98,6 +113,9 @@ def _line(found: dict[str, Any], frame: Frame, scale: float) -> Line:
     corners = [frame.straightened(x * scale, y * scale) for x, y in found["quad"]]
     xs, ys = zip(*corners, strict=True)
     box = Box(min(xs), min(ys), max(xs), max(ys))
-    words = tuple(Word(text, confidence) for text, confidence in found["words"])
+    words = tuple(
+        Word(text, confidence, (box.left + start * box.width, box.left + end * box.width))
+        for text, confidence, start, end in found["words"]
+    )
     text = " ".join(found["text"].split())
     return Line(text, box, box.height, words or (Word(text, found["confidence"]),))

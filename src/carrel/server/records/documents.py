@@ -31,7 +31,7 @@ FIRST_GENERATION = 1
 
 @dataclass(frozen=True)
 class NewDocument:
-    """What is known of a document before it is read: its bytes are stored under `blob`."""
+    """A document before it is read; its bytes are stored under `blob`."""
 
     name: str
     blob: str
@@ -44,7 +44,7 @@ class NewDocument:
 class StoredDocument:
     """A document's public face, and where its bytes and its text are.
 
-    `ocr_blob` holds the OCR result of a document that went through OCR. `generation` is the
+    `ocr_blob` holds the OCR result of a document that is not plain text. `generation` is the
     one whose text is searchable, None before the first is.
     """
 
@@ -111,7 +111,7 @@ def ids_of(
 ) -> set[str] | None:
     """The documents of a library among `ids` that have all `attributes`, a JSON object.
 
-    None is what restricts nothing.
+    None restricts nothing.
 
     Raises:
         InvalidRequest: the attributes are not a JSON object.
@@ -184,7 +184,7 @@ def update(
 
 
 def delete(connection: sa.Connection, caller: Caller, library_id: str, id: str) -> None:
-    """Deletes a document with its text and its index; its bytes go when the collector comes.
+    """Deletes a document with its text and its index; garbage collection removes its bytes.
 
     Raises:
         ApiError: 404, or 403 without the role of an editor.
@@ -194,7 +194,7 @@ def delete(connection: sa.Connection, caller: Caller, library_id: str, id: str) 
 
 
 def delete_expired(connection: sa.Connection) -> int:
-    """Deletes documents whose time is over; returns how many."""
+    """Deletes expired documents; returns their number."""
     return connection.execute(documents.delete().where(sa.not_(unexpired(documents)))).rowcount
 
 
@@ -249,7 +249,7 @@ def text(
 
 
 def _with_positions() -> sa.Select[Any]:
-    """Documents, with the place in the queue of those that wait."""
+    """Documents; those that wait have their place in the queue."""
     waiting = (
         sa.select(
             documents.c.id,
@@ -302,7 +302,7 @@ def _has_attributes(given: str | None) -> list[sa.ColumnElement[bool]]:
         return []
     try:
         filters = json.loads(given)
-        # Escapes may stand for halves of characters, which no query can hold.
+        # JSON escapes may encode lone surrogates, which no query can hold.
         json.dumps(filters, ensure_ascii=False).encode()
     except (ValueError, RecursionError):
         filters = None
@@ -362,7 +362,7 @@ def _stored(row: sa.Row[Any], queue_position: int | None) -> StoredDocument:
         summary=row.summary,
         expires_at=row.expires_at,
         queue_position=queue_position,
-        # An attempt that failed but is to be repeated is no failure yet.
+        # A failed attempt that will be retried is not a failure yet.
         error=row.error if row.process_status == "error" else None,
     )
     return StoredDocument(document, row.blob, row.ocr_blob, row.indexed_generation)

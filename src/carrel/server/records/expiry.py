@@ -1,4 +1,4 @@
-"""What has an end, and whether it was reached."""
+"""Expiry of rows."""
 
 from datetime import UTC, datetime
 
@@ -6,5 +6,5 @@ import sqlalchemy as sa
 
 
 def unexpired(table: sa.Table) -> sa.ColumnElement[bool]:
-    """Whether a row's time is not over yet."""
+    """Whether a row has not expired."""
     return sa.or_(table.c.expires_at.is_(None), table.c.expires_at > datetime.now(UTC))

@@ -58,7 +58,7 @@ def get_signed(connection: sa.Connection, id: str) -> StoredFile | None:
 
 
 def delete(connection: sa.Connection, caller: Caller, id: str) -> None:
-    """Deletes a file the caller may see; its bytes go when the collector comes.
+    """Deletes a file the caller may see; garbage collection removes its bytes.
 
     Raises:
         ApiError: 404.
@@ -69,25 +69,40 @@ def delete(connection: sa.Connection, caller: Caller, id: str) -> None:
 
 
 def delete_expired(connection: sa.Connection) -> int:
-    """Deletes files whose time is over; returns how many."""
+    """Deletes expired files; returns their number."""
     return connection.execute(files.delete().where(sa.not_(unexpired(files)))).rowcount
 
 
 def page(connection: sa.Connection, caller: Caller, query: FileQuery) -> FileList:
-    """A page of the files the caller may see, newest first."""
+    """A page of the files the caller may see, newest first.
+
+    Raises:
+        ApiError: 404, there is no file to come after.
+    """
     wanted = [_visible(caller), *_filters(query)]
+    following = [] if query.after is None else [_after(connection, caller, query.after)]
     rows = connection.execute(
         sa.select(files)
-        .where(*wanted)
+        .where(*wanted, *following)
         .order_by(files.c.created_at.desc(), files.c.id.desc())
-        .limit(query.page_size)
+        .limit(query.page_size + 1)
         .offset(query.page * query.page_size)
-    )
-    data = [_file(row) for row in rows]
+    ).all()
+    data = [_file(row) for row in rows[: query.page_size]]
     total = None
     if query.include_total:
         total = connection.scalar(sa.select(sa.func.count()).select_from(files).where(*wanted))
-    return FileList(data=data, total=total)
+    return FileList(data=data, total=total, has_more=len(rows) > query.page_size)
+
+
+def _after(connection: sa.Connection, caller: Caller, id: str) -> sa.ColumnElement[bool]:
+    """Files that come after one in the list."""
+    columns = files.c.created_at, files.c.id
+    query = sa.select(*columns).where(_visible(caller), files.c.id == id)
+    row = connection.execute(query).one_or_none()
+    if row is None:
+        raise not_found("file", id)
+    return sa.tuple_(*columns) < sa.tuple_(sa.literal(row.created_at, columns[0].type), row.id)
 
 
 def _filters(query: FileQuery) -> list[sa.ColumnElement[bool]]:

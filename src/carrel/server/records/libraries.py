@@ -52,7 +52,7 @@ def get(connection: sa.Connection, caller: Caller, id: str, needed: Role = Role.
 
 
 def require(connection: sa.Connection, caller: Caller, id: str, needed: Role = Role.VIEWER) -> None:
-    """Makes sure that the caller has a role in a library, whose figures take long to add up.
+    """Checks the caller's role in a library without adding up its figures, which is slow.
 
     Raises:
         ApiError: 404, or 403 when the caller's role does not suffice.
@@ -97,7 +97,7 @@ def page(connection: sa.Connection, caller: Caller, query: LibraryQuery) -> Libr
 
 
 def accessible_ids(connection: sa.Connection, caller: Caller, ids: list[str]) -> list[str]:
-    """Those of the libraries that the caller may see."""
+    """The subset of the libraries that the caller may see."""
     asked = {"ids": ids, "user": caller.user_id, "organisation": caller.organisation_id}
     return list(connection.scalars(_ACCESSIBLE_IDS, asked))
 
@@ -206,7 +206,7 @@ def _role(user: Any, organisation: Any) -> sa.ColumnElement[int]:
     return sa.case((_owned_by(user, organisation), int(Role.OWNER)), else_=shared)
 
 
-# Every request about a document, and every search, asks for these: they are put together once.
+# Built once: every document request and every search uses them.
 _ROLE = sa.select(_role(sa.bindparam("user"), sa.bindparam("organisation"))).where(
     libraries.c.id == sa.bindparam("id"),
     libraries.c.organisation_id == sa.bindparam("organisation"),

@@ -11,7 +11,7 @@ log = logging.getLogger(__name__)
 
 
 def migrate(folder: DataFolder) -> None:
-    """Migrates the database if it is of an older format, after copying it to `backups/`.
+    """Migrates a database of an older format, after copying it to `backups/`.
 
     Every step is one transaction; when it is cut short, the next start does it again.
     """

@@ -1,7 +1,7 @@
-"""How far the processing of a document is: its status, its pages and its chunks.
+"""The processing of a document: its status, its pages and its chunks.
 
-A document's processing has a generation, raised by every new start. What an older one still
-wants to write is refused, and a new one's text replaces the old in one transaction. Only
+A document's processing has a generation, incremented by each start. Writes of an older one
+are refused, and a new one's text replaces the old in one transaction. Only
 searchable text has chunks.
 """
 
@@ -26,7 +26,7 @@ UNFINISHED = ("todo", "in_progress", "waiting_for_capacity")
 
 
 class Superseded(Exception):
-    """The document is gone, or is being processed anew: this processing has no use any more."""
+    """The document was deleted or is being processed again: this processing is obsolete."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Source:
-    """What a processing starts from."""
+    """The input of a processing."""
 
     blob: str
     mime_type: str | None
@@ -48,7 +48,7 @@ class Source:
 
 @dataclass(frozen=True)
 class PageText:
-    """A page as it was read: its number, its Markdown, and where that stands on the page."""
+    """A page as it was read: its number, its Markdown, and their positions on the page."""
 
     number: int
     markdown: str
@@ -57,7 +57,7 @@ class PageText:
 
 @dataclass(frozen=True)
 class ChunkText:
-    """A part of a page that is found as one."""
+    """A passage of a page, the unit of search results."""
 
     page: int
     text: str
@@ -69,7 +69,7 @@ class ChunkText:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a processing found out about its document: `words` are the distinct ones."""
+    """The result of a processing; `words` are the distinct words of the text."""
 
     pages: int
     tokens: int
@@ -115,10 +115,10 @@ def begin(connection: sa.Connection, job: Job) -> Source:
 
 
 def source(connection: sa.Connection, job: Job) -> Source:
-    """What this processing starts from.
+    """The input of this processing.
 
     Raises:
-        Superseded: it has no use any more.
+        Superseded: it is obsolete.
     """
     query = (
         sa.select(documents.c.blob, documents.c.mime_type, libraries.c.chunk_size)
@@ -160,8 +160,12 @@ def pages(connection: sa.Connection, job: Job) -> list[PageText]:
 def publish(connection: sa.Connection, job: Job, outcome: Outcome) -> None:
     """Makes this generation the searchable one, removes the others, and ends the processing.
 
-    Its tokens are added to the document's total, once however often this step is repeated.
+    Its tokens are added to the document's total once, also when this step is repeated.
+
+    Raises:
+        Superseded: it is obsolete.
     """
+    _require_current(connection, job)
     published = documents.c.indexed_generation.is_not_distinct_from(job.generation)
     _replace_chunks(connection, job.document_id, outcome)
     _set(
@@ -185,7 +189,7 @@ def next_unsummarised(
 ) -> Unsummarised | None:
     """The document that has waited longest for a summary among those processed `before`.
 
-    With it about as many `characters` of its text.
+    Includes about `characters` of its text.
     """
     waiting = (
         sa.select(documents.c.id, documents.c.indexed_generation)
@@ -212,7 +216,7 @@ def next_unsummarised(
 def save_summary(
     connection: sa.Connection, waiting: Unsummarised, summary: str | None, tokens: int
 ) -> None:
-    """Stores a summary, and the tokens it took, unless there is a newer text by now."""
+    """Stores a summary and its token usage, unless the text has changed since."""
     connection.execute(
         documents.update()
         .where(
@@ -229,7 +233,7 @@ def save_summary(
 
 
 def postpone(connection: sa.Connection, job: Job, error: str, seconds: float) -> None:
-    """Counts an attempt that failed; the next is due in so many seconds."""
+    """Counts a failed attempt; the next is due after the given seconds."""
     _set(
         connection,
         job,
@@ -261,7 +265,7 @@ def attempts(connection: sa.Connection, job: Job) -> int:
     """How many attempts of this processing have failed.
 
     Raises:
-        Superseded: it has no use any more.
+        Superseded: it is obsolete.
     """
     failed: int | None = connection.scalar(sa.select(documents.c.attempts).where(_current(job)))
     if failed is None:
@@ -270,7 +274,7 @@ def attempts(connection: sa.Connection, job: Job) -> int:
 
 
 def unfinished(connection: sa.Connection) -> list[Job]:
-    """Every processing that has not come to its end."""
+    """Every unfinished processing."""
     query = sa.select(documents.c.id, documents.c.generation)
     query = query.where(documents.c.process_status.in_(UNFINISHED)).order_by(documents.c.not_before)
     return [Job(row.id, row.generation) for row in connection.execute(query)]

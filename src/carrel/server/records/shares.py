@@ -13,7 +13,7 @@ from carrel.wire.libraries import Library, ShareRemoval, ShareRequest, Sharing, 
 
 
 def get_all(connection: sa.Connection, caller: Caller, library_id: str) -> SharingList:
-    """Who may use a library: its owner first.
+    """The users of a library, its owner first.
 
     Raises:
         ApiError: 404.
@@ -56,7 +56,7 @@ def put(connection: sa.Connection, caller: Caller, library_id: str, share: Share
 def delete(
     connection: sa.Connection, caller: Caller, library_id: str, share: ShareRemoval
 ) -> Sharing:
-    """Ends an access; who is not the owner may end only their own. Returns what it was.
+    """Revokes an access and returns it. Only the owner may revoke another user's.
 
     Raises:
         ApiError: 404; 403 for someone else's access; 400 for the owner's own.

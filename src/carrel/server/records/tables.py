@@ -133,10 +133,10 @@ libraries = sa.Table(
     sa.Column("emoji", sa.Text),
     sa.Column("created_at", Moment, nullable=False, index=True),
     sa.Column("updated_at", Moment, nullable=False),
-    # Where the ids of its chunks begin, in steps of `CHUNKS_PER_LIBRARY`: a search in a library
+    # First chunk id, a multiple of `CHUNKS_PER_LIBRARY`: a search in a library
     # is a search in a range of ids.
     sa.Column("number", sa.Integer, nullable=False, index=True, unique=True),
-    # Raised whenever the searchable text of a document comes, changes or goes.
+    # Incremented when searchable text is added, changed or removed.
     sa.Column("revision", sa.Integer, nullable=False, server_default="0"),
 )
 
@@ -167,11 +167,11 @@ documents = sa.Table(
     sa.Column("attributes", sa.JSON),
     sa.Column("summary", sa.Text),
     sa.Column("process_status", sa.String(32), nullable=False, index=True),
-    # Raised by every (re)processing, so that a late step of an old one is harmless.
+    # Incremented by each (re)processing: late steps of an older one are refused.
     sa.Column("generation", sa.Integer, nullable=False),
     # The generation whose text is searchable; null before the first is done.
     sa.Column("indexed_generation", sa.Integer),
-    # The generation whose text the summary was made from, or given up for.
+    # The generation that was summarised, or whose summary was given up.
     sa.Column("summarised_generation", sa.Integer),
     sa.Column("attempts", sa.Integer, nullable=False, server_default="0"),
     sa.Column("not_before", Moment),
@@ -194,7 +194,7 @@ document_pages = sa.Table(
     sa.Column("generation", sa.Integer, primary_key=True),
     sa.Column("page", sa.Integer, primary_key=True),
     sa.Column("markdown", sa.Text, nullable=False),
-    # Which part of the Markdown stands where on the page, if it is known.
+    # Positions on the page of parts of the Markdown, where known.
     sa.Column("layout", sa.JSON),
 )
 
@@ -203,7 +203,7 @@ CHUNKS_PER_LIBRARY = 2**32
 chunks = sa.Table(
     "chunks",
     metadata,
-    # The full-text indexes go by it; only searchable text has chunks.
+    # The row id of the full-text indexes; only searchable text has chunks.
     sa.Column("id", sa.Integer, primary_key=True, autoincrement=False),
     _reference("document_id", "documents.id"),
     sa.Column("position", sa.Integer, nullable=False),
@@ -215,7 +215,7 @@ chunks = sa.Table(
     sa.Column("vector", sa.LargeBinary),
     # The vectors of its sentences, one after another, each of 8-bit integers.
     sa.Column("sentences", sa.LargeBinary),
-    # The same as of a page, of this part of it.
+    # As in a page, for this part of it.
     sa.Column("layout", sa.JSON),
     sa.UniqueConstraint("document_id", "position"),
 )

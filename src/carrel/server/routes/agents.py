@@ -84,7 +84,7 @@ async def list_agent_pages(
     query: Annotated[AgentPageQuery, Depends(query_of(AgentPageQuery))],
 ) -> AgentPage:
     after = _position(query.page_token) if query.page_token else None
-    # One more than asked for tells whether there is a next page.
+    # One more than requested, to see whether there is a next page.
     found = await server.database.read(
         partial(agents.select, caller=caller, wanted=query, limit=query.page_size + 1, after=after)
     )

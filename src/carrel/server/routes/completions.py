@@ -1,5 +1,7 @@
 """Completions, by agents and by models asked directly."""
 
+import json
+import re
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from functools import partial
@@ -11,26 +13,34 @@ from starlette.types import Receive, Scope, Send
 
 from carrel.server.access import Caller
 from carrel.server.disconnect import LEFT, unless_disconnected
+from carrel.server.errors import ApiError
+from carrel.server.models.dialect import ChatBody
 from carrel.server.models.responder import Responder
 from carrel.server.openapi import streamed
 from carrel.server.parts import Server
 from carrel.server.records import agents
 from carrel.server.routes.dependencies import CurrentCaller, CurrentServer
 from carrel.server.routes.ocr import picture, recognise
-from carrel.wire.chat import ChatRequest
 from carrel.wire.completions import (
     Completion,
     CompletionChunk,
     CompletionOptions,
     CompletionRequest,
+    Progress,
 )
 from carrel.wire.content import DocumentURLChunk, FileChunk, ImageURLChunk
 from carrel.wire.ocr import OCRRequest
 
 router = APIRouter(prefix="/v1")
 
-_Batch = list[CompletionChunk]
-"""Chunks that came together."""
+_Batch = list[CompletionChunk | Progress]
+"""A batch of chunks."""
+
+_NAMES: dict[type, str] = {Progress: "event: progress\n"}
+"""The names of events other than chunks."""
+
+_UNSAFE = re.compile(r"[^A-Za-z0-9_.-]")
+"""What a header has no place for."""
 
 _STREAMED = streamed(CompletionChunk)
 
@@ -45,9 +55,13 @@ async def complete(
 
 @router.post("/chat/completions", response_model=Completion, responses=_STREAMED)
 async def chat(
-    body: ChatRequest, request: Request, server: CurrentServer, caller: CurrentCaller
+    body: ChatBody, request: Request, server: CurrentServer, caller: CurrentCaller
 ) -> Response:
-    return await _answer(Responder.of_chat(body), body, request, server, caller)
+    answer = await _answer(Responder.of_chat(body), body, request, server, caller)
+    if body.ignored:
+        names = ", ".join(_UNSAFE.sub("?", name[:40]) for name in body.ignored[:20])
+        answer.headers["warning"] = f'299 carrel "Ignored, as unknown: {names}"'
+    return answer
 
 
 async def _answer(
@@ -62,14 +76,16 @@ async def _answer(
         if isinstance(chunk, ImageURLChunk):
             return await picture(named, server, caller)
         result = await recognise(named, server, caller)
-        return "\n\n".join(page.markdown for page in result.pages)
+        pages = result.pages[: asked.document_page_limit]
+        return "\n\n".join(page.markdown for page in pages)
 
     arguments = (responder, asked, caller, read_document)
     try:
         if asked.stream:
-            batches = server.completions.stream(*arguments)
-            # With the first chunk it is known that the model answers, so that what was wrong
-            # before it still is an error with a status of its own.
+            preferred = ",".join(request.headers.getlist("prefer")).split(",")
+            progress = "progress" in map(str.strip, preferred)
+            batches = server.completions.stream(*arguments, progress=progress)
+            # Wait for the first chunk: an error before it still gets a status of its own.
             first = await unless_disconnected(request, anext(batches))
             return _EventStream(request, first, batches)
         completion = await unless_disconnected(request, server.completions.complete(*arguments))
@@ -84,22 +100,31 @@ async def _events(
 ) -> AsyncGenerator[str]:
     yield _text(first)
     sent = 0
-    async for batch in batches:
-        sent += len(batch)
-        # Who leaves before the end has had about a token with every chunk.
-        usage = batch[-1].usage
-        request.state.tokens = usage.total_tokens if usage else sent
-        yield _text(batch)
+    try:
+        async for batch in batches:
+            chunks = [event for event in batch if isinstance(event, CompletionChunk)]
+            sent += len(chunks)
+            # On early disconnect, count about one token per chunk.
+            usage = chunks[-1].usage if chunks else None
+            request.state.tokens = usage.total_tokens if usage else sent
+            yield _text(batch)
+    except ApiError as error:
+        # The status is sent already.
+        body = {**error.body(request.state.request_id), "raw_status_code": error.status}
+        yield f"event: error\ndata: {json.dumps(body)}\n\n"
+        return
     yield "data: [DONE]\n\n"
 
 
 def _text(batch: _Batch) -> str:
-    """The events of chunks, which travel together."""
-    return "".join(f"data: {chunk.model_dump_json()}\n\n" for chunk in batch)
+    """The events of a batch, which travel together."""
+    return "".join(
+        f"{_NAMES.get(type(event), '')}data: {event.model_dump_json()}\n\n" for event in batch
+    )
 
 
 class _EventStream(StreamingResponse):
-    """A stream whose source is closed as soon as the caller leaves, not when it is collected."""
+    """A stream whose source is closed as soon as the caller disconnects."""
 
     media_type = "text/event-stream"
 

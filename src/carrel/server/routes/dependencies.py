@@ -1,4 +1,4 @@
-"""What routes ask for: the server, the caller, query parameters as a model."""
+"""Dependencies of routes: the server, the caller, query parameters as a model."""
 
 import json
 from collections.abc import Callable
@@ -31,11 +31,11 @@ def _caller(request: Request) -> Caller:
 
 
 CurrentCaller = Annotated[Caller, Depends(_caller)]
-"""Who is calling; requests without a good key come no further than the middleware."""
+"""The caller; the middleware has refused requests without a valid key."""
 
 
 def base_url(request: Request, server: Server) -> str:
-    """The address that signed addresses begin with."""
+    """The base of signed addresses."""
     return server.settings.public_url or str(request.base_url)
 
 
@@ -49,7 +49,7 @@ def query_of(model: type[M]) -> Callable[[Request], M]:
     def read(request: Request) -> M:
         return validated(model, _values(model, request.query_params), "query")
 
-    # For the description of the interface, which sees no more than the request.
+    # Read by the OpenAPI description.
     read.query_model = model  # type: ignore[attr-defined]
     return read
 
@@ -61,12 +61,12 @@ def fields_of(model: type[M], given: dict[str, str]) -> M:
 
 
 def validated(model: type[M], values: Any, where: str) -> M:
-    """A model of values that FastAPI did not read itself; what is wrong is answered 422."""
+    """Validates values that FastAPI did not read itself; errors are answered with 422."""
     try:
         return model.model_validate(values)
     except ValidationError as error:
         raise RequestValidationError(
-            [{**item, "loc": (where, *item["loc"])} for item in error.errors()]
+            [{**item, "loc": (where, *item["loc"])} for item in error.errors()], body=values
         ) from None
 
 
@@ -87,7 +87,7 @@ def _value(annotation: Any, given: list[str]) -> Any:
 
 
 def _kinds(annotation: Any) -> set[Any]:
-    """The types an annotation allows, without what they hold or how they are bounded."""
+    """The plain types of an annotation, without parameters and constraints."""
     origin = get_origin(annotation)
     if origin is Annotated:
         return _kinds(get_args(annotation)[0])

@@ -1,4 +1,4 @@
-"""The interface described on one page that loads nothing from elsewhere."""
+"""The documentation of the interface on one self-contained page."""
 
 from collections.abc import Iterator
 from html import escape
@@ -23,7 +23,7 @@ p { margin: .3rem 0 .3rem 1.5rem }
 
 @router.get("/docs", include_in_schema=False)
 async def show_docs(request: Request) -> HTMLResponse:
-    """The interface's operations and what goes in and out of them."""
+    """The operations with their requests and responses."""
     return HTMLResponse("".join(_page(request.app.openapi())), headers=_HEADERS)
 
 

@@ -1,4 +1,4 @@
-"""Is the server there, and can it work. Neither asks for a key."""
+"""Liveness and readiness, without a key."""
 
 import logging
 from collections.abc import Awaitable, Callable
@@ -10,27 +10,31 @@ from starlette.responses import JSONResponse, Response
 from carrel.server.openapi import EXTENSION
 from carrel.server.parts import Server
 from carrel.server.routes.dependencies import CurrentServer
+from carrel.wire.health import Health, UploadLimits
 
 log = logging.getLogger(__name__)
 
 SILENT_SECONDS = 300
-"""After so long without a sign of life the worker counts as failing."""
+"""Seconds without a heartbeat after which the worker counts as failing."""
 
 router = APIRouter()
 
 
 @router.get("/healthz", openapi_extra=EXTENSION)
-async def healthz() -> dict[str, str]:
-    """The server answers."""
-    return {"status": "ok"}
+async def healthz(server: CurrentServer) -> Health:
+    """The server answers, and says how large uploads may be."""
+    limits = server.settings.limits
+    return Health(
+        limits=UploadLimits(file_bytes=limits.file_bytes, document_bytes=limits.bytes_of_document)
+    )
 
 
 @router.get("/readyz", openapi_extra=EXTENSION, responses={503: {}})
 async def readyz(server: CurrentServer) -> Response:
     """The server can do its work; 503 names the parts that cannot.
 
-    `worker` is what processes documents: the seconds since its last sign of life, which comes
-    every minute, and how many documents it works on and how many wait.
+    `worker` processes documents: the seconds since its last heartbeat, which comes
+    every minute, and the numbers of running and waiting documents.
     """
     failing = []
     for name, check in _CHECKS.items():

@@ -39,7 +39,7 @@ _PICTURE_BYTES = 20 * 1024 * 1024
 
 
 class Source(NamedTuple):
-    """A document to read: where its bytes are, their SHA-256, and what its sender calls it."""
+    """A document to read: its file, its SHA-256, and its name as sent."""
 
     path: Path
     hash: str
@@ -130,7 +130,7 @@ async def _source(body: OCRRequest, server: Server, caller: Caller) -> AsyncIter
 async def _own(url: str, server: Server) -> tuple[str, str] | None:
     """The blob behind one of this server's own signed addresses, and its name.
 
-    It is found without a connection: the address may lead to a private network.
+    Resolved without a connection: the address may lead to a private network.
     """
     if opened := server.blobs.opened(url):
         return opened

@@ -1,4 +1,4 @@
-"""Signed addresses: the bytes they name, for whoever holds them."""
+"""Signed addresses: downloads without a key."""
 
 from collections.abc import Awaitable, Callable
 from functools import partial
@@ -49,7 +49,7 @@ async def _document(server: Server, id: str) -> Response | None:
 
 
 async def _text(server: Server, id: str) -> Response | None:
-    """The OCR result of a document that needed it, the text of any other."""
+    """The OCR result of a document that was recognised, the text of any other."""
 
     def read(connection: sa.Connection) -> tuple[StoredDocument, str] | None:
         stored = documents.get_signed(connection, id)

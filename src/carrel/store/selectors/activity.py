@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from carrel.store.selectors.words import Badge, age, count, duration, left, one_line, size
+from carrel.store.selectors.words import Badge, age, count, duration, left, one_line, percent, size
 
 if TYPE_CHECKING:
     from carrel.store.activity import ActivityItem, ActivityState
@@ -91,7 +91,7 @@ def _progress(item: ActivityItem, fraction: float | None) -> str:
         return f"{count(item.done or 0)} of {count(item.total)} pages"
     if fraction is None:
         return size(item.done) if item.done is not None else ""
-    return f"{fraction:.0%}".replace("%", " %")
+    return percent(fraction)
 
 
 def _rate(item: ActivityItem) -> str:

@@ -7,7 +7,9 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import wraps
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
+
+from carrel.store.selectors.words import percent
 
 if TYPE_CHECKING:
     from carrel.wire.libraries import PageBox
@@ -17,6 +19,11 @@ T = TypeVar("T")
 
 DOUBTFUL = 0.7
 """A word or block the reader is less sure of counts as doubtful."""
+FAIR = 0.9
+"""A word the reader is at least this sure of is left plain in the heat of a page."""
+
+Heat = Literal["fair", "doubtful"]
+"""How warm a word or block is: below FAIR, below DOUBTFUL. The others are plain."""
 REMEMBERED = 64
 
 
@@ -40,7 +47,8 @@ class Rect:
 class Box:
     """A part of a page where it stands; `sure` from 0 to 1, None where nobody said.
 
-    `name` reads `text 2 of 9`, and `words` adds how sure the reader was.
+    `name` reads `text 2 of 9`, and `words` adds how sure the reader was. `heat` is that of its
+    least sure word, or its own where no word is scored.
     """
 
     block: int
@@ -50,6 +58,7 @@ class Box:
     sure: float | None
     doubtful: bool
     words: str
+    heat: Heat | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,10 +128,16 @@ def boxes(page: Page) -> tuple[Box, ...]:
             continue
         kind = block.type.replace("_", " ")
         name = f"{kind} {number + 1} of {len(blocks)}"
-        sure = _sure(page, number, block)
-        words = name if sure is None else f"{name} · {percent(sure)} sure"
+        scores = _scores(page, number)
+        sure = _sure(block, scores)
+        words = [name]
+        if low := sum(score < DOUBTFUL for score in scores):
+            words.append(f"{low:,} doubtful")
+        if sure is not None:
+            words.append(f"{percent(sure)} sure")
         doubtful = sure is not None and sure < DOUBTFUL
-        found.append(Box(number, kind, name, rect, sure, doubtful, words))
+        heat = heat_of(min(scores, default=1.0 if sure is None else sure))
+        found.append(Box(number, kind, name, rect, sure, doubtful, " · ".join(words), heat))
     return tuple(found)
 
 
@@ -180,9 +195,11 @@ def lacking(page: Page | None) -> str:
     return f"The service gives {' and '.join(missing)}." if missing else ""
 
 
-def percent(part: float) -> str:
-    """`98 %`."""
-    return f"{part:.0%}".replace("%", " %")
+def heat_of(sure: float) -> Heat | None:
+    """How warm a word is of which the reader is this sure."""
+    if sure >= FAIR:
+        return None
+    return "fair" if sure >= DOUBTFUL else "doubtful"
 
 
 def _rect(block: Block, page: Page) -> Rect | None:
@@ -199,21 +216,25 @@ def _in_parts(edges: tuple[int, ...] | list[int], width: int, height: int) -> Re
     return Rect(left / width, top / height, (right - left) / width, (bottom - top) / height)
 
 
-def _sure(page: Page, number: int, block: Block) -> float | None:
+def _sure(block: Block, scores: list[float]) -> float | None:
     """How sure the reader is of a block; where it only scores words, of its words together."""
     given = block.confidence_scores
     if given is not None and given.average_content_confidence_score is not None:
         return given.average_content_confidence_score
-    scores = page.confidence_scores
+    return sum(scores) / len(scores) if scores else None
+
+
+def _scores(page: Page, number: int) -> list[float]:
+    """How sure the reader is of each word of a block."""
+    given = page.confidence_scores
     passage = next((one for one in passages(page) if one.block == number), None)
-    if scores is None or passage is None:
-        return None
-    words = [
+    if given is None or passage is None:
+        return []
+    return [
         word.confidence
-        for word in scores.word_confidence_scores or ()
+        for word in given.word_confidence_scores or ()
         if passage.spans(word.start_index, word.start_index + len(word.text))
     ]
-    return sum(words) / len(words) if words else None
 
 
 def _find(block: Block, text: str, at: int) -> tuple[int, int] | None:

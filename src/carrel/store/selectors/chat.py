@@ -14,11 +14,35 @@ from carrel.store.selectors.words import age, count, duration, one_line
 if TYPE_CHECKING:
     from carrel.store.chat_state import ChatState
     from carrel.store.conversation import Call, Turn
-    from carrel.wire.completions import Passage
+    from carrel.wire.completions import Passage, Progress
 
 NO_SEARCH = "No library search was reported."
 NOTHING_FOUND = "Nothing about it was found in the libraries."
 CUT = "Cut off: the answer was longer than it may be."
+ENDS = {
+    "stopped": ("Stopped.", "Stopped."),
+    "failed": ("Cut off: the service failed. Retry asks again.", "No answer. Retry asks again."),
+    "lost": (
+        "Cut off: the connection was lost. Retry asks again.",
+        "No answer: the connection was lost. Retry asks again.",
+    ),
+}
+"""How an answer ended early, of which something came, and of which nothing came."""
+PHASES = {
+    "connecting": "connecting",
+    "attaching": "attaching its files",
+    "waiting": "waiting for the first word",
+    "writing": "writing",
+    "calling": "waiting for a function",
+}
+STEPS = {
+    "loading": "loading the model",
+    "documents": "reading the attached documents",
+    "searching": "searching its libraries",
+    "queued": "in the queue",
+    "reading": "reading the prompt",
+}
+"""The service's steps before the first word; one that is not here is waiting for it."""
 
 _CITED = re.compile(r"\[(\d{1,4}(?:\s*,\s*\d{1,4})*)\]")  # no answer is given as many passages
 _NUMBER = re.compile(r"\d+")
@@ -94,8 +118,8 @@ def figures(turn: Turn) -> str:
 
 def ended(turn: Turn) -> str:
     """What is worth saying about how an answer came out; empty for most."""
-    if turn.status in ("stopped", "failed"):
-        return {"stopped": "Stopped.", "failed": "Failed."}[turn.status]
+    if turn.status in ENDS:
+        return ENDS[turn.status][0 if turn.text else 1]
     if turn.cut:
         return CUT
     if turn.status == "done" and turn.searches and not turn.sources and not turn.calls:
@@ -212,6 +236,7 @@ def parameter_words(state: ChatState) -> str:
     """`temperature 0.2 · seed 7`; empty while all are the agent's."""
     parameters = state.parameters
     named = {
+        "model": parameters.model,
         "temperature": parameters.temperature,
         "top_p": parameters.top_p,
         "max_tokens": parameters.max_tokens,
@@ -222,18 +247,24 @@ def parameter_words(state: ChatState) -> str:
 
 
 def phase_words(state: ChatState, now: float) -> str:
-    """`◐ support v4: searching … 1.2 s`; empty while nothing is waited for."""
+    """`◐ support v4: loading the model … 1.2 s`; empty while nothing is waited for."""
     if state.phase == "idle":
         return ""
-    words = {
-        "connecting": "connecting",
-        "loading": "loading",
-        "searching": "searching its libraries",
-        "writing": "writing",
-        "calling": "waiting for a function",
-    }[state.phase]
+    words = PHASES[state.phase]
+    if state.phase == "waiting" and state.step is not None:
+        words = step_words(state.step)
     waited = "" if state.started is None else f" {duration(max(0.0, now - state.started))}"
     return f"◐ {title(state)}: {words} …{waited}"
+
+
+def step_words(step: Progress) -> str:
+    """`in the queue at place 2`, `reading the prompt, 45 %`."""
+    words = STEPS.get(step.stage, PHASES["waiting"])
+    if step.stage == "queued" and step.place:
+        return f"{words} at place {count(step.place)}"
+    if step.stage == "reading" and step.total and step.done is not None:
+        return f"{words}, {100 * step.done // step.total} %"
+    return words
 
 
 def _variant(state: ChatState, place: int) -> str:

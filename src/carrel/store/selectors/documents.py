@@ -6,10 +6,10 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from carrel.store.selectors.boxes import boxes, percent
+from carrel.store.selectors.boxes import DOUBTFUL, FAIR, boxes
 from carrel.store.selectors.diff import DiffLine, compare_lines
-from carrel.store.selectors.marks import Mark, doubtful, hits, marks
-from carrel.store.selectors.words import count, left, one_line
+from carrel.store.selectors.marks import Mark, doubtful, heat, hits, marks
+from carrel.store.selectors.words import count, left, one_line, percent
 
 if TYPE_CHECKING:
     from carrel.store.documents import DocumentState
@@ -60,30 +60,40 @@ def page_marks(state: DocumentState) -> tuple[PageMark, ...]:
 
 
 def confidence(page: Page | None) -> str:
-    """`98 % sure, 3 doubtful`; empty where there is no text, or the service gives no scores."""
+    """`3 doubtful · 98 % sure`; empty where there is no text, or the service gives no scores."""
     if page is None or page.confidence_scores is None or not page.markdown.strip():
         return ""
     words = f"{percent(page.confidence_scores.average_page_confidence_score)} sure"
     found = len(doubtful(page))
-    return f"{words}, {count(found)} doubtful" if found else words
+    return f"{count(found)} doubtful · {words}" if found else words
+
+
+def heat_words(page: Page | None) -> str:
+    """How many words the heat shows: `heat: 3 words below 90 %, 1 below 70 %`."""
+    scores = None if page is None else page.confidence_scores
+    if page is None or scores is None or scores.word_confidence_scores is None:
+        return "heat: no word of this page is scored"
+    warm, hot = len(heat(page)), len(doubtful(page))
+    words = f"{count(warm)} word{'' if warm == 1 else 's'}"
+    return f"heat: {words} below {percent(FAIR)}, {count(hot)} below {percent(DOUBTFUL)}"
 
 
 def chosen_block(state: DocumentState) -> str:
-    """`text 2 of 9 · 97 % sure`; empty when no block with a box is chosen."""
+    """`text 2 of 9 · 1 doubtful · 97 % sure`; empty when no block with a box is chosen."""
     if state.page is None:
         return ""
     return next((box.words for box in boxes(state.page) if box.block == state.block), "")
 
 
-def page_hits(state: DocumentState) -> tuple[Mark, ...]:
-    """What is searched for, on the current page, and the doubtful words beside it."""
+def page_hits(state: DocumentState, *, warm: bool = False) -> tuple[Mark, ...]:
+    """The hits of the search on the page, and its doubtful words; with `warm` all warm ones."""
     if state.page is None:
         return ()
     found = hits(state.page, state.query)
     taken = [(mark.start, mark.end) for mark in found]
     beside = (
         mark
-        for mark in doubtful(state.page)
+        for mark in (heat if warm else doubtful)(state.page)
         if not any(mark.start < end and start < mark.end for start, end in taken)
     )
     return (*found, *beside)

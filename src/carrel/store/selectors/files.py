@@ -4,21 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING
 
+from carrel.config import on_this_machine
 from carrel.store.selectors.filters import Filter
-from carrel.store.selectors.words import Badge, age, count, one_line, range_words, size
+from carrel.store.selectors.words import (
+    Badge,
+    age,
+    count,
+    one_line,
+    range_words,
+    size,
+)
 
 if TYPE_CHECKING:
     from carrel.store.activity import ActivityItem, ActivityState
     from carrel.store.files import FilesState
     from carrel.store.previews import PreviewState
+    from carrel.store.readings import Reading
     from carrel.wire.files import File
 
 
 @dataclass(frozen=True, slots=True)
 class FileRow:
-    """One file. `ocr` is how far reading it is, where it was read in this run."""
+    """One file. `ocr` is how far reading it is; None where it was not read on this machine."""
 
     id: str
     name: str
@@ -55,14 +65,14 @@ def file_row(
     file: File, state: FilesState, runs: Mapping[str | None, ActivityItem], now: float
 ) -> FileRow:
     """One file; `runs` are the last OCR runs by the file's id."""
-    run = runs.get(file.id)
+    run, reading = runs.get(file.id), state.readings.get(file.id)
     return FileRow(
         file.id,
         one_line(file.filename),
         file.purpose,
         size(file.bytes),
-        _pages(file, run),
-        _ocr(run),
+        _pages(file, run, reading),
+        _ocr(run, reading),
         age(now - file.created_at),
         file.id in state.marked,
         file.id == state.selected,
@@ -127,15 +137,29 @@ def preview_lines(state: PreviewState) -> tuple[tuple[str, str], ...]:
     return (*rows, ("", "…")) if state.more else tuple(rows)
 
 
-def _pages(file: File, read: ActivityItem | None) -> str:
+def link_words(url: str, hours: int, now: float) -> str:
+    """Where a signed address works, and until when on this machine's clock."""
+    until = datetime.fromtimestamp(now + 3600 * hours).strftime("%a %d %b, %H:%M")
+    if on_this_machine(url):
+        return f"The link works until {until}, on this machine alone, while its server runs."
+    return f"The link works until {until}, for anyone who has it."
+
+
+def _pages(file: File, run: ActivityItem | None, reading: Reading | None) -> str:
     if file.num_lines is not None:
         return f"{count(file.num_lines)} lines"
-    return count(read.total) if read and read.total else ""
+    total = (run.total if run else None) or (reading.total if reading else None)
+    return count(total) if total else ""
 
 
-def _ocr(item: ActivityItem | None) -> Badge | None:
-    if item is None:
+def _ocr(item: ActivityItem | None, reading: Reading | None) -> Badge | None:
+    if item is None and reading is None:
         return None
+    if item is None or (item.status == "cancelled" and reading is not None):
+        assert reading is not None
+        if reading.read < reading.total:
+            return Badge("○", f"{count(reading.read)} of {count(reading.total)}", "waiting")
+        return Badge("●", "done", "ready")
     match item.status:
         case "queued":
             return Badge("○", "queued", "waiting")

@@ -172,6 +172,11 @@ def hit_rows(state: LibrariesState) -> tuple[HitRow, ...]:
     )
 
 
+def document_count(documents: int) -> str:
+    """`1 document` or `1,204 documents`."""
+    return f"{count(documents)} document{'' if documents == 1 else 's'}"
+
+
 def title(state: LibrariesState) -> str:
     """`contracts · 412 documents · 2 marked · 9 not ready`."""
     name = next((each.name for each in state.items if each.id == state.selected), None)
@@ -179,7 +184,7 @@ def title(state: LibrariesState) -> str:
         return "Libraries"
     parts = [one_line(name)]
     if state.total is not None:
-        parts.append(f"{count(state.total)} document{'' if state.total == 1 else 's'}")
+        parts.append(document_count(state.total))
     if state.marked:
         parts.append(f"{count(len(state.marked))} marked")
     waiting = sum(document_phase(each) != "ready" for each in state.documents)

@@ -7,26 +7,31 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from carrel.store.selectors.boxes import DOUBTFUL, Passage, per_page
+from carrel.store.selectors.boxes import Passage, heat_of, per_page
 
 if TYPE_CHECKING:
     from carrel.wire.ocr import Page
 
-Kind = Literal["doubtful", "hit"]
-MarkRole = Literal["doubtful", "hit", "chosen"]
+Kind = Literal["doubtful", "fair", "hit"]
+MarkRole = Literal["doubtful", "fair", "hit", "chosen"]
 
 # Characters without width that no text needs: they survive a Markdown renderer.
-_BEGIN: dict[MarkRole, str] = {"doubtful": "\u2061", "hit": "\u2062", "chosen": "\u2063"}
+_BEGIN: dict[MarkRole, str] = {
+    "doubtful": "\u2061",
+    "hit": "\u2062",
+    "chosen": "\u2063",
+    "fair": "\u2060",
+}
 _END = "\u2064"
 _ROLES = {character: role for role, character in _BEGIN.items()}
 _SIGNS = re.compile(f"[{''.join(_ROLES)}{_END}]")
-_ENCODED = re.compile("%E2%81%A[1-4]")
+_ENCODED = re.compile("%E2%81%A[0-4]")
 _WIDTHLESS = "\u200b"
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A stretch of a page's Markdown; `sure` from 0 to 1 for a doubtful word."""
+    """A stretch of a page's Markdown; `sure` from 0 to 1 for a word that is scored."""
 
     page: int
     start: int
@@ -37,17 +42,23 @@ class Mark:
 
 
 @per_page
-def doubtful(page: Page) -> tuple[Mark, ...]:
-    """The words of a page that the reader is less sure of."""
+def heat(page: Page) -> tuple[Mark, ...]:
+    """The words of a page that are warm: the reader is not quite sure of them."""
     scores = page.confidence_scores
     found = []
     for word in (scores and scores.word_confidence_scores) or ():
-        text = word.text.strip()
-        if word.confidence < DOUBTFUL and text:
+        text, kind = word.text.strip(), heat_of(word.confidence)
+        if kind is not None and text:
             start = word.start_index + len(word.text) - len(word.text.lstrip())
             end = start + len(text)
-            found.append(Mark(page.index, start, end, "doubtful", text, word.confidence))
+            found.append(Mark(page.index, start, end, kind, text, word.confidence))
     return tuple(found)
+
+
+@per_page
+def doubtful(page: Page) -> tuple[Mark, ...]:
+    """The words of a page that the reader is less sure of."""
+    return tuple(mark for mark in heat(page) if mark.kind == "doubtful")
 
 
 def hits(page: Page, query: str) -> tuple[Mark, ...]:

@@ -40,7 +40,7 @@ def status(state: SessionState, now: float | None = None) -> str:
     if state.connection == "ready":
         return ""
     words = f"{connection(state).mark} {state.detail}"
-    if state.connection == "lost" and now is not None and now - state.since >= 1:
+    if state.connection == "lost" and state.since and now is not None and now - state.since >= 1:
         words += f" · as of {duration(round(now - state.since))} ago"
     return words
 

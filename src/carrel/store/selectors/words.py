@@ -66,6 +66,12 @@ def size(number: float | None) -> str:
     return f"{number:.1f} {unit}" if number < 9.95 else f"{number:,.0f} {unit}"
 
 
+def percent(part: float) -> str:
+    """`98 %`, rounded down: 99.9 % is not 100 %."""
+    # A part such as 0.29 is a little less than that as a float.
+    return f"{math.floor(100 * part + 1e-6)} %"
+
+
 def age(seconds: float) -> str:
     """How long ago: `now`, `2 min ago`, `1 h ago`, `3 d ago`."""
     if seconds < MINUTE:

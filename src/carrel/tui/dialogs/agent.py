@@ -7,7 +7,6 @@ from typing import ClassVar, Literal, cast, get_args
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
-from textual.content import Content
 from textual.timer import Timer
 from textual.widgets import Button, Label, Static
 from textual.widgets.selection_list import Selection
@@ -18,6 +17,7 @@ from carrel.tui import labels
 from carrel.tui.dialogs.dialog import Dialog, buttons, hint
 from carrel.tui.widgets.choices import Choices
 from carrel.tui.widgets.fields import Area, Field
+from carrel.tui.widgets.model_field import ModelField, model_label
 from carrel.wire.libraries import Library
 
 Then = Literal["leave", "save", "yaml"]
@@ -70,15 +70,14 @@ class AgentForm(Dialog[Filled]):
     def inside(self) -> ComposeResult:
         fields = self._start.fields
         arguments = fields.get("completion_args", {})
-        there = f" · there are: {', '.join(self._models)}" if self._models else ""
         with VerticalScroll(can_focus=False):
             with Horizontal(classes="beside"):
                 with Vertical():
                     yield Label("Name")
                     yield Field(self._start.name, id="name", placeholder="such as support")
                 with Vertical():
-                    yield Label(Content(f"Model{there}"))
-                    yield Field(fields.get("model", ""), id="model")
+                    yield model_label(self._models)
+                    yield ModelField(fields.get("model", ""), self._models, id="model")
             yield Label("Instructions")
             yield Area(fields.get("instructions", ""), id="instructions")
             if self._libraries:

@@ -52,9 +52,11 @@ class Choose(Dialog[str]):
         Binding("k", "move('up')", "Up", show=False, id="choose.up"),
     ]
 
+    HOW: ClassVar[str] = "enter chooses · esc closes"
+
     def __init__(self, title: str, things: Sequence[Thing]) -> None:
         super().__init__(title)
-        self._things = things
+        self.things = things
 
     def inside(self) -> ComposeResult:
         yield OptionList(
@@ -64,10 +66,10 @@ class Choose(Dialog[str]):
                         labels.line(thing.name), labels.line("  " + thing.details, "$muted")
                     )
                 )
-                for thing in self._things
+                for thing in self.things
             )
         )
-        yield hint("enter chooses · esc closes")
+        yield hint(self.HOW)
 
     def action_move(self, direction: str) -> None:
         options = self.query_one(OptionList)
@@ -77,4 +79,4 @@ class Choose(Dialog[str]):
             options.action_cursor_up()
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        self.dismiss(self._things[event.option_index].id)
+        self.dismiss(self.things[event.option_index].id)

@@ -1,8 +1,10 @@
 """Dialogs of a chat: how its answers are drawn, and taking it along."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from textual.app import ComposeResult
+from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import Button, Input, Label, Static
 
@@ -13,6 +15,7 @@ from carrel.store.problem import Problem
 from carrel.store.selectors.chat import code_blocks
 from carrel.tui.dialogs.dialog import Dialog, buttons, hint
 from carrel.tui.widgets.fields import Field
+from carrel.tui.widgets.model_field import ModelField, model_label
 from carrel.wire.completions import Passage
 
 FIELDS = {
@@ -28,25 +31,35 @@ class ParametersForm(Dialog[Parameters]):
     """How the answers of this chat are drawn; an empty field leaves it to the agent."""
 
     DEFAULT_CSS = """
+    ParametersForm .dialog { height: 94%; max-height: 33; padding: 0 1; }
+    ParametersForm VerticalScroll { height: 1fr; }
     ParametersForm Label { color: $muted; padding: 0 1; }
     """
 
-    def __init__(self, parameters: Parameters) -> None:
+    def __init__(self, parameters: Parameters, models: Sequence[str]) -> None:
+        """`models`: those that the service lists."""
         super().__init__("Parameters of this chat")
         self._parameters = parameters
+        self._models = models
 
     def inside(self) -> ComposeResult:
+        with VerticalScroll(can_focus=False):
+            yield from self._fields()
+        yield hint(
+            "An empty field is the agent's. Another model, temperature or top p is asked of an"
+            " agent made for each answer and removed after it."
+        )
+        yield buttons(("cancel", "Leave it"), ("save", "Use them"))
+
+    def _fields(self) -> ComposeResult:
+        yield model_label(self._models)
+        yield ModelField(self._parameters.model or "", self._models, id="model")
         for name, words in FIELDS.items():
             value = getattr(self._parameters, name)
             # More texts to stop at than one come from a notebook, and stay as they are.
             value = value[0] if isinstance(value, tuple) and value else value
             yield Label(words)
             yield Field("" if value in (None, ()) else str(value), id=name)
-        yield hint(
-            "An empty field is the agent's. Another temperature or top p is asked of an agent"
-            " made for each answer and removed after it."
-        )
-        yield buttons(("cancel", "Leave it"), ("save", "Use them"))
 
     def on_button_pressed(self, event: Button.Pressed) -> None:
         if event.button.id == "save":
@@ -59,7 +72,7 @@ class ParametersForm(Dialog[Parameters]):
 
     def _accept(self) -> None:
         values: dict[str, object] = {
-            name: self.query_one(f"#{name}", Field).value.strip() for name in FIELDS
+            name: self.query_one(f"#{name}", Field).value.strip() for name in ("model", *FIELDS)
         }
         stop = self._parameters.stop
         if stop and values["stop"] == stop[0]:

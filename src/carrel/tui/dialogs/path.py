@@ -2,7 +2,7 @@
 
 import asyncio
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import work
 from textual.app import ComposeResult
@@ -16,6 +16,9 @@ from carrel.tui.completion import Completion, complete
 from carrel.tui.dialogs.dialog import Dialog, hint
 from carrel.tui.drops import parse_drop
 from carrel.tui.widgets.fields import Dropped, Field
+
+if TYPE_CHECKING:
+    from carrel.tui.app import CarrelApp
 
 
 class PathDialog(Dialog[tuple[Path, ...]]):
@@ -106,4 +109,6 @@ class PathDialog(Dialog[tuple[Path, ...]]):
             self.query_one(".hint", Static).update(Content.styled(self.MISSING, "$failed"))
 
     def on_dropped(self, event: Dropped) -> None:
-        self.dismiss(event.files)
+        self.dismiss(event.drop.files)
+        if event.drop.problem is not None:
+            cast("CarrelApp", self.app).show_problem(event.drop.problem)

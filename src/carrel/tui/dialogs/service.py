@@ -1,23 +1,55 @@
-"""Connecting to a service: its address and key, kept as a profile."""
+"""Services: those that are kept as profiles, and the form for one of them."""
 
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.widgets import Button, Input, Label, Static
+from textual.widgets import Button, Input, Label, OptionList, Static
 from textual.widgets.selection_list import Selection
 
-from carrel.config import ConfigError, Profile, add_profile, load_profile, profiles
+from carrel.config import ConfigError, Profile, add_profile, check_url, load_profile, profiles
+from carrel.store.probe import probe, unencrypted
 from carrel.tui import labels
+from carrel.tui.dialogs.ask import Choose, Thing
 from carrel.tui.dialogs.dialog import Dialog, buttons, hint
 from carrel.tui.widgets.choices import Choices
 from carrel.tui.widgets.fields import Field
 
 HOW = "Kept as a profile; the key in a file that only you can read. enter goes on · esc closes"
+AGAIN = "F2 again keeps it all the same."
+PLAIN = "The key can be read on the way: http:// is not encrypted.\nF2 again goes on."
+
+
+class ServiceList(Choose):
+    """Gives the service to connect to; another can be edited or removed instead."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("e", "hand_over('edit')", "Edit", id="services.edit"),
+        Binding("D", "hand_over('remove')", "Delete", id="services.remove"),
+    ]
+    HOW = "enter connects · e edits · D removes · esc closes"
+
+    def __init__(
+        self,
+        things: Sequence[Thing],
+        edit: Callable[[str], object],
+        remove: Callable[[str], object],
+    ) -> None:
+        super().__init__("Services", things)
+        self._verbs = {"edit": edit, "remove": remove}
+
+    def action_hand_over(self, verb: str) -> None:
+        """Closes the list and goes on with what is under the cursor."""
+        at = self.query_one(OptionList).highlighted
+        if at is not None:
+            self.dismiss(None)
+            self.app.call_later(self._verbs[verb], self.things[at].id)
 
 
 class ServiceForm(Dialog[Profile]):
-    """Gives a profile that is kept already."""
+    """Gives a profile that is kept already. It is tried before it is kept."""
 
     DEFAULT_CSS = """
     ServiceForm Label { color: $muted; padding: 0 1; }
@@ -27,17 +59,25 @@ class ServiceForm(Dialog[Profile]):
         Binding("f2,ctrl+s", "connect", "Save", id="service.connect"),
     ]
 
-    def __init__(self) -> None:
-        super().__init__("Connect to a service")
+    def __init__(self, profile: Profile | None = None) -> None:
+        """`profile`: the one that is edited; it keeps its name."""
+        super().__init__(f"Edit {profile.name}" if profile else "Connect to a service")
+        self._edited = profile
+        self._doubted: Profile | None = None
+        self._plain: Profile | None = None
+        self._trying = False
 
     def inside(self) -> ComposeResult:
+        profile = self._edited or Profile("")
         yield Label("Address")
-        yield Field(id="url", placeholder="https://api.example.com")
+        yield Field(profile.url or "", id="url", placeholder="https://api.example.com")
         yield Label("API key")
-        yield Field(id="key", password=True)
+        yield Field(profile.api_key or "", id="key", password=True)
         yield Label("What it is called here")
-        yield Field(id="name", placeholder="such as work")
-        yield Choices(Selection("Read-only: change nothing there", "read-only"))
+        yield Field(
+            profile.name, id="name", placeholder="such as work", disabled=self._edited is not None
+        )
+        yield Choices(Selection("Read-only: change nothing there", "read-only", profile.read_only))
         yield hint(HOW)
         yield buttons(("cancel", "Leave it"), ("connect", "F2 Connect"))
 
@@ -56,13 +96,58 @@ class ServiceForm(Dialog[Profile]):
             self.action_connect()
 
     def action_connect(self) -> None:
+        if self._trying:
+            return
+        try:
+            profile = self._profile()
+        except ConfigError as error:
+            self._say(str(error), "$failed")
+            return
+        if profile == self._doubted:
+            self._keep(profile)
+        elif unencrypted(profile) and profile != self._plain:
+            self._plain = profile
+            self._say(PLAIN, "$failed")
+        else:
+            self._trying = True
+            self._say("Trying it …", "$muted")
+            self.run_worker(self._try(profile), exit_on_error=False)
+
+    def _profile(self) -> Profile:
+        """
+        Raises:
+            ConfigError: what is typed is no profile, or another has its name.
+        """
         url, key, name = (field.value.strip() for field in self.query(Field))
         read_only = "read-only" in self.query_one(Choices).selected
+        if self._edited is not None:
+            return replace(
+                self._edited, url=check_url(url), api_key=key or None, read_only=read_only
+            )
+        if name in {profile.name for profile in profiles()}:
+            raise ConfigError(f"There is a profile “{name}” already. Choose another name.")
+        return Profile(name, check_url(url), key or None, read_only)
+
+    async def _try(self, profile: Profile) -> None:
         try:
-            if name in {profile.name for profile in profiles()}:
-                raise ConfigError(f"There is a profile “{name}” already. Choose another name.")
-            add_profile(Profile(name, url, key or None, read_only))
-        except ConfigError as error:
-            self.query_one(".hint", Static).update(labels.line(str(error), "$failed"))
+            problem = await probe(profile)
+        finally:
+            self._trying = False
+        if not self.is_attached:
+            return
+        if problem is None:
+            self._keep(profile)
         else:
-            self.dismiss(load_profile(name))
+            self._doubted = profile
+            self._say(f"{problem.title}. {problem.detail}\n{AGAIN}", "$failed")
+
+    def _keep(self, profile: Profile) -> None:
+        try:
+            add_profile(profile)
+        except ConfigError as error:
+            self._say(str(error), "$failed")
+        else:
+            self.dismiss(load_profile(profile.name))
+
+    def _say(self, words: str, style: str) -> None:
+        self.query_one(".hint", Static).update(labels.block(words, style))

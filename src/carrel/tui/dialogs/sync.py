@@ -1,8 +1,7 @@
 """What syncing a folder would do, before it does it."""
 
-import shlex
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -16,12 +15,21 @@ from textual.widgets.selection_list import Selection
 
 from carrel.store.handle import Handle
 from carrel.store.selectors.session import service_words
-from carrel.store.selectors.sync import change_rows, folder_name, preview_words, progress_words
+from carrel.store.selectors.sync import (
+    change_rows,
+    confirm_words,
+    folder_name,
+    pattern_words,
+    patterns_in,
+    preview_words,
+    progress_words,
+)
 from carrel.store.store import Store
 from carrel.store.sync import SyncState
 from carrel.store.watch import watch
 from carrel.tui import labels
-from carrel.tui.dialogs.dialog import Dialog, buttons
+from carrel.tui.dialogs.confirm import Confirm
+from carrel.tui.dialogs.dialog import Dialog, buttons, hint
 from carrel.tui.dialogs.path import PathDialog
 from carrel.tui.drops import parse_folder
 from carrel.tui.widgets.choices import Choices
@@ -37,14 +45,30 @@ TYPING = 0.4
 """Seconds after a key until the preview follows."""
 
 
+HOW = "page up and page down move the list of what it would do · esc closes"
+
+MANY = "Are all of its files where they should be, and its disk connected?"
+
+WAIT = "Not yet: what these choices would do is not shown. F2 again once it is."
+
+
 @dataclass(frozen=True)
 class SyncWish:
-    """How a folder shall be synced; the patterns are as in `.gitignore`."""
+    """How a folder shall be synced; the patterns are as in `.gitignore`.
+
+    `max_delete` is the number of deletions that was confirmed, if that had to be.
+    """
 
     watch: bool = False
     delete: bool = False
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
+    max_delete: int | None = None
+
+    @property
+    def rules(self) -> tuple[object, ...]:
+        """The part that says what is done: all but whether it goes on."""
+        return self.delete, self.include, self.exclude
 
 
 class FolderDialog(PathDialog):
@@ -60,48 +84,54 @@ class FolderDialog(PathDialog):
 
 
 class SyncDialog(Dialog[SyncWish]):
-    """The preview follows the choices; nothing happens before it is confirmed."""
+    """The preview follows the choices; only the one on screen can be confirmed."""
 
     DEFAULT_CSS = """
     SyncDialog .dialog { width: 90; }
     SyncDialog #what { height: auto; margin-bottom: 1; }
     SyncDialog #changes { height: auto; max-height: 25vh; margin-bottom: 1; }
+    SyncDialog #changes:focus { background: $panel; }
     SyncDialog #patterns { height: 3; }
     SyncDialog #patterns Field { width: 1fr; }
     SyncDialog Choices { height: 2; margin-bottom: 1; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("f2", "accept", "Sync", id="sync.accept"),
+        Binding("pageup", "page(-1)", "Page up", priority=True, id="sync.page_up"),
+        Binding("pagedown", "page(1)", "Page down", priority=True, id="sync.page_down"),
     ]
 
     def __init__(
-        self, store: Store, library: tuple[str, str], folder: Path, wish: SyncWish
+        self, store: Store, library: tuple[str | None, str], folder: Path, wish: SyncWish
     ) -> None:
-        """`library`: its id and name. `wish`: what is chosen at first."""
+        """`library`: its id, None before it is made, and its name. `wish`: the first choices."""
         super().__init__(f"Sync {folder_name(folder)}")
         self._store = store
         self._library_id, self._library_name = library
         self._folder = folder
         self._wish = wish
         self._typing: Timer | None = None
-        self._ready = False
+        self._previewed: SyncWish | None = None
+        self._preview_shown: Preview | None = None
+        self._failed = False
         self._close: Callable[[], None] = lambda: None
 
     def inside(self) -> ComposeResult:
         yield Static(id="what")
         if billed := service_words(self._store.session.slice.value):
             yield Static(labels.line(billed, "$hosted"))
-        with VerticalScroll(id="changes", can_focus=False):
+        with VerticalScroll(id="changes"):
             yield Static(id="rows")
         yield Choices(
             Selection("Keep watching, and sync after every change", "watch", self._wish.watch),
             Selection("Delete in the library what was deleted here", "delete", self._wish.delete),
         )
         with Horizontal(id="patterns"):
-            only = shlex.join(self._wish.include)
+            only = pattern_words(self._wish.include)
             yield Field(only, placeholder="Only, such as *.pdf *.docx", id="include")
-            never = shlex.join(self._wish.exclude)
+            never = pattern_words(self._wish.exclude)
             yield Field(never, placeholder="Leave out, such as drafts/", id="exclude")
+        yield hint(HOW)
         yield buttons(("no", "Leave it"), ("yes", "F2 Sync"))
 
     def on_mount(self) -> None:
@@ -122,32 +152,30 @@ class SyncDialog(Dialog[SyncWish]):
         )  # fmt: skip
 
     def _patterns(self, field: str) -> tuple[str, ...]:
-        text = self.query_one(f"#{field}", Field).value
-        try:
-            return tuple(shlex.split(text))
-        except ValueError:  # a quote is still open
-            return tuple(text.split())
+        return patterns_in(self.query_one(f"#{field}", Field).value)
 
     def _preview(self) -> None:
-        wish = self.wish
-        self._ready = False
+        self._wish = wish = self.wish
+        self._previewed, self._failed = None, False
         self._show(Content.styled("Looking at the folder …", "$muted"), ())
         handle = self._store.sync.preview(
             self._library_id, self._folder, wish.delete, wish.include, wish.exclude
         )
-        handle.add_done_callback(lambda handle: self.call_later(self._looked, handle))
+        handle.add_done_callback(lambda handle: self.call_later(self._looked, handle, wish))
 
-    def _looked(self, handle: "Handle[Preview]") -> None:
-        if not self.is_attached:
+    def _looked(self, handle: "Handle[Preview]", wish: SyncWish) -> None:
+        if not self.is_attached or wish is not self._wish:
             return
+        self.query_one(".hint", Static).update(Content(HOW))
         if handle.error is not None:
+            self._failed = True
             self._show(labels.block(str(handle.error), "$failed"), ())
         elif (preview := handle.result(0)) is not None:
-            self._ready = True
+            self._previewed, self._preview_shown = wish, preview
             self._show(labels.line(preview_words(preview)), _rows(preview))
 
     def _show_looking(self, state: SyncState) -> None:
-        if state.looking is not None and not self._ready and self.is_attached:
+        if state.looking is not None and self._previewed is None and self.is_attached:
             self._show(labels.line(f"{progress_words(state.looking)} …", "$muted"), ())
 
     def _show(self, words: Content, rows: Sequence[Content]) -> None:
@@ -157,19 +185,17 @@ class SyncDialog(Dialog[SyncWish]):
         self.query_one("#changes").display = bool(rows)
 
     def on_selection_list_selected_changed(self, event: SelectionList.SelectedChanged[str]) -> None:
-        if self.wish.delete != self._wish.delete:
-            self._wish = self.wish
-            self._preview()
+        self.call_later(self._catch_up)
 
     def on_input_changed(self, event: Input.Changed) -> None:
         if self._typing is not None:
             self._typing.stop()
-        if (self.wish.include, self.wish.exclude) != (self._wish.include, self._wish.exclude):
-            self._typing = self.set_timer(TYPING, self._typed)
+        self._typing = self.set_timer(TYPING, self._catch_up)
 
-    def _typed(self) -> None:
-        self._wish = self.wish
-        self._preview()
+    def _catch_up(self) -> None:
+        """Previews the choices if they are others by now."""
+        if self.wish.rules != self._wish.rules:
+            self._preview()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         self.query_one("#yes").focus()
@@ -181,7 +207,37 @@ class SyncDialog(Dialog[SyncWish]):
             self.dismiss(None)
 
     def action_accept(self) -> None:
-        self.dismiss(self.wish)
+        seen, wish = self._previewed, self.wish
+        if seen is not None and seen.rules == wish.rules:
+            self._confirm(wish)
+            return
+        self.query_one(".hint", Static).update(Content.styled(WAIT, "$failed"))
+        if seen is not None or self._failed:
+            self._preview()
+
+    def _confirm(self, wish: SyncWish) -> None:
+        """Accepts, after a question if more would be deleted than may be without one."""
+        assert self._preview_shown is not None
+        question = confirm_words(self._preview_shown)
+        if question is None:
+            self.dismiss(wish)
+            return
+        deletions = self._preview_shown.plan.deletions
+
+        def answered(yes: bool | None) -> None:
+            if yes:
+                # Once the question is gone: only the screen on top can be dismissed.
+                self.call_later(self._accept, replace(wish, max_delete=len(deletions)))
+
+        about = [labels.line(question), labels.line(MANY, "$muted")]
+        self.app.push_screen(Confirm("More than half would be deleted", about, "Delete"), answered)
+
+    def _accept(self, wish: SyncWish) -> None:
+        self.dismiss(wish)
+
+    def action_page(self, pages: int) -> None:
+        changes = self.query_one("#changes")
+        changes.scroll_relative(y=pages * max(changes.size.height - 1, 1), animate=False)
 
 
 def _rows(preview: "Preview") -> list[Content]:

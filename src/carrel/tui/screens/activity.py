@@ -97,7 +97,7 @@ class ActivityPlace(Place):
         return next((item for item in items if item.id == self.table.key), None)
 
     def on_virtual_table_moved(self, event: VirtualTable.Moved) -> None:
-        self._show_details()
+        self.once_still(self._show_details)
 
     def on_virtual_table_opened(self, event: VirtualTable.Opened) -> None:
         item = self._item()
@@ -105,7 +105,19 @@ class ActivityPlace(Place):
             self.workbench.show_problem(item.error)
         elif item is not None:
             places = {"ocr": "document", "processing": "libraries", "sync": "libraries"}
-            self.app.switch_mode(places.get(item.kind, "files"))
+            self.open_place(places.get(item.kind, "files"))
+
+    def lacking(self, action: str) -> str:
+        item = self._item()
+        if item is None and action in ("cancel", "retry", "dismiss_item", "dismiss_all"):
+            return "Nothing has run yet."
+        if action == "cancel" and item is not None and item.ended:
+            return "This has ended: d dismisses it."
+        if action == "dismiss_item" and item is not None and not item.ended:
+            return "This still runs: x cancels it."
+        if action == "retry" and item is not None and not item.retryable:
+            return "Only what failed or was stopped can be tried again."
+        return ""
 
     def action_cancel(self) -> None:
         item = self._item()
@@ -116,8 +128,6 @@ class ActivityPlace(Place):
         item = self._item()
         if item is not None and item.retryable:
             self.store.activity.retry(item.id)
-        elif item is not None:
-            self.notice("Only what failed or was stopped can be tried again.", failed=True)
 
     def action_dismiss_all(self) -> None:
         self.store.activity.dismiss_all()

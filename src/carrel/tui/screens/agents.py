@@ -39,6 +39,9 @@ from carrel.wire.agents import Agent
 NO_AGENTS = empty("No agents yet.", Way("n", "New agent"))
 
 _BLANK, _COPY = "blank", "copy"
+_OF_AN_AGENT = (
+    "edit", "mark", "try", "chat", "make_active", "yaml", "roll_back", "aliases", "copy", "delete",
+)  # fmt: skip
 
 
 class AgentsPlace(Place):
@@ -47,6 +50,7 @@ class AgentsPlace(Place):
     PLACE: ClassVar[str] = "agents"
     CSS_PATH = "agents.tcss"
     HELP = "An agent is a model with instructions and tools. Every edit makes a new version."
+    CHANGES: ClassVar[frozenset[str]] = frozenset({"make_active", "roll_back", "delete"})
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("n", "new", "New", id="agents.new"),
         Binding("e", "edit", "Edit", id="agents.edit"),
@@ -107,9 +111,14 @@ class AgentsPlace(Place):
 
     def on_mount(self) -> None:
         self.follow(self.store.agents.slice, self._show)
+        self.follow(self.store.agents.slice, self._await_list)
         self.store.agents.load()
         self.store.libraries.load()
         self.agents.focus()
+
+    def awaits_list(self) -> bool:
+        state = self.store.agents.slice.value
+        return not state.loaded and state.error is None
 
     # Showing
 
@@ -197,7 +206,7 @@ class AgentsPlace(Place):
             if event.key is not None and event.key != self._state.selected:
                 self.store.agents.select(event.key)
         else:
-            self._show_right()
+            self.once_still(self._show_right)
 
     def on_virtual_table_opened(self, event: VirtualTable.Opened) -> None:
         if event.table is self.agents:
@@ -233,6 +242,19 @@ class AgentsPlace(Place):
             self.diff.go(step)
 
     # Making and editing
+
+    def lacking(self, action: str) -> str:
+        if self._state.agent is None and action in _OF_AN_AGENT:
+            return "Make an agent first: n New."
+        if action == "try" and self._state.draft is None:
+            return "There is no draft to try: e edits, and what is typed is one."
+        if action == "mark" and not self.versions.has_focus:
+            return "space marks versions: tab goes to them."
+        if action == "change" and not (
+            self.diff.display or self.query_one("#right", FindPane).finding
+        ):
+            return "No two versions are compared: enter on one shows what differs."
+        return ""
 
     def action_new(self) -> None:
         state = self._state
@@ -275,10 +297,7 @@ class AgentsPlace(Place):
             self.app.run_worker(drafting.write(self, draft), exit_on_error=False)
 
     def action_try(self) -> None:
-        draft = self._state.draft
-        if draft is None:
-            self.notice("There is no draft to try: e edits, and what is typed is one.")
-        else:
+        if (draft := self._state.draft) is not None:
             drafting.try_in_chat(self, draft)
 
     # Which version answers
@@ -325,8 +344,7 @@ class AgentsPlace(Place):
             other = version if self.versions.has_focus else None
             pinned = other.version if other and other.version != agent.version else None
             self.store.beside.leave()
-            self.store.chat.new(agent.id, pinned)
-            self.app.switch_mode("chat")
+            self.open_chat(self.store.chat.new(agent.id, pinned))
 
     def action_copy(self) -> None:
         agent, version = self._state.agent, self._version()
@@ -362,7 +380,7 @@ class AgentsPlace(Place):
     def reload(self) -> None:
         self.store.agents.load()
 
-    def back(self) -> None:
+    def back(self) -> bool:
         state = self._state
         if state.diff:
             for number in state.marked:
@@ -371,5 +389,8 @@ class AgentsPlace(Place):
             self.versions.focus()
         elif self.diff.split:
             self.action_split()
-        else:
+        elif not self.agents.has_focus:
             self.focus_pane(0)
+        else:
+            return False
+        return True

@@ -49,6 +49,11 @@ NO_SESSION = empty(
 NOTHING_SAID = Content.styled("Ask something. The answer appears here as it is written.", "$muted")
 ASK = "@ adds a file or document by its name"
 """What the empty field says."""
+_OF_A_CHAT = (
+    "retry", "edit", "last_variant", "compare", "parameters", "copy", "save", "source",
+)  # fmt: skip
+TO_SOURCES = "esc, then [ ] Source"
+"""What stands below the field once an answer has sources."""
 UNSAVED = "4 saves or drops it"
 """What stands beside the name of an agent that is a draft."""
 
@@ -64,8 +69,6 @@ class ChatPlace(Place):
         " field when an agent asks for one."
     )
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("n", "new", "New", id="chat.new"),
-        Binding("ctrl+r", "retry", "Retry", id="chat.retry"),
         Binding(
             "left_square_bracket", "source(-1)", "Source", key_display="[ ]",
             id="chat.source_before",
@@ -73,6 +76,8 @@ class ChatPlace(Place):
         Binding(
             "right_square_bracket", "source(1)", "Next source", show=False, id="chat.source_after"
         ),
+        Binding("n", "new", "New", id="chat.new"),
+        Binding("ctrl+r", "retry", "Retry", id="chat.retry"),
         Binding("enter", "open_source", "Open source", show=False, id="chat.open_source"),
         Binding("e", "edit", "Edit", show=False, id="chat.edit"),
         Binding(
@@ -133,9 +138,16 @@ class ChatPlace(Place):
         # Ten times a second is as often as a growing answer is drawn anew.
         self.follow(self.store.chat.slice, self._show, hz=10)
         self.follow(self.store.beside.slice, self._show_beside, hz=10)
+        self.watch(self.app, "theme", self._redraw, init=False)
         self.prompt.focus()
 
     # Showing
+
+    def _redraw(self) -> None:
+        for transcript in self.query(Transcript):
+            transcript.redraw()
+        self._show(self.store.chat.slice.value)
+        self._show_beside(self.store.beside.slice.value)
 
     def _show(self, state: ChatState) -> None:
         sessions = self.sessions
@@ -155,6 +167,8 @@ class ChatPlace(Place):
         self.prompt.disabled = state.agent_id is None
         self.prompt.placeholder = "" if self.prompt.disabled else ASK
         self.prompt.asked = state.history
+        # The keys of a source are letters in the field: the way to them starts with esc.
+        self.prompt.border_subtitle = Content(TO_SOURCES if self._has_sources() else "")
         what = "Changed question" if state.editing is not None else prompt_title(state)
         self.box.show(what, state.attached, state.uploading)
         self._show_chat(state, self.query_one("#transcript", Transcript))
@@ -196,25 +210,49 @@ class ChatPlace(Place):
 
     # Asking
 
+    def lacking(self, action: str) -> str:
+        state = self.store.chat.slice.value
+        if state.session_id is None and action in _OF_A_CHAT:
+            begin = "enter opens one of the list, n begins one" if state.sessions else "n New"
+            return f"No chat is open: {begin}."
+        if action in ("retry", "edit", "last_variant") and not state.turns:
+            return "Nothing was asked yet: tab goes to the field."
+        if action in ("retry", "edit") and self.can_stop():
+            return "The answer is still being written: esc esc stops it."
+        if action == "source" and not self._has_sources():
+            return "The agent was given no passages."
+        if action in ("open_source", "details") and self.query_one(SourcePane).passage is None:
+            return "No source is shown: [ and ] go through them."
+        if action == "delete" and not self.sessions.has_focus:
+            return "D deletes a chat of the list: tab goes there."
+        return ""
+
+    def _has_sources(self) -> bool:
+        finding = isinstance(over := self.list_filter.over, Transcript) and over.finding
+        return finding or any(turn.sources for turn in self.store.chat.slice.value.turns)
+
     def on_prompt_sent(self, event: Prompt.Sent) -> None:
         if self.can_stop():
             self.notice("The answer is still being written: esc esc stops it.")
             return
         text = event.prompt.text.strip()
-        event.prompt.clear()
+        state = self.store.chat.slice.value
+        calls = state.conversation.open_calls()
+        chat, *others = self.chats
+        handle = chat.answer_call(calls[0].id, text) if calls else chat.send(text)
+        if handle.error is not None:
+            self.notice(str(handle.error), failed=True)
+            return
+        event.prompt.put_back()
         self.query_one(SourcePane).show(None)
         for transcript in self.query(Transcript):
             transcript.to_end()
-        state = self.store.chat.slice.value
-        calls = state.conversation.open_calls()
-        if calls:
-            self.do(self.store.chat.answer_call(calls[0].id, text))
-            return
-        for chat in self.chats[1:]:
-            for one in state.attached:
-                chat.attach_known(one)
-        for chat in self.chats:
-            self.do(chat.send(text))
+        self.do(handle)
+        if not calls:
+            for other in others:
+                for one in state.attached:
+                    other.attach_known(one)
+                self.do(other.send(text))
 
     def action_retry(self) -> None:
         for chat in self.chats:
@@ -226,7 +264,7 @@ class ChatPlace(Place):
         questions = [place for place, turn in enumerate(turns) if turn.role == "user"]
         if questions and not self.can_stop():
             self.store.chat.edit(questions[-1])
-            self.prompt.put(turns[questions[-1]].text)
+            self.prompt.take_up(turns[questions[-1]].text)
             self.prompt.focus()
 
     def action_last_variant(self, step: int) -> None:
@@ -287,7 +325,7 @@ class ChatPlace(Place):
 
     def action_new(self) -> None:
         def chosen(agent_id: str, version: int | None) -> None:
-            self.do(self.store.chat.new(agent_id, version), lambda _: self._begin(), opens=True)
+            self.do(self.store.chat.new(agent_id, version), lambda _: self.begin(), opens=True)
 
         choose_agent(self, "Chat with", chosen)
 
@@ -310,17 +348,15 @@ class ChatPlace(Place):
             handle = self.store.beside.new(agent_id, version)
             self.do(handle, lambda _: self.prompt.focus(), opens=True)
 
-        if self.store.chat.slice.value.session_id is None:
-            self.notice("Begin a chat first: n New.")
-        else:
-            choose_agent(self, "Compare with", chosen, versions=True)
+        choose_agent(self, "Compare with", chosen, versions=True)
 
-    def _begin(self) -> None:
+    def begin(self) -> None:
+        """Goes to the field of the chat that is open."""
         self.prompt.disabled = False
-        self.prompt.focus()
+        self.set_focus(self.prompt)
 
     def on_virtual_table_opened(self, event: VirtualTable.Opened) -> None:
-        self.do(self.store.chat.resume(event.key), lambda _: self._begin(), opens=True)
+        self.do(self.store.chat.resume(event.key), lambda _: self.begin(), opens=True)
 
     def action_filter(self) -> None:
         if isinstance(self.focused, Transcript):
@@ -355,7 +391,8 @@ class ChatPlace(Place):
 
         state = self.store.chat.slice.value
         if state.session_id is not None:
-            self.app.push_screen(ParametersForm(state.parameters), chosen)
+            models = self.store.session.slice.value.models
+            self.app.push_screen(ParametersForm(state.parameters, models), chosen)
 
     # Sources, and taking things along
 
@@ -370,7 +407,6 @@ class ChatPlace(Place):
         turns = self.store.chat.slice.value.turns
         answers = [place for place, turn in enumerate(turns) if turn.sources]
         if not answers:
-            self.notice("The agent was given no passages.")
             return
         chat, place, number = self._source
         shown = self.query_one(SourcePane).passage is not None
@@ -392,7 +428,7 @@ class ChatPlace(Place):
         passage = self.query_one(SourcePane).passage
         if passage is not None:
             self.store.documents.open(source_of(passage), passage.page or 0, passage.box)
-            self.app.switch_mode("document")
+            self.open_place("document")
 
     def action_copy(self) -> None:
         chat_out.copy_of(self, self.query_one(SourcePane).passage)
@@ -400,7 +436,7 @@ class ChatPlace(Place):
     def action_save(self) -> None:
         chat_out.save(self)
 
-    def back(self) -> None:
+    def back(self) -> bool:
         source = self.query_one(SourcePane)
         filtering = self.query_one(Filter)
         if filtering.has_class("-shown"):
@@ -409,17 +445,22 @@ class ChatPlace(Place):
             self.sessions.focus()
         elif self.store.chat.slice.value.editing is not None and self.prompt.has_focus:
             self.store.chat.edit(None)
-            self.prompt.clear()
+            self.prompt.put_back()
         elif source.passage is not None:
             source.show(None)
             if self.has_class("-narrow"):
                 self._show_alone(self.query_one("#middle"))
         elif self.prompt.has_focus:
             self.query_one("#transcript").focus()
+        elif self.workbench.came_from is not None:
+            return False
         elif len(self.chats) > 1:
             self.store.beside.leave()
-        else:
+        elif not self.sessions.has_focus:
             self.sessions.focus()
+        else:
+            return False
+        return True
 
 
 def _session_row(row: SessionRow) -> Row:

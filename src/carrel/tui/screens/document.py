@@ -20,6 +20,7 @@ from carrel.store.selectors.documents import (
     changes,
     chosen_block,
     confidence,
+    heat_words,
     mark_words,
     option_words,
     page_hits,
@@ -45,6 +46,10 @@ NOTHING_OPEN = empty(
     Way("2", "Choose a document of a library"),
 )
 MOVES = "arrows show the rest"
+_OF_A_DOCUMENT = (
+    "go", "go_to_end", "step", "mark", "zoom", "fill", "find", "copy", "form", "options", "read",
+    "save", "confidence",
+)  # fmt: skip
 FORMS = ("rendered", "raw", "changes", "schema")
 
 
@@ -73,6 +78,10 @@ class DocumentPlace(Place):
         Binding("minus", "zoom(-1)", "Smaller", show=False, id="document.zoom_out"),
         Binding("z", "fill", "Fill with block", id="document.fill"),
         Binding("slash", "find", "Find", key_display="/", id="document.find"),
+        Binding(
+            "percent_sign", "confidence", "Confidence", key_display="%", show=False,
+            id="document.confidence",
+        ),
         Binding("y", "copy", "Copy…", id="document.copy"),
         Binding("v", "form", "View raw or changes", show=False, id="document.form"),
         Binding("o", "options", "Run OCR", show=False, id="document.options"),
@@ -130,7 +139,8 @@ class DocumentPlace(Place):
         moves = MOVES if picture.filling else ""
         picture.border_subtitle = labels.line(" · ".join(filter(None, (below, moves))))
         text.border_title = labels.title("Text", self._form, confidence(state.page))
-        below = mark_words(state) or changed_words(state) or lacking(state.page)
+        heat = heat_words(state.page) if picture.warm and state.source is not None else ""
+        below = mark_words(state) or heat or changed_words(state) or lacking(state.page)
         text.border_subtitle = labels.line(below)
 
     def _title(self, state: DocumentState) -> str:
@@ -165,8 +175,14 @@ class DocumentPlace(Place):
         if self._form not in self._forms(state):
             self._form = FORMS[0]
         page, width = state.page, self.text.size.width
+        if not width:
+            return  # hidden: it is drawn once it has a place, and a width to break lines at
         marks = (state.query, state.mark, state.block)
-        shown = (state.source, state.current, page, state.error, state.reading, self._form, width)
+        warm = self.picture.warm
+        shown = (
+            *(state.source, state.current, page, state.error, state.reading),
+            *(self._form, width, warm),
+        )
         if (*shown, marks) == self._text:
             return
         moved = self._text[:2] != shown[:2]
@@ -184,8 +200,9 @@ class DocumentPlace(Place):
         elif self._form == "schema":
             text.show_text(annotation(state))
         elif page is not None and passages(page):
+            warm, hits = self.picture.warm, page_hits(state, warm=self.picture.warm)
             raw = self._form == "raw"
-            text.show(passages(page), page_hits(state), state.mark, state.block, raw=raw)
+            text.show(passages(page), hits, state.mark, state.block, raw=raw, warm=warm)
         elif page is not None:
             text.say(Content.styled("Nothing was found on this page.", "$muted"))
         elif state.error is not None:
@@ -219,6 +236,11 @@ class DocumentPlace(Place):
 
     # Acting
 
+    def lacking(self, action: str) -> str:
+        if self.state.source is None and action in _OF_A_DOCUMENT:
+            return "No document is open: choose one in 1 Files or 2 Libraries, then enter."
+        return ""
+
     def action_go(self, step: int) -> None:
         self.store.documents.go(self.state.current + step)
 
@@ -241,6 +263,10 @@ class DocumentPlace(Place):
     def action_zoom(self, step: int) -> None:
         self.picture.zoom_by(step)
         self._lay_out()
+
+    def action_confidence(self) -> None:
+        self.picture.warm = not self.picture.warm
+        self._show(self.state)
 
     def action_fill(self) -> None:
         picture = self.picture
@@ -314,7 +340,7 @@ class DocumentPlace(Place):
         self.store.documents.stop()
         self.notice("Stopped. What is read stays; r reads on.")
 
-    def back(self) -> None:
+    def back(self) -> bool:
         if isinstance(self.focused, Input):
             self.text.focus()
         elif self.picture.filling:
@@ -324,3 +350,6 @@ class DocumentPlace(Place):
             self.store.documents.find("")
         elif self.state.block is not None or self.state.mark is not None:
             self.store.documents.choose(None)
+        else:
+            return False
+        return True

@@ -51,6 +51,7 @@ class FilesPlace(Place):
     PLACE: ClassVar[str] = "files"
     CSS_PATH = "files.tcss"
     HELP = "Files of the service. Upload one, read it (OCR), or put it into a library."
+    CHANGES: ClassVar[frozenset[str]] = frozenset({"upload", "add", "delete"})
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("u", "upload", "Upload", id="files.upload"),
         Binding("o", "read", "Run OCR", id="files.read"),
@@ -89,9 +90,14 @@ class FilesPlace(Place):
         self.follow(self.store.files.slice, self._show)
         self.follow(self.store.activity.slice, self._show_work)
         self.follow(self.store.previews.slice, self._show_preview)
+        self.follow(self.store.files.slice, self._await_list)
         self.store.files.load()
         self.set_interval(30, self._refresh_ages)
         self.table.focus()
+
+    def awaits_list(self) -> bool:
+        state = self.store.files.slice.value
+        return not state.loaded and state.error is None
 
     # Showing
 
@@ -195,8 +201,12 @@ class FilesPlace(Place):
         self.query_one(FileDetails).show_preview(file.filename if file else "", state)
 
     def on_virtual_table_moved(self, event: VirtualTable.Moved) -> None:
-        if event.key != self.store.files.slice.value.selected:
-            self.store.files.select(event.key)
+        self.once_still(self._look_at)
+
+    def _look_at(self) -> None:
+        """Shows the file under the cursor."""
+        if self.table.key != self.store.files.slice.value.selected:
+            self.store.files.select(self.table.key)
         self._show_details()
 
     def on_virtual_table_scrolled(self, event: VirtualTable.Scrolled) -> None:
@@ -206,21 +216,31 @@ class FilesPlace(Place):
         state = self.store.files.slice.value
         index = event.index - len(self._uploads)
         if not state.loading and index >= 0:
-            self.store.files.load(index // state.page_size)
+            self.store.files.load_page(index // state.page_size)
 
     # Acting
+
+    def lacking(self, action: str) -> str:
+        needs_file = action in ("read", "add", "copy", "delete", "mark", "save")
+        if needs_file and not self.table.rows:
+            return "There is no file yet: u uploads one."
+        if needs_file and not self._chosen():
+            return "This one is still on its way: choose a file below it."
+        state = self.store.files.slice.value
+        if action in ("filter", "narrow") and state.total == 0 and not state.narrowed:
+            return "There is nothing to filter yet: u uploads a file."
+        return ""
 
     def _file(self) -> File | None:
         """The file under the cursor."""
         return self.store.files.slice.value.find(self.table.key)
 
     def _chosen(self) -> list[File]:
-        """The marked files in their order, else the one under the cursor."""
+        """The marked files, else the one under the cursor."""
         state = self.store.files.slice.value
         if not state.marked:
             return [file for file in (self._file(),) if file is not None]
-        known = map(state.at, range(state.total or len(state.items)))
-        return [file for file in known if file is not None and file.id in state.marked]
+        return [*state.marked.values()]
 
     def on_virtual_table_opened(self, event: VirtualTable.Opened) -> None:
         self._open()
@@ -250,7 +270,7 @@ class FilesPlace(Place):
     def _open(self) -> None:
         if (file := self._file()) is not None:
             self.store.documents.open(Source("file", file.id, file.filename))
-            self.app.switch_mode("document")
+            self.open_place("document")
 
     def action_upload(self) -> None:
         def chosen(files: tuple[Path, ...] | None) -> None:
@@ -268,10 +288,6 @@ class FilesPlace(Place):
         self.store.files.load()
 
     def action_filter(self) -> None:
-        state = self.store.files.slice.value
-        if state.total == 0 and not state.narrowed:
-            self.notice("There is nothing to filter yet. A path is typed after u.")
-            return
         self.query_one(Filter).begin(self.store.files.slice.value.search)
 
     def on_filter_changed(self, event: Filter.Changed) -> None:
@@ -283,14 +299,18 @@ class FilesPlace(Place):
     def action_narrow(self) -> None:
         filing.narrow(self)
 
-    def back(self) -> None:
+    def back(self) -> bool:
+        state = self.store.files.slice.value
         if self.focused is not self.table:
             self.table.focus()
-        elif self.store.files.slice.value.narrowed:
+        elif state.narrowed:
             self.query_one(Filter).end()
             self.store.files.show_all()
-        else:
+        elif state.marked:
             self.store.files.mark_none()
+        else:
+            return False
+        return True
 
     def action_delete(self) -> None:
         files = self._chosen()
@@ -303,11 +323,8 @@ class FilesPlace(Place):
             f"Delete {what}?",
             names,
             "Delete",
-            lambda: self.do(self.store.files.delete(ids), self._deleted),
+            lambda: self.do(self.store.files.delete(ids)),
         )
-
-    def _deleted(self, count: int) -> None:
-        self.notice("Deleted one file." if count == 1 else f"Deleted {count} files.")
 
     def action_save(self) -> None:
         if files := self._chosen():

@@ -17,7 +17,7 @@ class Frame(Steady, Screen[None]):
     """The top bar, the panes, the status line and the keys."""
 
     PLACE: ClassVar[str] = ""
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide"), (160, "-huge")]  # noqa: RUF012
 
     def compose(self) -> ComposeResult:
         yield TopBar(self.PLACE)

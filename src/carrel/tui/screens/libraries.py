@@ -52,6 +52,7 @@ NO_DOCUMENTS = empty(
     Way("s", "Sync a folder"),
     Way("a", "Add one of the files"),
 )
+_OF_A_LIBRARY = ("upload", "add", "sync", "search", "edit", "delete")
 LOADING = Content.styled("Loading …", "$muted")
 
 
@@ -61,6 +62,9 @@ class LibrariesPlace(Place):
     PLACE: ClassVar[str] = "libraries"
     CSS_PATH = "libraries.tcss"
     HELP = "A library holds documents that an agent can search before it answers."
+    CHANGES: ClassVar[frozenset[str]] = frozenset(
+        {"new", "upload", "add", "sync", "edit", "reprocess", "delete"}
+    )
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("n", "new", "New", id="libraries.new"),
         Binding("u", "upload", "Upload", id="libraries.upload"),
@@ -115,13 +119,21 @@ class LibrariesPlace(Place):
 
     def on_mount(self) -> None:
         self._offered: Path | None = None
+        self._over_library = True
         self.query_one("#left").add_class("-current")
         self.hits.display = False
         self.follow(self.store.libraries.slice, self._show)
         self.follow(self.store.sync.slice, self._show_folders, hz=10)
+        self.follow(self.store.libraries.slice, self._await_list)
         self.store.libraries.load()
         self.store.sync.load()
         self.libraries.focus()
+
+    def awaits_list(self) -> bool:
+        state = self.store.libraries.slice.value
+        documents = state.selected is not None and state.total is None
+        awaited = not state.loaded or (documents and self.focused is self.documents)
+        return awaited and state.error is None
 
     # Showing
 
@@ -198,7 +210,7 @@ class LibrariesPlace(Place):
         if state.query.strip():
             rows = hit_rows(state)
             details.show_hit(rows[self.hits.cursor] if self.hits.cursor < len(rows) else None)
-        elif self.libraries.has_focus and (library := self._library(state)):
+        elif self._over_library and (library := self._library(state)):
             details.show_library(library)
         else:
             text = state.text if state.document == self.documents.key else None
@@ -216,12 +228,11 @@ class LibrariesPlace(Place):
         return state.find(hits[at].document_id) if at < len(hits) else None
 
     def _chosen(self) -> list[Document]:
-        """The marked documents in their order, else the one under the cursor."""
+        """The marked documents, else the one under the cursor."""
         state = self.store.libraries.slice.value
         if not state.marked or state.query.strip():
             return [document for document in (self._document(),) if document is not None]
-        known = map(state.at, range(state.total or 0))
-        return [each for each in known if each is not None and each.id in state.marked]
+        return [*state.marked.values()]
 
     def on_virtual_table_moved(self, event: VirtualTable.Moved) -> None:
         if event.table is self.libraries:
@@ -229,17 +240,24 @@ class LibrariesPlace(Place):
             if event.key is not None and event.key != self.store.libraries.slice.value.selected:
                 self.store.libraries.select(event.key)
             return
-        state = self.store.libraries.slice.value
-        if event.table is self.documents and event.key != state.document:
-            self.store.libraries.select_document(event.key)
+        self.once_still(self._look_at)
+
+    def _look_at(self) -> None:
+        """Shows the document or hit under the cursor."""
+        state, key = self.store.libraries.slice.value, self.documents.key
+        if not state.query.strip() and key != state.document:
+            self.store.libraries.select_document(key)
             page = self.documents.cursor // state.page_size
-            if event.key is not None and page != state.page:
+            if key is not None and page != state.page:
                 # The page in view is the one whose status is looked at again and again.
                 self.store.libraries.load_documents(page)
         self._show_details(self.store.libraries.slice.value)
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        self._show_details(self.store.libraries.slice.value)
+        # The details stay what they are while one reads them.
+        if event.widget in (self.libraries, self.documents, self.hits):
+            self._over_library = event.widget is self.libraries
+            self._show_details(self.store.libraries.slice.value)
 
     def on_virtual_table_scrolled(self, event: VirtualTable.Scrolled) -> None:
         if event.table is self.documents:
@@ -267,9 +285,20 @@ class LibrariesPlace(Place):
     def _open(self, document_id: str, name: str, page: int, box: PageBox | None = None) -> None:
         library_id = self.store.libraries.slice.value.selected
         self.store.documents.open(Source("document", document_id, name, library_id), page, box)
-        self.app.switch_mode("document")
+        self.open_place("document")
 
     # Acting
+
+    def lacking(self, action: str) -> str:
+        library = self._library(self.store.libraries.slice.value)
+        over_documents = action in ("text", "reprocess", "mark")
+        if library is None and (over_documents or action in _OF_A_LIBRARY):
+            return "Make a library first: n New."
+        if over_documents and self._document() is None:
+            return "There is no document in this library yet: u uploads one."
+        if action == "mark" and not self.documents.has_focus:
+            return "space marks documents: tab goes to them."
+        return ""
 
     def action_new(self) -> None:
         make_library(self)
@@ -286,10 +315,7 @@ class LibrariesPlace(Place):
             if files:
                 self.dropped(files)
 
-        if self.store.libraries.slice.value.selected is None:
-            self.notice("Make a library first: n New.", failed=True)
-        else:
-            self.app.push_screen(PathDialog("Upload into this library"), chosen)
+        self.app.push_screen(PathDialog("Upload into this library"), chosen)
 
     def dropped(self, files: tuple[Path, ...]) -> None:
         library_id = self.store.libraries.slice.value.selected
@@ -313,16 +339,12 @@ class LibrariesPlace(Place):
 
     def action_sync(self) -> None:
         library = self._library(self.store.libraries.slice.value)
-        if library is None:
-            self.notice("Make a library first: n New.", failed=True)
-        else:
+        if library is not None:
             sync_library(self, library)
 
     def action_add(self) -> None:
         library_id = self.store.libraries.slice.value.selected
-        if library_id is None:
-            self.notice("Make a library first: n New.", failed=True)
-        else:
+        if library_id is not None:
             add_files(self, library_id)
 
     def action_search(self) -> None:
@@ -337,7 +359,7 @@ class LibrariesPlace(Place):
             self.hits.display = True
             self.hits.focus()
 
-    def back(self) -> None:
+    def back(self) -> bool:
         if isinstance(self.focused, Input):
             self.focus_pane(1)
         elif self.store.libraries.slice.value.query:
@@ -347,13 +369,17 @@ class LibrariesPlace(Place):
             self.documents.focus()
         elif self.store.libraries.slice.value.marked:
             self.store.libraries.mark_none()
-        else:
+        elif not self.libraries.has_focus:
             self.libraries.focus()
+        else:
+            return False
+        return True
 
     def action_text(self) -> None:
+        self._look_at()
         document = self._document()
         if document is not None and document_phase(document) == "ready":
-            self.do(self.store.libraries.show_text(document.id))
+            self.do(self.store.libraries.show_text(document.library_id, document.id))
         elif document is not None:
             self.notice(document.error or "Its text is here once it is ready.", failed=True)
 
@@ -375,3 +401,5 @@ class LibrariesPlace(Place):
 
     def reload(self) -> None:
         self.store.libraries.load()
+        self.store.sync.load()
+        self._show_folders(self.store.sync.slice.value)  # their ages grow

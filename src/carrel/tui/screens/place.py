@@ -14,6 +14,8 @@ from textual.widget import Widget
 from textual.widgets import Input, TextArea
 
 from carrel.store.activity import ActivityState
+from carrel.store.area import READ_ONLY
+from carrel.store.chat_state import ChatState
 from carrel.store.handle import Handle
 from carrel.store.problem import Problem
 from carrel.store.selectors.activity import activity_badge
@@ -22,9 +24,9 @@ from carrel.store.session import SessionState
 from carrel.store.slice import Slice
 from carrel.store.store import Store
 from carrel.store.watch import watch
-from carrel.tui import labels
+from carrel.tui import idle_keys, labels
 from carrel.tui.dialogs.confirm import Confirm
-from carrel.tui.drops import parse_drop, parse_folder
+from carrel.tui.drops import Drop, parse_folder, parse_some
 from carrel.tui.screens.frame import Frame
 from carrel.tui.widgets.fields import Dropped
 from carrel.tui.widgets.find import FindPane
@@ -38,8 +40,12 @@ S = TypeVar("S", bound=Any)
 
 ARMED = 1.5
 """Seconds in which a second esc stops what is going on."""
+TICK = 1.0
+"""Seconds after which the age of what is shown is told anew while the service is lost."""
 REFRESH = 5.0
 """Seconds after which the place that is shown looks again."""
+STILL = 0.15
+"""Seconds without another step of the cursor after which the details follow it."""
 NOTICE = 6.0
 """Seconds a short line stays."""
 
@@ -77,6 +83,8 @@ class Place(Frame):
         Binding("f5", "reload", "Load again", show=False, id="place.reload"),
     ]
     HELP = ""
+    CHANGES: ClassVar[frozenset[str]] = frozenset()
+    """The actions that change something at the service."""
 
     def __init__(self, store: Store) -> None:
         super().__init__()
@@ -84,6 +92,7 @@ class Place(Frame):
         self._closers: list[Callable[[], None]] = []
         self._armed = 0.0
         self._notice_timer: Timer | None = None
+        self._still: Timer | None = None
 
     @property
     def workbench(self) -> "CarrelApp":
@@ -91,15 +100,39 @@ class Place(Frame):
 
     def on_mount(self) -> None:
         self.follow(self.store.session.slice, self._show_session)
+        self.follow(self.store.session.slice, self._await_list)
+        self.watch(self, "focused", self._await_list, init=False)
         self.follow(self.store.activity.slice, self._show_activity)
+        for chat in (self.store.chat, self.store.beside):
+            self.follow(chat.slice, self._show_answering, hz=5)
         self.set_interval(REFRESH, self._refresh)
+        self.set_interval(TICK, self._tick)
 
     def on_screen_resume(self) -> None:
         self._refresh()
+        self._await_list()
+
+    def on_screen_suspend(self) -> None:
+        self.workbench.release_keys(self)
+
+    def awaits_list(self) -> bool:
+        """Whether the list that keys are meant for is on its way for the first time."""
+        return False
+
+    def _await_list(self, *_: object) -> None:
+        connection = self.store.session.slice.value.connection
+        comes = connection in ("starting", "ready", "slow") and self.awaits_list()
+        if comes and self.app.screen is self:
+            self.workbench.hold_keys_for_list(self, starting=connection == "starting")
+        else:
+            self.workbench.release_keys(self)
+
+    def _tick(self) -> None:
+        state = self.store.session.slice.value
+        if state.connection == "lost" and self.app.screen_stack[0] is self:
+            self._show_session(state)
 
     def _refresh(self) -> None:
-        if self.store.session.slice.value.connection != "ready":
-            self._show_session(self.store.session.slice.value)  # its age grows
         # Another workbench, or a script, may have changed what is shown here.
         if self.app.screen is self and self.store.session.slice.value.connection == "ready":
             self.reload()
@@ -121,11 +154,21 @@ class Place(Frame):
     def _show_activity(self, state: ActivityState) -> None:
         self.top.busy = activity_badge(state)
 
+    def _show_answering(self, _state: ChatState) -> None:
+        chats = (self.store.chat, self.store.beside)
+        self.top.answering = any(chat.slice.value.phase != "idle" for chat in chats)
+
     # Following the state
 
     def follow(self, part: Slice[S], show: Callable[[S], object], *, hz: float = 30) -> None:
         """Shows a part of the state now and whenever it changes, while the place is there."""
         self._closers.append(watch(part, show, deliver=self.call_later, hz=hz))
+
+    def once_still(self, show: Callable[[], object]) -> None:
+        """Shows what the cursor is on once it rests: held down, its key flies over the rows."""
+        if self._still is not None:
+            self._still.stop()
+        self._still = self.set_timer(STILL, show)
 
     def do(
         self,
@@ -141,7 +184,7 @@ class Place(Frame):
 
         def ended(handle: Handle[T]) -> None:
             if handle.error is not None:
-                self.call_later(self.workbench.show_problem, handle.error)
+                self.call_later(self._explain_failure, handle.error)
             elif handle.outcome == "done" and then is not None:
                 self.call_later(then, handle.result(0))
             if opens:
@@ -150,6 +193,13 @@ class Place(Frame):
         if opens:
             self.workbench.hold_keys(handle)
         handle.add_done_callback(ended)
+
+    def _explain_failure(self, error: Problem) -> None:
+        # A connection that is lost shows above, and may be back before a panel is read.
+        if error.lost:
+            self.notice(str(error), failed=True)
+        else:
+            self.workbench.show_problem(error)
 
     def once_loaded(self, listing: Listing[S], then: Callable[[S], object]) -> None:
         """Opens what is chosen from a list, which is loaded first if nobody has looked at it."""
@@ -191,6 +241,28 @@ class Place(Frame):
     def _forget_notice(self) -> None:
         self.status.notice = Content("")
 
+    # Keys that do nothing now
+
+    def why_not(self, action: str) -> str:
+        """Why an action can do nothing now, and what would help; empty when it can."""
+        if action in self.CHANGES and self.store.session.slice.value.read_only:
+            return str(READ_ONLY)
+        if action == "details" and not self.query(".details"):
+            return "There are no details to fold here: tab goes from pane to pane."
+        return self.lacking(action)
+
+    def lacking(self, action: str) -> str:
+        """What an action of this place needs and is not there; empty when nothing is."""
+        return ""
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        return None if self.why_not(action) else True
+
+    def explain_key(self, key: str) -> None:
+        """Says why a key did nothing, and the nearest thing that would work."""
+        if said := idle_keys.words(self, key):
+            self.notice(said)
+
     # One step back, and stopping
 
     def can_stop(self) -> bool:
@@ -213,8 +285,8 @@ class Place(Frame):
             self.list_filter.leave()
         elif self.list_filter.over is not None and self.list_filter.over is self.focused:
             self.list_filter.end()
-        else:
-            self.back()
+        elif not self.back():
+            self.workbench.call_next(self.workbench.go_back)
 
     def action_filter_list(self) -> None:
         if isinstance(over := self.focused, VirtualTable | FindPane):
@@ -222,10 +294,28 @@ class Place(Frame):
         elif self.list_filter.over is not None:
             self.list_filter.begin(self.list_filter.over)
 
-    def back(self) -> None:
-        """One step back: out of a text field, out of a filter."""
+    def back(self) -> bool:
+        """One step back: out of a text field, out of a filter. False where there is none."""
         if isinstance(self.focused, Input | TextArea):
             self.focus_pane(0)
+            return True
+        return False
+
+    def open_chat(self, handle: Handle[Any]) -> None:
+        """Goes to the field of a chat that is being made; what is typed meanwhile goes there."""
+        app = self.workbench
+
+        def ended(handle: Handle[Any]) -> None:
+            if handle.outcome != "done":
+                self.call_later(app.release_keys, handle)
+
+        app.hold_keys(handle)
+        self.do(handle, lambda _: app.call_next(app.open_chat, handle))
+        handle.add_done_callback(ended)
+
+    def open_place(self, place: str) -> None:
+        """Goes where something is opened; esc there comes back here."""
+        self.workbench.call_next(self.workbench.open_place, place)
 
     # Panes
 
@@ -262,15 +352,24 @@ class Place(Frame):
                 self._show_alone(pane)
 
     def action_details(self) -> None:
-        for pane in self.query(".details"):
-            pane.toggle_class("-folded")
+        details = self.query(".details")
+        if not self.has_class("-narrow"):
+            details.toggle_class("-folded")
+        elif details.filter(".-current"):
+            self.focus_pane(0)
+        else:
+            # Nothing is folded where one pane is seen at a time: its key goes to it.
+            pane = details.remove_class("-folded").first()
+            self._show_alone(pane)
+            if stops := _stops(pane):
+                stops[0].focus()
 
     # Dropped files
 
     def on_paste(self, event: events.Paste) -> None:
         event.stop()
-        if files := parse_drop(event.text, relative=True):
-            self.dropped(files)
+        if (drop := parse_some(event.text, relative=True)).files:
+            self._take(drop)
         elif folder := parse_folder(event.text, relative=True):
             self.dropped_folder(folder)
         elif event.text.strip():
@@ -278,7 +377,12 @@ class Place(Frame):
 
     def on_dropped(self, event: Dropped) -> None:
         event.stop()
-        self.dropped(event.files)
+        self._take(event.drop)
+
+    def _take(self, drop: Drop) -> None:
+        self.dropped(drop.files)
+        if drop.problem is not None:
+            self.workbench.show_problem(drop.problem)
 
     def dropped(self, files: tuple[Path, ...]) -> None:
         """Files were dropped on this place: they are uploaded, and Files shows them."""

@@ -1,7 +1,6 @@
 """Text fields that know a dropped file from pasted text."""
 
 from dataclasses import dataclass
-from pathlib import Path
 
 from textual import events
 from textual.actions import SkipAction
@@ -10,22 +9,22 @@ from textual.widget import Widget
 from textual.widgets import Input, TextArea
 
 from carrel.text import clean_text
-from carrel.tui.drops import parse_drop
+from carrel.tui.drops import Drop, parse_some
 
 
 @dataclass
 class Dropped(Message):
     """Files were dropped on a text field, or their paths pasted into it."""
 
-    files: tuple[Path, ...]
+    drop: Drop
 
 
 def _offer(field: Widget, event: events.Paste) -> None:
     event.text = clean_text(event.text)
-    if files := parse_drop(event.text):
+    if (drop := parse_some(event.text)).files:
         event.prevent_default()
         event.stop()
-        field.post_message(Dropped(files))
+        field.post_message(Dropped(drop))
 
 
 class Field(Input):

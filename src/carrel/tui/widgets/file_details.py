@@ -28,6 +28,7 @@ class FileDetails(Vertical):
         super().__init__(classes="pane details")
         self._previews = previews
         self._shown = PreviewState()
+        self._filename = ""
         self._said: Content | None = None
 
     def compose(self) -> ComposeResult:
@@ -48,10 +49,8 @@ class FileDetails(Vertical):
 
     def show_preview(self, name: str, state: PreviewState) -> None:
         """Shows a look into the file of this name."""
-        pages = f"{state.page_count:,} pages" if (state.page_count or 0) > 1 else ""
-        room = self.size.width - 4 - (len(pages) + 3 if pages else 0)
-        self.border_title = labels.title(shortened(name, room) or "Details", pages)
-        before, self._shown = self._shown, state
+        before, self._shown, self._filename = self._shown, state, name
+        self._show_title()
         texts = state.kind in ("text", "lines")
         picture = self.query_one(PagePicture)
         self.query_one("#text").display = texts
@@ -60,6 +59,15 @@ class FileDetails(Vertical):
             self.query_one("#text Static", Static).update(_text(state))
         elif state.path is None or state.path != before.path:
             self._draw(state)
+
+    def _show_title(self) -> None:
+        count = self._shown.page_count or 0
+        pages = f"{count:,} pages" if count > 1 else ""
+        room = self.size.width - 4 - (len(pages) + 3 if pages else 0)
+        self.border_title = labels.title(shortened(self._filename, room) or "Details", pages)
+
+    def on_resize(self) -> None:
+        self._show_title()
 
     def on_page_picture_resized(self, event: PagePicture.Resized) -> None:
         event.stop()

@@ -32,7 +32,8 @@ class KeyBar(Widget):
         seen: set[str | None] = set()
         for active in self.screen.active_bindings.values():
             binding = active.binding
-            if binding.show and active.enabled and binding.id not in seen:
+            # One that can do nothing now stays, and says why when it is pressed.
+            if binding.show and binding.id not in seen:
                 seen.add(binding.id)
                 (last if binding.id == HELP else shown).append(binding)
         parts: list[Content] = []

@@ -60,6 +60,7 @@ class PageText(Steady, ScrollView, can_focus=True):
         self._block: int | None = None
         self._known: dict[tuple[object, ...], list[Line]] = {}
         self._sentence: tuple[Content, ...] = ()
+        self._warm = False
 
     # What is shown
 
@@ -71,14 +72,16 @@ class PageText(Steady, ScrollView, can_focus=True):
         block: int | None,
         *,
         raw: bool,
+        warm: bool,
     ) -> None:
-        """Shows a page: its passages with these marks, and one block chosen."""
+        """Shows a page: its passages with these marks, and one block chosen; `warm` as heat."""
+        self._warm = warm
         width = self._width()
         known, self._known = self._known, {}
         lines: list[Line] = []
         for passage in passages:
             text = marked(passage, marks, chosen)
-            key = (text, passage.block, raw, width, self.app.theme)
+            key = (text, passage.block, raw, warm, width, self.app.theme)
             drawn = known.get(key) or self._draw(text, passage.block, width, raw=raw)
             self._known[key] = drawn
             lines += [*drawn, Line(Strip.blank(0), None)]
@@ -136,8 +139,11 @@ class PageText(Steady, ScrollView, can_focus=True):
 
     def _styles(self) -> Mapping[MarkRole | None, Style]:
         colours = self._colours()
+        doubt = colours.get("doubtful", "")
+        hot = f"underline bold {doubt} reverse" if self._warm else f"underline {doubt}"
         return {
-            "doubtful": Style.parse(f"underline {colours.get('doubtful', '')}"),
+            "doubtful": Style.parse(hot),
+            "fair": Style.parse(f"underline {doubt}"),
             "hit": Style.parse(f"bold {colours.get('match', '')} reverse"),
             "chosen": Style.parse(f"bold {colours.get('accent', '')} reverse"),
         }

@@ -4,7 +4,7 @@ from textual import work
 from textual.content import Content
 
 from carrel.store.documents import DocumentsService, DocumentState
-from carrel.store.selectors.boxes import Rect, boxes
+from carrel.store.selectors.boxes import Heat, Rect, boxes
 from carrel.tui import labels
 from carrel.tui.widgets.picture import Frame, PagePicture
 
@@ -15,6 +15,8 @@ LARGEST = 3.0
 """Pixels a point at most, however small the block."""
 PAGE_POINTS = 842.0
 """Points across at most: pictures often claim to be metres wide."""
+TINTS: dict[Heat | None, float] = {None: 0.0, "fair": 0.35, "doubtful": 0.8}
+"""How strongly a block of this heat is tinted."""
 MARGIN = 0.01
 """Of the page, around a block that fills the pane."""
 
@@ -27,6 +29,8 @@ class PageView(PagePicture):
         self._documents = documents
         self._nothing = nothing
         self.filling = False
+        self.warm = False
+        """Whether blocks are tinted by the reader's confidence in their words."""
         # Of the page, and of a block that fills the pane.
         self._zooms = {False: ZOOMS.index(1.0), True: ZOOMS.index(1.0)}
         self._drawn: tuple[object, ...] = ()
@@ -109,11 +113,14 @@ class PageView(PagePicture):
             return ()
         colours = self.app.get_css_variables()
         accent, line, doubt = (colours[role] for role in ("accent", "secondary", "doubtful"))
+        found = boxes(state.page) if state.page is not None else ()
         frames = [
             Frame(box.rect, doubt if box.doubtful else line, dashed=box.doubtful)
-            for box in (boxes(state.page) if state.page is not None else ())
+            for box in found
             if box.block != state.block
         ]
+        if self.warm:
+            frames += [Frame(box.rect, doubt, heat=TINTS[box.heat]) for box in found if box.heat]
         if (rect := self.chosen(state)) is not None:
             frames.append(Frame(rect, accent, marked=True))
         return tuple(frames)

@@ -111,13 +111,14 @@ class Frame:
     """A box over the picture, in parts of its width and height.
 
     The marked one is drawn full, the others pale, doubtful ones dashed: colour is never the only
-    sign.
+    sign. `heat`, from 0 to 1, is how strongly the part is tinted.
     """
 
     rect: Rect
     colour: str
     marked: bool = False
     dashed: bool = False
+    heat: float = 0.0
 
 
 class PagePicture(Steady, ScrollableContainer, can_focus=True):
@@ -252,9 +253,13 @@ def _framed(picture: Any, frames: Sequence[Frame], line: int) -> Any:
     """A copy of the picture with frames drawn around what they are about, not over it."""
     from PIL import Image, ImageDraw
 
+    picture = _heated(picture, frames)
     plain = picture.copy()
     _draw_frames(
-        ImageDraw.Draw(plain), [frame for frame in frames if not frame.marked], plain, line
+        ImageDraw.Draw(plain),
+        [frame for frame in frames if not (frame.marked or frame.heat)],
+        plain,
+        line,
     )
     # Print stays to be seen below the many; the one that is marked is not to be missed.
     framed = Image.blend(picture, plain, PALE_FRAME)
@@ -266,6 +271,21 @@ def _framed(picture: Any, frames: Sequence[Frame], line: int) -> Any:
         framed.paste(picture.crop(inside), inside)
     _draw_frames(ImageDraw.Draw(framed), marked, framed, line)
     return framed
+
+
+def _heated(picture: Any, frames: Sequence[Frame]) -> Any:
+    """A copy of the picture with warm parts tinted; print stays as dark as it was."""
+    from PIL import Image, ImageChops
+
+    heated = picture.copy()
+    for frame in frames:
+        left, top, right, bottom = _edges(frame.rect, picture)
+        if frame.heat and right > left and bottom > top:
+            part = picture.crop((left, top, right, bottom))
+            tint = Image.new("RGB", part.size, frame.colour)
+            warm = Image.blend(part, ImageChops.multiply(part, tint), frame.heat)
+            heated.paste(warm, (left, top))
+    return heated
 
 
 def _edges(rect: Rect, picture: Any) -> tuple[int, int, int, int]:

@@ -41,7 +41,7 @@ class Prompt(Area):
 
     @dataclass
     class Sent(Message):
-        """The text was sent; the field still holds it."""
+        """The text is to be sent. The field holds it until `put_back` says that it was accepted."""
 
         prompt: "Prompt"
 
@@ -60,6 +60,7 @@ class Prompt(Area):
         self.picking = False
         self._back = 0
         self._unsent = ""
+        self._aside = ""
 
     async def _on_key(self, event: events.Key) -> None:
         # Taken here and not by a binding with priority, which would overtake the text before it.
@@ -102,6 +103,16 @@ class Prompt(Area):
         """Holds another text, with the cursor at its end."""
         self.text = text
         self.move_cursor(self.document.end)
+
+    def take_up(self, text: str) -> None:
+        """Holds a question that is to be changed, in place of what is typed."""
+        self._aside = self._aside or self.text
+        self.put(text)
+
+    def put_back(self) -> None:
+        """Holds again what was typed before a question was taken up; without one, nothing."""
+        aside, self._aside = self._aside, ""
+        self.put(aside)
 
     def _recalled(self, key: str) -> bool:
         """Shows the question asked before, or after, where the key means that and there is one."""

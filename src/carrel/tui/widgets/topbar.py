@@ -30,6 +30,9 @@ class TopBar(Widget):
     busy: reactive[str] = reactive("")
     """What stands beside Activity while something runs, such as ↑2."""
 
+    answering: reactive[bool] = reactive(False)
+    """Whether an answer is being written: it shows beside Chat."""
+
     def __init__(self, place: str) -> None:
         super().__init__()
         self._place = place
@@ -48,6 +51,8 @@ class TopBar(Widget):
         words = PLACES[place]
         if place == self._place:
             return Content.styled(f"[{number} {words}]", "bold $accent").stylize(go)
+        if place == "chat" and self.answering:
+            return Content.assemble((f"{number} ", "$muted"), words, (" ◐", "$busy")).stylize(go)
         tab = Content.assemble((f"{number} ", "$muted"), words)
         if place == "activity" and self.busy:
             tab += Content.styled(f" {self.busy}", "$busy")
@@ -55,4 +60,4 @@ class TopBar(Widget):
 
     def on_click(self, event: events.Click) -> None:
         if isinstance(place := event.style.meta.get("place"), str):
-            self.app.switch_mode(place)
+            self.app.run_worker(self.app.run_action(f"go('{place}')"), exit_on_error=False)

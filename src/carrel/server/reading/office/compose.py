@@ -31,7 +31,7 @@ def compose_parts(index: int, parts: Sequence[Part], options: ReadOptions) -> Pa
 
 
 def _add_picture(builder: PageBuilder, data: bytes) -> None:
-    picture = _decoded(data) if builder.wants_images else None
+    picture = _decoded(data)
     if picture is not None:
         builder.add_image(picture.size, lambda: picture)
 

@@ -81,14 +81,14 @@ def table_page(data: bytes, delimiter: str | None) -> list[Part]:
         except csv.Error:
             delimiter = ","
     rows: list[list[str]] = []
-    count = 0
+    width = 0
     try:
         for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter):
-            count += len(row)
-            if count > MAX_CELLS:
-                raise _too_large()
             if any(field.strip() for field in row):
                 rows.append(row)
+                width = max(width, len(row))
+            if max(len(row), len(rows) * width) > MAX_CELLS:
+                raise _too_large()
     except csv.Error as error:
         raise UnreadableDocument("This table is damaged: a field in it does not end.") from error
     return [Part("table", table=Table.of_rows(rows))] if rows else []

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
-from carrel.server.reading.layout import Box, Line
+from carrel.server.reading.layout import Box, Line, Word
 from carrel.server.reading.lines import font_style
 from carrel.server.reading.marks import Mark, Passage
 from carrel.server.reading.parsed import Link, PlacedWord, TextItem
@@ -14,17 +14,27 @@ from carrel.server.reading.tables.rules import Rule
 
 SPACE = 0.8
 """A wider space than this part of a line's height does not belong to a sentence."""
+_STRETCHED = 1.6
+"""In a justified line, a space this much wider than its usual one is no word space."""
+_MOST_STRETCHED = 1.5
+"""No justified line has word spaces wider than this part of its height."""
+_LEAST_WORDS = 6
+"""Shorter lines do not show how wide their word spaces are."""
 _ONE_LINE = 0.3
 """Text whose middles differ by less than this part of its height stands on one line."""
 
 
 class Chunk(NamedTuple):
-    """Words that stand together on a line; `mono` if all letters are of one width, as in code."""
+    """Words that stand together on a line; `mono` if all letters are of one width, as in code.
+
+    `space` is the usual white space between its words, 0 where that is not known.
+    """
 
     text: str
     box: Box
     mono: bool = False
     marks: tuple[Mark, ...] = ()
+    space: float = 0.0
 
     @property
     def passage(self) -> Passage:
@@ -53,8 +63,10 @@ def chunks_of_items(
         top, bottom, space = item.y, item.y + item.height, SPACE * item.height
         cuts: list[int] = []
         right = words[0].x
+        white = 0.0
         for number, word in enumerate(words):
             left = word.x
+            white += left - right
             if left - right > space:
                 cuts.append(number)
             right = left + word.width
@@ -62,8 +74,10 @@ def chunks_of_items(
         if beside:
             cuts = sorted({*cuts, *_crossed(beside, words)})
         here = [link for link in links if link.box.top <= (top + bottom) / 2 <= link.box.bottom]
+        usual = white / max(1, len(words) - 1)
         if not cuts and not here:
-            found.append(Chunk(item.text.strip(), Box(words[0].x, top, right, bottom), mono))
+            box = Box(words[0].x, top, right, bottom)
+            found.append(Chunk(item.text.strip(), box, mono, (), usual))
             continue
         texts = item.text.split()
         if len(texts) != len(words):
@@ -73,7 +87,7 @@ def chunks_of_items(
             box = Box(words[first].x, top, last.x + last.width, bottom)
             pieces = zip(texts[first:end], words[first:end], strict=True)
             passage = Passage.of((f"{text} ", _url(word, here)) for text, word in pieces)
-            found.append(Chunk(passage.text, box, mono, passage.marks))
+            found.append(Chunk(passage.text, box, mono, passage.marks, 0.0 if cuts else usual))
     return found
 
 
@@ -92,35 +106,35 @@ def _crossed(places: Sequence[float], words: Sequence[PlacedWord]) -> Iterator[i
 
 
 def chunks_of_lines(lines: Iterable[Line], rules: Sequence[Rule]) -> list[Chunk]:
-    """Lines that OCR found, cut where a rule is; wide spaces it leaves out by itself."""
+    """Lines that OCR found, cut where a wide space or a rule is."""
     down = [rule for rule in rules if not rule.across]
     return [piece for line in lines for piece in _cut(line, down)]
 
 
-def _cut(line: Line, down: Sequence[Rule]) -> list[Chunk]:
-    """A line between the rules that cross it, as if all its letters were equally wide."""
+def _cut(line: Line, down: Sequence[Rule]) -> Iterator[Chunk]:
+    """The words of a line that stand together, between the rules that cross it."""
     box, middle = line.box, line.box.centre[1]
-    edge = box.height / 2
-    places = sorted(
-        rule.at
-        for rule in down
-        if rule.start <= middle <= rule.end and box.left + edge < rule.at < box.right - edge
-    )
-    if not places:
-        return [Chunk(line.text, box)]
-    letter = box.width / max(1, len(line.text))
-    pieces: list[list[str]] = [[] for _ in range(len(places) + 1)]
-    offset = 0
-    for word in line.text.split():
-        centre = box.left + (offset + len(word) / 2) * letter
-        pieces[sum(place < centre for place in places)].append(word)
-        offset += len(word) + 1
-    edges = [box.left, *places, box.right]
-    return [
-        Chunk(" ".join(words), Box(left + 1, box.top, right - 1, box.bottom))
-        for words, (left, right) in zip(pieces, pairwise(edges), strict=True)
-        if words
-    ]
+    words = [word for word in line.read if word.edges]
+    if not words:
+        yield Chunk(line.text, box)
+        return
+    places = [rule.at for rule in down if rule.start <= middle <= rule.end]
+    group = words[:1]
+    for before, word in pairwise(words):
+        assert before.edges and word.edges
+        gap = word.edges[0] - before.edges[1]
+        centres = [sum(edges) / 2 for edges in (before.edges, word.edges)]
+        if gap > SPACE * box.height or any(centres[0] < at < centres[1] for at in places):
+            yield _together(group, box)
+            group = []
+        group.append(word)
+    yield _together(group, box)
+
+
+def _together(words: Sequence[Word], line: Box) -> Chunk:
+    edges = [word.edges for word in words if word.edges]
+    box = Box(edges[0][0], line.top, edges[-1][1], line.bottom)
+    return Chunk(" ".join(word.text for word in words), box)
 
 
 def rows(chunks: Iterable[Chunk]) -> list[Row]:
@@ -143,15 +157,55 @@ def _row(chunks: list[Chunk]) -> Row:
     if len(chunks) == 1:
         return Row(tuple(chunks), chunks[0].box)
     chunks = sorted(chunks, key=lambda chunk: chunk.box.left)
+    widest = _MOST_STRETCHED * chunks[0].box.height
+    breaks = [
+        number
+        for number, (before, after) in enumerate(pairwise(chunks), 1)
+        if after.box.left - before.box.right >= widest
+    ]
+    joined = [
+        chunk
+        for start, end in pairwise([0, *breaks, len(chunks)])
+        for chunk in _joined(chunks[start:end])
+    ]
+    return Row(tuple(joined), Box.around(chunk.box for chunk in joined))
+
+
+def _joined(chunks: list[Chunk]) -> list[Chunk]:
+    """Neighbours on a line, those with a word's space between them as one."""
+    if len(chunks) == 1:
+        return chunks
+    least = max(_word_space(chunks), SPACE * chunks[0].box.height / 2)
     joined = chunks[:1]
     for chunk in chunks[1:]:
         last = joined[-1]
-        if chunk.box.left - last.box.right < SPACE * last.box.height / 2:
+        if chunk.box.left - last.box.right < least:
             text, marks = last.passage.followed_by(chunk.passage)
-            joined[-1] = Chunk(text, Box.around([last.box, chunk.box]), marks=marks)
+            box = Box.around([last.box, chunk.box])
+            joined[-1] = Chunk(text, box, last.mono and chunk.mono, marks, last.space)
         else:
             joined.append(chunk)
-    return Row(tuple(joined), Box.around(chunk.box for chunk in joined))
+    return joined
+
+
+def _word_space(chunks: Sequence[Chunk]) -> float:
+    """The widest space between the words of a justified line; 0 for any other line.
+
+    Such a line has spaces that would part the columns of a table.
+    """
+    counts = [chunk.text.count(" ") for chunk in chunks]
+    words = sum(counts) + len(chunks)
+    if words < _LEAST_WORDS or 2 * sum(map(_has_digit, chunks)) > len(chunks):
+        return 0.0
+    spaces = [after.box.left - before.box.right for before, after in pairwise(chunks)]
+    for chunk, count in zip(chunks, counts, strict=True):
+        if chunk.space:
+            spaces += [chunk.space] * count
+    return _STRETCHED * statistics.median(spaces)
+
+
+def _has_digit(chunk: Chunk) -> bool:
+    return any(map(str.isdecimal, chunk.text))
 
 
 def cell_text(chunks: Sequence[Chunk]) -> Passage:

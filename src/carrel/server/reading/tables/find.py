@@ -4,60 +4,79 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from carrel.server.reading.layout import Region
-from carrel.server.reading.tables.chunks import Chunk, cell_text, rows
+from carrel.server.reading.regions import Region as ModelRegion
+from carrel.server.reading.regions import Regions, Structure, no_regions, no_structure
+from carrel.server.reading.tables.chunks import Chunk, rows
+from carrel.server.reading.tables.framed import framed_table
 from carrel.server.reading.tables.ruled import Grid, grids
 from carrel.server.reading.tables.rules import Rule
-from carrel.server.reading.tables.table import Cell, Table
+from carrel.server.reading.tables.seen import has_scale, is_chart, is_prose, with_seen_tables
+from carrel.server.reading.tables.signs import look_like_frames, look_like_tables, parts_all
 from carrel.server.reading.tables.unruled import unruled_tables
 
-_LETTERS = 200
-"""A frame with longer texts in its fields on average is the layout of a page."""
 _OVER = 0.6
 """How much of its height a line may share with the one above it."""
-_FILLED = 0.2
-"""The least part of a grid's fields with text in them; a chart's are empty."""
 
 
-def find_tables(chunks: Sequence[Chunk], rules: Sequence[Rule]) -> list[Region]:
+def find_tables(
+    chunks: Sequence[Chunk],
+    rules: Sequence[Rule],
+    regions: Regions = no_regions,
+    structure: Structure = no_structure,
+    *,
+    scanned: bool = False,
+) -> list[Region]:
     """The tables of an upright page, from top to bottom.
 
     `chunks` is its text and `rules` its straight lines, both in points from the top left corner.
+    `regions` asks the layout model: of a page that is not `scanned`, by OCR, only where white space
+    or rules make tables or charts that are not certain. `structure` asks for the cells
+    of a region.
     """
-    found: list[Region] = []
-    rest = list(chunks)
-    for grid in sorted(grids(rules), key=lambda grid: -grid.box.width * grid.box.height):
-        inside = [chunk for chunk in rest if grid.box.holds(*chunk.box.centre)]
-        table = _ruled(grid, inside)
-        if table is not None:
-            found.append(Region("table", grid.box, table=table))
-            rest = [chunk for chunk in rest if not grid.box.holds(*chunk.box.centre)]
-    for unruled in unruled_tables(rows(chunk for chunk in rest if not chunk.mono), rules):
-        if not _overlap([chunk for chunk in rest if unruled.box.holds(*chunk.box.centre)]):
-            found.append(Region("table", unruled.box, table=unruled.table))
+    ruled, clear, rest = _ruled(chunks, rules)
+    lines = rows(rest)
+    unruled = unruled_tables(lines, rules)
+    asked = (
+        scanned
+        or unruled
+        or len(clear) < len(ruled)
+        or look_like_frames(rules, clear)
+        or look_like_tables(lines)
+    )
+    seen = regions() if asked else ()
+    if any(region.table and is_chart(region.table, region.box, seen) for region in ruled):
+        ruled, _, rest = _ruled(chunks, rules, seen)
+        unruled = unruled_tables(rows(rest), rules)
+    spaced = [
+        Region("table", box, table=table)
+        for box, table in unruled
+        if not _overlap([chunk for chunk in rest if box.holds(*chunk.box.centre)])
+        and not is_prose(box, rest, seen, scanned=scanned)
+        and not is_chart(table, box, seen)
+    ]
+    found = with_seen_tables(ruled, spaced, chunks, seen, structure, scanned=scanned)
     return sorted(found, key=lambda region: region.box.top)
 
 
-def _ruled(grid: Grid, chunks: Sequence[Chunk]) -> Table | None:
-    """The table whose frame this is; None for a chart, a form's boxes or a page's layout."""
-    held: list[list[Chunk]] = [[] for _ in grid.fields]
-    boxes = [grid.field_box(field) for field in grid.fields]
-    for chunk in chunks:
-        for number, box in enumerate(boxes):
-            if box.holds(*chunk.box.centre):
-                held[number].append(chunk)
-                break
-    filled = [chunks for chunks in held if chunks]
-    if len(filled) < 2 or len(filled) < _FILLED * len(grid.fields) or len(grid.ys) < 3:
-        return None
-    letters = sum(len(chunk.text) for chunks in filled for chunk in chunks)
-    if letters > _LETTERS * len(filled) or any(map(_overlap, filled)):
-        return None
-    cells = [
-        Cell(text, field.row, field.column, field.rows, field.columns, marks)
-        for field, chunks in zip(grid.fields, held, strict=True)
-        for text, marks in [cell_text(chunks)]
-    ]
-    return Table.of(cells, _header_rows(cells))
+def _ruled(
+    chunks: Sequence[Chunk], rules: Sequence[Rule], seen: Sequence[ModelRegion] = ()
+) -> tuple[list[Region], list[Grid], list[Chunk]]:
+    """The tables framed by rules, the grids that are certainly of tables, and other chunks.
+
+    What the layout model has `seen` tells charts from tables.
+    """
+    ruled: list[Region] = []
+    clear: list[Grid] = []
+    rest = list(chunks)
+    for grid in sorted(grids(rules), key=lambda grid: -grid.box.width * grid.box.height):
+        inside = [chunk for chunk in rest if grid.box.holds(*chunk.box.centre)]
+        table = None if _overlap(inside) else framed_table(grid, inside)
+        if table is not None and not is_chart(table, grid.box, seen):
+            ruled.append(Region("table", grid.box, table=table))
+            rest = [chunk for chunk in rest if not grid.box.holds(*chunk.box.centre)]
+            if parts_all(grid, inside) and not has_scale(table):
+                clear.append(grid)
+    return ruled, clear, rest
 
 
 def _overlap(chunks: Sequence[Chunk]) -> bool:
@@ -69,9 +88,3 @@ def _overlap(chunks: Sequence[Chunk]) -> bool:
         if across > 0 and down > _OVER * min(above.height, below.height):
             return True
     return False
-
-
-def _header_rows(cells: Sequence[Cell]) -> int:
-    """One; two where a head covers several columns or rows."""
-    first = [cell for cell in cells if cell.row == 0]
-    return max([cell.rows for cell in first] + [2 if cell.columns > 1 else 1 for cell in first])

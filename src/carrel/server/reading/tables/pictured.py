@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from PIL import Image
 
 from carrel.server.reading.layout import Frame
+from carrel.server.reading.looking import turned_back
 from carrel.server.reading.tables.rules import Rule, joined
 
 if TYPE_CHECKING:
@@ -21,21 +22,13 @@ _MOST_RUNS = 20_000
 _TOUCH = 4.0
 """Points by which rules that meet may miss each other."""
 
-_UNTURN = {
-    90: Image.Transpose.ROTATE_90,
-    180: Image.Transpose.ROTATE_180,
-    270: Image.Transpose.ROTATE_270,
-}
-
 
 def pictured_rules(picture: Image.Image, frame: Frame) -> list[Rule]:
     """The rules that may frame tables in a picture of a page, in points of its upright layout."""
     # Only pages that need OCR pay for loading it.
     import numpy as np
 
-    grey = picture.convert("L")
-    if frame.turn:
-        grey = grey.transpose(_UNTURN[frame.turn])
+    grey = turned_back(picture.convert("L"), frame)
     if frame.skew:
         grey = grey.rotate(frame.skew, Image.Resampling.BILINEAR, fillcolor=255)
     points = frame.upright_size[0] / grey.width

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Self
 
 from carrel.server.reading.marks import Mark
@@ -64,11 +65,11 @@ class Table:
         """The addresses that its cells lead to."""
         return tuple(mark.url for cell in self.cells for mark in cell.marks)
 
-    @property
+    @cached_property
     def height(self) -> int:
         return max((cell.row + cell.rows for cell in self.cells), default=0)
 
-    @property
+    @cached_property
     def width(self) -> int:
         return max((cell.column + cell.columns for cell in self.cells), default=0)
 

@@ -2,13 +2,15 @@
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 from carrel.server.reading.layout import Box
-from carrel.server.reading.tables.chunks import SPACE, Chunk, Row, cell_text, usual_height
+from carrel.server.reading.tables.chunks import Chunk, Row, cell_text, usual_height
+from carrel.server.reading.tables.row_groups import is_number, row_groups
 from carrel.server.reading.tables.rules import Rule
 from carrel.server.reading.tables.table import Cell, Table
+from carrel.server.reading.tables.valleys import Span, columns_of, of_column, reach, widened
 
 _APART = 1.6
 """Rows further apart than this part of a line's height are not of one table."""
@@ -16,15 +18,13 @@ _LARGE = 1.8
 """Type so much larger than the usual one is a map's or a poster's, and never in a table."""
 _PROSE = 34
 """Letters of a line in a column of running text, at least."""
-_NUMBER = re.compile(r"[-+−–(]?[$€£]?\s?\d[\d.,:\s]*\s?[%)€]?|[-–—]|n/?a", re.IGNORECASE)
 _MARKER = re.compile(r"[•◦▪‣●○■□·∙*–—-]|\(?(\d{1,3}|[a-zA-Z]|[ivx]{1,5})[.):]?")
+_MOST_HEADS = 4
+"""Rows of heads that a table has at the most."""
 _LEADERS = re.compile(r"(\. ?){5,}|…{3,}|_{5,}")
 
-Span = tuple[float, float]
 
-
-@dataclass(frozen=True)
-class Found:
+class Found(NamedTuple):
     """A table and where it stands."""
 
     box: Box
@@ -33,6 +33,7 @@ class Found:
 
 def unruled_tables(rows: Sequence[Row], rules: Sequence[Rule]) -> list[Found]:
     """The tables among the lines of a page; `rules` may part their rows."""
+    rows = [_without_leaders(row) for row in rows]
     found: list[Found] = []
     start = 0
     while start < len(rows):
@@ -45,11 +46,14 @@ def unruled_tables(rows: Sequence[Row], rules: Sequence[Rule]) -> list[Found]:
             for side in _sides(run, columns):
                 found += unruled_tables(side, rules)
         else:
-            groups = _row_groups(run, columns, rules)
-            if _is_table(groups, columns):
+            groups = row_groups(run, columns, rules)
+            if _is_table(groups, columns) and not _is_code(run, columns):
                 head = _spanning_head(rows, start, columns)
                 found.append(
-                    Found(Box.around(r.box for r in (*head, *run)), _table(head, groups, columns))
+                    Found(
+                        Box.around(r.box for r in (*head, *run)),
+                        _table(head, groups, columns, rules),
+                    )
                 )
         start = end
     return found
@@ -59,29 +63,58 @@ def _run(rows: Sequence[Row], start: int) -> tuple[int, list[Span]]:
     """Where lines that share columns, beginning at one with several chunks, end."""
     if len(rows[start].chunks) < 2 or _leads(rows[start]):
         return start, []
-    columns = _merged([], rows[start])
+    columns = widened([], rows[start])
     end = start + 1
     while end < len(rows) and not _leads(rows[end]):
         row, above = rows[end], rows[end - 1]
         if row.box.top - above.box.bottom > _APART * min(row.box.height, above.box.height):
             break
-        wider = _merged(columns, row)
+        wider = widened(columns, row)
+        if _parts_rows(rows, end, columns):
+            end += 1
+            continue
         if len(wider) < min(len(columns), max(2, len(columns) - 1)):
             break
         if len(wider) < len(columns) and (len(wider) < 2 or end - start > 1):
             break
         columns, end = wider, end + 1
-    whole = end
     while end - start > 1 and _trails(rows[start:end]):
         end -= 1
-    return end, columns if end == whole else _columns(rows[start:end])
+    return end, columns_of(rows[start:end])
+
+
+def _parts_rows(rows: Sequence[Row], number: int, columns: list[Span]) -> bool:
+    """Whether a line is a title inside a table: rows that share its columns follow."""
+    line, following = rows[number], rows[number + 1 : number + 2]
+    if len(line.chunks) > 1 or not following or len(following[0].chunks) < len(columns) - 1:
+        return False
+    gap = following[0].box.top - line.box.bottom
+    inside = columns[0][0] - 1 <= line.box.left and line.box.right <= columns[-1][1] + 1
+    return (
+        inside
+        and gap <= _APART * line.box.height
+        and len(widened(columns, line)) < len(columns)
+        and len(widened(columns, following[0])) == len(columns)
+    )
 
 
 def _leads(row: Row) -> bool:
-    return any(
-        (text.count(".") > 4 or "…" in text or "_" in text) and _LEADERS.search(text)
-        for text, *_ in row.chunks
-    )
+    return any(map(_is_leader, row.chunks))
+
+
+def _is_leader(chunk: Chunk) -> bool:
+    text = chunk.text
+    dotted = text.count(".") > 4 or "…" in text or "_" in text
+    return dotted and _LEADERS.search(text) is not None
+
+
+def _without_leaders(row: Row) -> Row:
+    """A line whose dots lead to several numbers, without the dots: no line of contents."""
+    leaders = [number for number, chunk in enumerate(row.chunks) if _is_leader(chunk)]
+    if not leaders or len(row.chunks) - leaders[0] < 3:
+        return row
+    plain = [chunk._replace(text=_LEADERS.sub("", chunk.text).strip()) for chunk in row.chunks]
+    return Row(tuple(chunk for chunk in plain if chunk.text), row.box)
 
 
 def _trails(run: Sequence[Row]) -> bool:
@@ -92,31 +125,6 @@ def _trails(run: Sequence[Row]) -> bool:
     gaps = [below.box.top - upper.box.bottom for upper, below in pairwise(run[:-1])]
     gap = last.box.top - above.box.bottom
     return gap > max(gaps, default=0.0) + 1 or last.box.left <= run[0].box.left + 1
-
-
-def _merged(columns: list[Span], row: Row) -> list[Span]:
-    """The columns, made wide enough for one more line."""
-    spans = sorted([*columns, *((chunk.box.left, chunk.box.right) for chunk in row.chunks)])
-    least = SPACE * row.box.height / 2
-    merged = spans[:1]
-    for left, right in spans[1:]:
-        if left - merged[-1][1] < least:
-            merged[-1] = (merged[-1][0], max(merged[-1][1], right))
-        else:
-            merged.append((left, right))
-    return merged
-
-
-def _columns(run: Sequence[Row]) -> list[Span]:
-    columns: list[Span] = []
-    for row in run:
-        columns = _merged(columns, row)
-    return columns
-
-
-def _of_column(run: Sequence[Row], column: Span) -> list[Chunk]:
-    left, right = column
-    return [chunk for row in run for chunk in row.chunks if left <= chunk.box.centre[0] <= right]
 
 
 def _is_prose(chunks: Sequence[Chunk]) -> bool:
@@ -133,8 +141,20 @@ def _is_prose(chunks: Sequence[Chunk]) -> bool:
 
 def _side_by_side(run: Sequence[Row], columns: Sequence[Span]) -> bool:
     """Whether the lines are columns of running text."""
-    prose = [column for column in columns if _is_prose(_of_column(run, column))]
+    prose = [column for column in columns if _is_prose(_whole_lines(run, column))]
     return len(columns) > 1 and len(prose) > 1
+
+
+def _whole_lines(run: Sequence[Row], column: Span) -> list[Chunk]:
+    """The lines of a column, those that wide spaces cut made whole again."""
+    cut = [of_column([row], column) for row in run]
+    return [
+        pieces[0]
+        if len(pieces) == 1
+        else Chunk(" ".join(piece.text for piece in pieces), Box.around(p.box for p in pieces))
+        for pieces in cut
+        if pieces
+    ]
 
 
 def _sides(run: Sequence[Row], columns: Sequence[Span]) -> list[list[Row]]:
@@ -161,15 +181,29 @@ def _is_table(groups: Sequence[Sequence[Row]], columns: Sequence[Span]) -> bool:
     chunks = [chunk for group in groups for row in group for chunk in row.chunks]
     if max(chunk.box.height for chunk in chunks) > _LARGE * usual_height(chunks):
         return False
-    held = [sum(bool(_of_column(group, column)) for column in columns) for group in groups]
+    held = [sum(bool(of_column(group, column)) for column in columns) for group in groups]
     if sum(held) < 0.4 * len(groups) * len(columns):
         return False
     if sum(count > 1 for count in held) < 0.5 * len(groups):
         return False
     if len(columns) > 2:
         return True
-    first, second = ([c for group in groups for c in _of_column(group, s)] for s in columns)
-    return not all(_MARKER.fullmatch(c.text) for c in first) and not _is_prose(second)
+    first, second = ([c for group in groups for c in of_column(group, s)] for s in columns)
+    return not is_list(first) and not _is_prose(second)
+
+
+def _is_code(run: Sequence[Row], columns: Sequence[Span]) -> bool:
+    """Whether lines with letters of one width are no table: few of its fields are numbers."""
+    chunks = [chunk for row in run for chunk in row.chunks]
+    if not all(chunk.mono for chunk in chunks):
+        return False
+    others = [chunk for column in columns[1:] for chunk in of_column(run, column)]
+    return 2 * sum(map(is_number, others)) < len(others)
+
+
+def is_list(chunks: Sequence[Chunk]) -> bool:
+    """Whether the first column of two holds a list's markers alone."""
+    return all(_MARKER.fullmatch(chunk.text) for chunk in chunks)
 
 
 def _spanning_head(rows: Sequence[Row], start: int, columns: Sequence[Span]) -> list[Row]:
@@ -182,100 +216,96 @@ def _spanning_head(rows: Sequence[Row], start: int, columns: Sequence[Span]) -> 
     return [row] if close and inside and not _leads(row) else []
 
 
-def _table(head: Sequence[Row], groups: Sequence[Sequence[Row]], columns: Sequence[Span]) -> Table:
+def _table(
+    head: Sequence[Row],
+    groups: Sequence[Sequence[Row]],
+    columns: Sequence[Span],
+    rules: Sequence[Rule],
+) -> Table:
+    groups = [*([row] for row in head), *groups]
+    heads = _head_rows(groups, columns, rules)
+    merged = _with_whole_heads(groups[:heads], columns)
     cells = [
         Cell(text, number, first, columns=last - first + 1, marks=marks)
-        for number, row in enumerate(head)
-        for chunk in row.chunks
-        for first, last in [_reach(chunk, columns)]
-        for text, marks in [cell_text([chunk])]
+        for number, group in enumerate([*merged, *groups[heads:]])
+        for (first, last), chunks in _placed(group, columns, rules).items()
+        for text, marks in [cell_text(chunks)]
     ]
-    cells += [
-        Cell(text, number, place, marks=marks)
-        for number, group in enumerate(groups, len(head))
-        for place, column in enumerate(columns)
-        for text, marks in [cell_text(_of_column(group, column))]
-        if text
-    ]
-    return Table.of(cells, header_rows=len(head) + 1)
+    return Table.of(cells, header_rows=max(1, len(merged)))
 
 
-def _reach(chunk: Chunk, columns: Sequence[Span]) -> tuple[int, int]:
-    """The first and last column that a head stands over."""
+def _placed(
+    group: Sequence[Row], columns: Sequence[Span], rules: Sequence[Rule]
+) -> dict[tuple[int, int], list[Chunk]]:
+    """The chunks of a row of a table, by the first and last column that they stand in."""
+    found: dict[tuple[int, int], list[Chunk]] = {}
+    for chunk in (chunk for row in group for chunk in row.chunks):
+        found.setdefault(reach(_underlined(chunk, rules, columns), columns), []).append(chunk)
+    for place in [place for place in found if place[0] < place[1]]:
+        if any(place[0] <= other[1] and other[0] <= place[1] for other in found if other != place):
+            # It only reaches into a column that has text of its own.
+            for chunk in found.pop(place):
+                alone = _nearest(chunk, columns)
+                found.setdefault((alone, alone), []).append(chunk)
+    return found
+
+
+def _nearest(chunk: Chunk, columns: Sequence[Span]) -> int:
+    """The column that most of a chunk stands in."""
     left, right = chunk.box.left, chunk.box.right
-    over = [n for n, (start, end) in enumerate(columns) if left < end and right > start]
-    if over:
-        return over[0], over[-1]
-    after = next(n for n, (start, _) in enumerate(columns) if start >= right)
-    return max(0, after - 1), after
+    shared = [min(right, end) - max(left, start) for start, end in columns]
+    return shared.index(max(shared))
 
 
-def _row_groups(
-    run: Sequence[Row], columns: Sequence[Span], rules: Sequence[Rule]
-) -> list[list[Row]]:
-    """Lines of a table by the row they belong to: cells may have several lines."""
-    height = usual_height([chunk for row in run for chunk in row.chunks])
-    banded = _banded(run, rules)
-    if len(banded) > 2 and not any(_conflict(group, columns) for group in banded):
-        return banded
-    gaps = [below.box.top - above.box.bottom for above, below in pairwise(run)]
-    for limit in _limits(gaps, height):
-        groups = _split(run, [gap > limit for gap in gaps])
-        if not any(_conflict(group, columns) for group in groups):
-            return groups
-    breaks = [
-        gap > 0.5 * height or not _continues(above, below, columns)
-        for gap, (above, below) in zip(gaps, pairwise(run), strict=True)
+def _underlined(chunk: Chunk, rules: Sequence[Rule], columns: Sequence[Span]) -> Chunk:
+    """A head, as wide as the rule below it that is drawn for it alone."""
+    box = chunk.box
+    whole = 0.9 * (columns[-1][1] - columns[0][0])
+    for rule in rules:
+        below = -2 <= rule.at - box.bottom <= 0.8 * box.height
+        around = rule.start <= box.left + 2 and rule.end >= box.right - 2
+        if rule.across and below and around and rule.end - rule.start < whole:
+            return chunk._replace(box=box._replace(left=rule.start, right=rule.end))
+    return chunk
+
+
+def _head_rows(
+    groups: Sequence[Sequence[Row]], columns: Sequence[Span], rules: Sequence[Rule]
+) -> int:
+    """How many rows are heads: those above the first rule, or those that cover columns and one."""
+    left, right = columns[0][0], columns[-1][1]
+    for number, (above, below) in enumerate(pairwise(groups[: _MOST_HEADS + 1]), 1):
+        upper, lower = above[-1].box.centre[1], below[0].box.centre[1]
+        for rule in rules:
+            wide = min(rule.end, right) - max(rule.start, left) > 0.8 * (right - left)
+            if rule.across and wide and upper < rule.at < lower:
+                return number
+    spanning = [
+        number
+        for number, group in enumerate(groups[:_MOST_HEADS])
+        if any(first < last for first, last in _placed(group, columns, rules))
+        and sum(len(row.chunks) for row in group) > 1
     ]
-    return _split(run, breaks)
+    return min(len(groups) - 1, max(spanning, default=-1) + 2)
 
 
-def _split(run: Sequence[Row], breaks: Sequence[bool]) -> list[list[Row]]:
-    groups = [[run[0]]]
-    for row, apart in zip(run[1:], breaks, strict=True):
-        if apart:
-            groups.append([])
-        groups[-1].append(row)
-    return groups
+def _with_whole_heads(
+    heads: Sequence[Sequence[Row]], columns: Sequence[Span]
+) -> list[Sequence[Row]]:
+    """Rows of heads, those of several lines as one."""
+    whole: list[Sequence[Row]] = []
+    for group in heads:
+        above = whole[-1] if whole else None
+        if above and _heads_go_on(above, group, columns):
+            whole[-1] = [*above, *group]
+        else:
+            whole.append(group)
+    return whole
 
 
-def _banded(run: Sequence[Row], rules: Sequence[Rule]) -> list[list[Row]]:
-    """Lines by the rules between them."""
-    left, right = min(row.box.left for row in run), max(row.box.right for row in run)
-    heights = [
-        rule.at
-        for rule in rules
-        if rule.across and min(rule.end, right) - max(rule.start, left) > 0.6 * (right - left)
-    ]
-    breaks = [
-        any(above.box.centre[1] < at < below.box.centre[1] for at in heights)
-        for above, below in pairwise(run)
-    ]
-    return _split(run, breaks)
-
-
-def _limits(gaps: Sequence[float], height: float) -> list[float]:
-    """What may part the gaps inside rows from those between them, the widest first."""
-    ordered = sorted(gaps, reverse=True)
-    return [
-        (wide + narrow) / 2 for wide, narrow in pairwise(ordered) if wide - narrow > 0.2 * height
-    ]
-
-
-def _conflict(group: Sequence[Row], columns: Sequence[Span]) -> bool:
-    """Whether lines that were taken for one row hold more than one number in a column."""
-    for column in columns:
-        chunks = _of_column(group, column)
-        if sum(bool(_NUMBER.fullmatch(chunk.text)) for chunk in chunks) > 1:
-            return True
-    return sum(len(row.chunks) == len(columns) for row in group) > 1
-
-
-def _continues(above: Row, row: Row, columns: Sequence[Span]) -> bool:
-    """Whether a line is more of the cells above it: no first cell, no number."""
-    if any(_NUMBER.fullmatch(chunk.text) for chunk in row.chunks):
-        return False
-    held = {_reach(chunk, columns)[0] for chunk in above.chunks}
-    return all(
-        _reach(chunk, columns)[0] in held and chunk.box.left > columns[0][1] for chunk in row.chunks
-    )
+def _heads_go_on(above: Sequence[Row], group: Sequence[Row], columns: Sequence[Span]) -> bool:
+    """Whether each head in a row of them goes on in the next."""
+    places = [{reach(c, columns) for row in rows for c in row.chunks} for rows in (above, group)]
+    close = group[0].box.top - above[-1].box.bottom < 0.5 * group[0].box.height
+    alone = all(first == last for held in places for first, last in held)
+    return close and alone and places[0] <= places[1]

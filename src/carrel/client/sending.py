@@ -1,0 +1,56 @@
+"""Sending an upload, after a look at how large it may be."""
+
+from typing import Literal, TypeVar
+
+from carrel.client.errors import ServiceError, TooLarge, UnexpectedAnswer, Unreachable
+from carrel.client.transport import Transport
+from carrel.client.uploads import MultipartBody
+from carrel.wire.health import Health
+
+T = TypeVar("T")
+Kind = Literal["file_bytes", "document_bytes"]
+
+ASKED_ABOVE = 1 << 24
+"""Bytes below which the limit is not asked for: a service that refuses so little still reads it
+to its end, and its answer arrives."""
+USUAL = 512 * 1000 * 1000
+"""Bytes that a service takes as the interface has it, where it does not tell."""
+
+
+async def send(
+    transport: Transport, answer: type[T], path: str, body: MultipartBody, kind: Kind
+) -> T:
+    """Posts an upload.
+
+    Raises:
+        TooLarge: it is larger than the service takes; nothing was sent.
+        ClientError: one of its other kinds.
+    """
+    limit = await largest(transport, kind) if body.size > ASKED_ABOVE else None
+    if limit is not None and body.size > limit:
+        raise TooLarge(
+            f"{body.name} has {megabytes(body.size)}; {transport.host} takes"
+            f" {megabytes(limit)} at most. Nothing was sent."
+        )
+    try:
+        return await transport.call(answer, "POST", path, upload=body, unhurried=True)
+    except Unreachable as error:
+        # A service that refuses so much closes the connection before its answer is read.
+        if limit is None and body.size > USUAL:
+            words = f"{body.name} has {megabytes(body.size)}; services usually take"
+            raise Unreachable(f"{error} {words} {megabytes(USUAL)}.") from None
+        raise
+
+
+async def largest(transport: Transport, kind: Kind) -> int | None:
+    """The largest upload of a kind, in bytes; None where the service does not tell."""
+    try:
+        health = await transport.call(Health, "GET", "/healthz", keyless=True)
+    except (ServiceError, UnexpectedAnswer):
+        return None
+    return health.limits.file_bytes if kind == "file_bytes" else health.limits.document_bytes
+
+
+def megabytes(number: int) -> str:
+    """Bytes as `3.4 MB`."""
+    return f"{number / 1e6:,.1f} MB"

@@ -1,0 +1,39 @@
+"""Progress of an answer before its first chunk."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from typing import Any
+
+from carrel.wire.completions import Progress
+
+Tell = Callable[[Progress], None]
+
+
+def tell_nobody(progress: Progress) -> None:
+    """Discards the progress of an answer whose caller did not ask for it."""
+
+
+class Stages:
+    """Holds the newest step only; unread older ones are dropped."""
+
+    def __init__(self) -> None:
+        self._newest: Progress | None = None
+        self._news = asyncio.Event()
+
+    def tell(self, progress: Progress) -> None:
+        """Takes in a step."""
+        if progress != self._newest:
+            self._newest = progress
+            self._news.set()
+
+    async def until(self, end: asyncio.Future[Any]) -> AsyncGenerator[Progress]:
+        """The steps as they come, until `end` is done."""
+        while not end.done():
+            news = asyncio.ensure_future(self._news.wait())
+            try:
+                await asyncio.wait({end, news}, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                news.cancel()
+            if self._news.is_set() and self._newest is not None and not end.done():
+                self._news.clear()
+                yield self._newest

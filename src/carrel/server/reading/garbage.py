@@ -1,0 +1,60 @@
+"""Text that says nothing: a font's glyphs may have no mapping to letters, or a wrong one.
+
+Measured by what no language writes, so that it need not be known which language it is.
+"""
+
+import re
+import unicodedata
+
+_UNMAPPED = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ue000-\uf8ff\ufffd-\uffff]")
+"""What stands for a glyph whose letter is not known."""
+_MOST_UNMAPPED = 0.1
+"""Bullets and ornaments are such glyphs, too: the part of a page that they may be."""
+_WORD = re.compile(r"[^\W_]{4,}")
+_ENOUGH = 20
+"""Words that show how a page is written."""
+_USUAL = re.compile(r"\d+|\d*[a-z]+\d*|[A-Z]?[a-z]+|[A-Z]+[a-z]{0,2}\d*|[A-Z][a-z]+[A-Z][a-z]+")
+_MOST_UNUSUAL = 0.4
+"""The part of the words that may have letters, digits and capitals in no usual order."""
+_MOST_ACCENTED = 0.5
+"""The part of Latin letters that may have accents; in Vietnamese it is a third."""
+_LEAST_VOWELS = 0.27
+"""The part of Latin letters that are vowels, at least; in most languages it is 0.4."""
+_LATIN = "abcdefghijklmnopqrstuvwxyz"
+_LETTERS = 200
+"""Letters that show how frequent they are."""
+
+
+def is_garbage(text: str) -> bool:
+    """Whether the text of a page cannot be what is printed on it."""
+    unmapped = len(_UNMAPPED.findall(text))
+    if unmapped > _MOST_UNMAPPED * (len(text) - text.count(" ")):
+        return True
+    words = _WORD.findall(text)
+    if len(words) < _ENOUGH:
+        return False
+    written = " ".join(words)
+    # Accents play no part in how a word is written: é is as usual as e.
+    plain = written if written.isascii() else _without_accents(written)
+    usual = sum(map(_is_usual, plain.split()))
+    return usual < (1 - _MOST_UNUSUAL) * len(words) or _odd_letters(written, plain)
+
+
+def _is_usual(word: str) -> bool:
+    return not word.isascii() or _USUAL.fullmatch(word) is not None
+
+
+def _odd_letters(text: str, plain: str) -> bool:
+    """Whether the letters of a text in Latin script are those of no language."""
+    plain = plain.lower()
+    letters = sum(map(plain.count, _LATIN))
+    if letters < _LETTERS:
+        return False
+    ascii_letters = letters if text.isascii() else sum(map(text.lower().count, _LATIN))
+    vowels = sum(map(plain.count, "aeiouy"))
+    return letters - ascii_letters > _MOST_ACCENTED * letters or vowels < _LEAST_VOWELS * letters
+
+
+def _without_accents(text: str) -> str:
+    apart = unicodedata.normalize("NFD", text)
+    return "".join(letter for letter in apart if not unicodedata.combining(letter))

@@ -1,0 +1,60 @@
+"""Leaving pictures out of pages that were read."""
+
+from collections.abc import Iterable
+from itertools import accumulate
+
+from carrel.wire.ocr import Page, PageImage, PageScores
+
+_APART = "\n\n"
+
+
+def with_fewer_images(pages: list[Page], limit: int | None) -> list[Page]:
+    """The pages with the first pictures of them all, at most `limit`."""
+    if limit is None:
+        return pages
+    before = accumulate((len(page.images) for page in pages), initial=0)
+    return [
+        _without_images(page, page.images[max(0, limit - seen) :])
+        for page, seen in zip(pages, before, strict=False)
+    ]
+
+
+def _without_images(page: Page, left_out: Iterable[PageImage]) -> Page:
+    names = {image.id for image in left_out}
+    if not names:
+        return page
+    scores, markdown = page.confidence_scores, page.markdown
+    for name in names:
+        start, end = _paragraph(markdown, f"![{name}]({name})")
+        markdown = markdown[:start] + markdown[end:]
+        scores = _moved(scores, end, end - start)
+    return page.model_copy(
+        update={
+            "markdown": markdown,
+            "images": [image for image in page.images if image.id not in names],
+            "blocks": page.blocks and [b for b in page.blocks if b.image_id not in names],
+            "confidence_scores": scores,
+        }
+    )
+
+
+def _paragraph(markdown: str, text: str) -> tuple[int, int]:
+    """Where a paragraph stands, with the empty line that sets it apart from what follows."""
+    start = markdown.index(text)
+    end = start + len(text)
+    if markdown.startswith(_APART, end):
+        return start, end + len(_APART)
+    return len(markdown[:start].removesuffix(_APART)), end
+
+
+def _moved(scores: PageScores | None, place: int, by: int) -> PageScores | None:
+    """The scores of a page whose words from `place` on move forward."""
+    if scores is None or scores.word_confidence_scores is None:
+        return scores
+    words = [
+        word.model_copy(update={"start_index": word.start_index - by})
+        if word.start_index >= place
+        else word
+        for word in scores.word_confidence_scores
+    ]
+    return scores.model_copy(update={"word_confidence_scores": words})

@@ -1,0 +1,173 @@
+"""The table that a grid of rules frames.
+
+Few tables have every cell drawn. Rules may part the head and leave the body to white space, or part
+columns and leave rows to their lines: both are completed here from where the words stand.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate, pairwise
+
+from carrel.server.reading.tables.chunks import Chunk, cell_text, rows, usual_height
+from carrel.server.reading.tables.row_groups import numbers_stacked, row_groups
+from carrel.server.reading.tables.ruled import Field, Grid
+from carrel.server.reading.tables.table import Cell, Table
+from carrel.server.reading.tables.unruled import is_list
+from carrel.server.reading.tables.valleys import Span, columns_of, of_column
+
+_LETTERS = 200
+"""A frame with longer texts in its fields on average is the layout of a page."""
+_FILLED = 0.2
+"""The least part of a grid's fields with text in them; a chart's are empty."""
+_NARROW = 0.6
+"""Rules nearer to each other than this part of a line's height are double ones."""
+_PARTED = 0.5
+"""The part of a column's lines with text on both sides of a valley that makes it two columns."""
+
+
+def framed_table(grid: Grid, chunks: Sequence[Chunk]) -> Table | None:
+    """The table whose frame this is; None for a chart, a form's boxes or a page's layout."""
+    if not chunks:
+        return None
+    filled = sum(any(grid.field_box(f).holds(*c.box.centre) for c in chunks) for f in grid.fields)
+    letters = sum(len(chunk.text) for chunk in chunks)
+    if filled < 2 or filled < _FILLED * len(grid.fields) or letters > _LETTERS * filled:
+        return None
+    grid = _with_columns(_without_gaps(grid, chunks), chunks)
+    cells = list(_cells(grid, chunks))
+    table = Table.of(cells, _header_rows(cells))
+    return table if table.height > 1 and table.width > 1 else None
+
+
+def _without_gaps(grid: Grid, chunks: Sequence[Chunk]) -> Grid:
+    """The grid without the rows and columns that are only the space between double rules."""
+    least = _NARROW * usual_height(chunks)
+    columns = _edges(grid.xs, [chunk.box.centre[0] for chunk in chunks], least)
+    bands = _edges(grid.ys, [chunk.box.centre[1] for chunk in chunks], least)
+    if len(set(columns)) == len(grid.xs) and len(set(bands)) == len(grid.ys):
+        return grid
+    fields = []
+    for field in grid.fields:
+        left, right = columns[field.column], columns[field.column + field.columns]
+        top, bottom = bands[field.row], bands[field.row + field.rows]
+        if left < right and top < bottom:
+            fields.append(Field(top, left, bottom - top, right - left))
+    return Grid(_joined(grid.xs, columns), _joined(grid.ys, bands), tuple(fields))
+
+
+def _edges(places: Sequence[float], middles: Sequence[float], least: float) -> list[int]:
+    """The number of each edge, those with no more than a gap between them as one."""
+    numbers = [0]
+    for before, after in pairwise(places):
+        gap = after - before < least and not any(before < middle < after for middle in middles)
+        numbers.append(numbers[-1] + (not gap))
+    return numbers
+
+
+def _joined(places: Sequence[float], numbers: Sequence[int]) -> tuple[float, ...]:
+    """The places of edges that became one: in the middle between them."""
+    found: dict[int, list[float]] = {}
+    for number, place in zip(numbers, places, strict=True):
+        found.setdefault(number, []).append(place)
+    return tuple((same[0] + same[-1]) / 2 for same in found.values())
+
+
+def _with_columns(grid: Grid, chunks: Sequence[Chunk]) -> Grid:
+    """The grid, with columns that white space parts although no rule does."""
+    inner: dict[int, list[float]] = {}
+    for number, (left, right) in enumerate(pairwise(grid.xs)):
+        inside = [chunk for chunk in chunks if left < chunk.box.left and chunk.box.right < right]
+        spans = _parted(inside)
+        if spans:
+            inner[number] = [(before[1] + after[0]) / 2 for before, after in pairwise(spans)]
+    if not inner:
+        return grid
+    xs, places = list[float](), list[int]()
+    for number, x in enumerate(grid.xs):
+        places.append(len(xs))
+        xs += [x, *inner.get(number, [])]
+    fields = [
+        replace(
+            field,
+            column=places[field.column],
+            columns=places[field.column + field.columns] - places[field.column],
+        )
+        for field in grid.fields
+    ]
+    return Grid(tuple(xs), grid.ys, tuple(fields))
+
+
+def _parted(chunks: Sequence[Chunk]) -> list[Span]:
+    """The columns in which the chunks of one column of a grid stand, if there are several."""
+    lines = rows(chunks)
+    if sum(len(line.chunks) > 1 for line in lines) < max(2, _PARTED * len(lines)):
+        return []
+    spans = columns_of(lines)
+    return spans if len(spans) > 1 and not is_list(of_column(lines, spans[0])) else []
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """A part of a field with the text in it."""
+
+    field: Field
+    chunks: list[Chunk]
+
+
+def _cells(grid: Grid, chunks: Sequence[Chunk]) -> Iterator[Cell]:
+    """The cells of a grid; a row of it that holds several rows of text is taken apart."""
+    pieces = [piece for field in grid.fields for piece in _pieces(grid, field, chunks)]
+    spans = list(pairwise(grid.xs))
+    bands = [_bands(band, pieces, spans) for band in range(len(grid.ys) - 1)]
+    starts = list(accumulate((len(bands_of) for bands_of in bands), initial=0))
+    for field, held in ((piece.field, piece.chunks) for piece in pieces):
+        row, end = starts[field.row], starts[field.row + field.rows]
+        edges = bands[field.row]
+        parts: dict[int, list[Chunk]] = {}
+        for chunk in held:
+            middle = chunk.box.centre[1]
+            parts.setdefault(sum(edge < middle for edge in edges[1:]), []).append(chunk)
+        if field.rows > 1 or len(parts) < 2:
+            text, marks = cell_text(held)
+            yield Cell(text, row, field.column, end - row, field.columns, marks)
+            continue
+        for number, part in parts.items():
+            text, marks = cell_text(part)
+            yield Cell(text, row + number, field.column, 1, field.columns, marks)
+
+
+def _pieces(grid: Grid, field: Field, chunks: Sequence[Chunk]) -> Iterator[_Piece]:
+    """A field; cut where none of its text crosses the edge of a column, if that parts its text."""
+    box = grid.field_box(field)
+    inside = [chunk for chunk in chunks if box.holds(*chunk.box.centre)]
+    free = [
+        column
+        for column in range(field.column + 1, field.column + field.columns)
+        if not any(c.box.left < grid.xs[column] < c.box.right for c in inside)
+    ]
+    edges = [field.column, *free, field.column + field.columns]
+    parts = [
+        _Piece(
+            replace(field, column=start, columns=end - start),
+            [c for c in inside if grid.xs[start] <= c.box.centre[0] < grid.xs[end]],
+        )
+        for start, end in pairwise(edges)
+    ]
+    yield from parts if sum(bool(part.chunks) for part in parts) > 1 else [_Piece(field, inside)]
+
+
+def _bands(band: int, pieces: Sequence[_Piece], spans: Sequence[Span]) -> list[float]:
+    """The upper edges of the rows of text in a row of a grid; the first says nothing."""
+    alone = [piece for piece in pieces if piece.field.row == band and piece.field.rows == 1]
+    lines = rows(chunk for piece in alone for chunk in piece.chunks)
+    filled = sum(bool(of_column(lines, span)) for span in spans)
+    if len(lines) < 2 or 2 * numbers_stacked(lines, spans) < filled:
+        return [0.0]
+    groups = row_groups(lines, spans, ())
+    return [min(line.box.centre[1] for line in group) - 1 for group in groups]
+
+
+def _header_rows(cells: Sequence[Cell]) -> int:
+    """One; two where a head covers several columns or rows."""
+    first = [cell for cell in cells if cell.row == 0]
+    return max([cell.rows for cell in first] + [2 if cell.columns > 1 else 1 for cell in first])

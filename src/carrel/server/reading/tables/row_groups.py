@@ -1,0 +1,92 @@
+"""Lines of a table by the row they belong to: cells may have several lines."""
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+
+from carrel.server.reading.tables.chunks import Chunk, Row, usual_height
+from carrel.server.reading.tables.rules import Rule
+from carrel.server.reading.tables.valleys import Span, of_column, reach
+
+_NUMBER = re.compile(r"[-+−–(]?[$€£]?\s?\d[\d.,:\s]*\s?[%)€]?|[-–—]|n/?a", re.IGNORECASE)
+
+
+def is_number(chunk: Chunk) -> bool:
+    """Whether a chunk is a number, or stands for one that there is not."""
+    return _NUMBER.fullmatch(chunk.text) is not None
+
+
+def row_groups(
+    run: Sequence[Row], columns: Sequence[Span], rules: Sequence[Rule]
+) -> list[list[Row]]:
+    """Lines of a table by the row they belong to: cells may have several lines."""
+    height = usual_height([chunk for row in run for chunk in row.chunks])
+    banded = _banded(run, rules)
+    if len(banded) > 2 and not any(_several_rows(group, columns) for group in banded):
+        return banded
+    gaps = [below.box.top - above.box.bottom for above, below in pairwise(run)]
+    for limit in _limits(gaps, height):
+        groups = _split(run, [gap > limit for gap in gaps])
+        if not any(_several_rows(group, columns) for group in groups):
+            return groups
+    breaks = [
+        gap > 0.5 * height or not _continues(above, below, columns)
+        for gap, (above, below) in zip(gaps, pairwise(run), strict=True)
+    ]
+    return _split(run, breaks)
+
+
+def _split(run: Sequence[Row], breaks: Sequence[bool]) -> list[list[Row]]:
+    groups = [[run[0]]]
+    for row, apart in zip(run[1:], breaks, strict=True):
+        if apart:
+            groups.append([])
+        groups[-1].append(row)
+    return groups
+
+
+def _banded(run: Sequence[Row], rules: Sequence[Rule]) -> list[list[Row]]:
+    """Lines by the rules between them."""
+    left, right = min(row.box.left for row in run), max(row.box.right for row in run)
+    heights = [
+        rule.at
+        for rule in rules
+        if rule.across and min(rule.end, right) - max(rule.start, left) > 0.6 * (right - left)
+    ]
+    breaks = [
+        any(above.box.centre[1] < at < below.box.centre[1] for at in heights)
+        for above, below in pairwise(run)
+    ]
+    return _split(run, breaks)
+
+
+def _limits(gaps: Sequence[float], height: float) -> list[float]:
+    """What may part the gaps inside rows from those between them, the widest first."""
+    ordered = sorted(gaps, reverse=True)
+    return [
+        (wide + narrow) / 2 for wide, narrow in pairwise(ordered) if wide - narrow > 0.2 * height
+    ]
+
+
+def numbers_stacked(group: Sequence[Row], columns: Sequence[Span]) -> int:
+    """In how many columns lines that were taken for one row hold more than one number."""
+    return sum(
+        sum(is_number(chunk) for chunk in of_column(group, column)) > 1 for column in columns
+    )
+
+
+def _several_rows(group: Sequence[Row], columns: Sequence[Span]) -> bool:
+    """Whether lines that were taken for one row are several."""
+    if numbers_stacked(group, columns):
+        return True
+    return sum(len(row.chunks) == len(columns) for row in group) > 1
+
+
+def _continues(above: Row, row: Row, columns: Sequence[Span]) -> bool:
+    """Whether a line is more of the cells above it: no first cell, no number."""
+    if any(map(is_number, row.chunks)):
+        return False
+    held = {reach(chunk, columns)[0] for chunk in above.chunks}
+    return all(
+        reach(chunk, columns)[0] in held and chunk.box.left > columns[0][1] for chunk in row.chunks
+    )

@@ -1,0 +1,174 @@
+"""Tables where the layout model sees them, taken apart in the way that suits best."""
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+from statistics import median
+
+from carrel.server.reading.layout import Box, Region
+from carrel.server.reading.regions import CellBox, RegionKind, Structure
+from carrel.server.reading.regions import Region as ModelRegion
+from carrel.server.reading.tables.chunks import Chunk, cell_text
+from carrel.server.reading.tables.table import Cell, Table
+
+_LEAST = 4
+"""Chunks of text in a table, or numbers on a scale, at least."""
+_PROSE: frozenset[RegionKind] = frozenset(["title", "text", "list"])
+_NOTES: frozenset[RegionKind] = frozenset(["reference", "footnote"])
+"""The model takes tables for them, too."""
+_DOWN = 3.0
+"""How many times nearer a line must be to a cell above or below than to one beside it."""
+_SENTENCE = 24
+"""Letters of the usual piece of text in columns of prose."""
+_MOST = 0.8
+"""The part of a region's text that a table of the whole region holds."""
+_FITTING = 0.7
+"""The part of a table's text that stands in the cells that the model sees, if it is right."""
+_NUMBER = re.compile(r"[-−–]?\d+(\.\d+)?%?")
+_NUMBERS = re.compile(r"(?:(?:^|\s)[-+−–]?[\d.,]*\d%?(?=\s|$)){5,}")
+"""Numbers that stand in one cell only if the rows between them were missed."""
+
+
+def with_seen_tables(
+    ruled: Sequence[Region],
+    spaced: Sequence[Region],
+    chunks: Sequence[Chunk],
+    regions: Sequence[ModelRegion],
+    structure: Structure,
+    *,
+    scanned: bool,
+) -> list[Region]:
+    """The tables found by rules and by white space, and those that the layout model sees.
+
+    Where it sees one that was found only in part, or in a doubtful way, the structure model takes
+    it apart. White space is doubtful in a scan, whose words have no exact places.
+    """
+    found = [*ruled, *spaced]
+    taken: list[Box] = []
+    for region in sorted(regions, key=lambda region: -region.confidence):
+        inside = _inside(region.box, chunks)
+        if region.kind != "table" or not _is_tabular(inside):
+            continue
+        if _any_holds(taken, region.box.centre):
+            continue
+        taken.append(region.box)
+        here = [table for table in found if region.box.holds(*table.box.centre)]
+        whole = [table for table in here if len(_inside(table.box, inside)) >= _MOST * len(inside)]
+        sure = [table for table in whole if not scanned or table in ruled]
+        if any(not _doubtful(table) for table in sure):
+            continue
+        # The model may take several tables below each other for one.
+        parts = [table for table in here if table in ruled and not _doubtful(table)]
+        held = sum(len(_inside(table.box, inside)) for table in parts)
+        if len(parts) > 1 and held >= _MOST * len(inside):
+            continue
+        seen = _seen(inside, structure(region.box), least=_FITTING if whole else 0.0)
+        if seen is not None:
+            found = [table for table in found if table not in here] + [seen]
+    return found
+
+
+def _is_tabular(chunks: Sequence[Chunk]) -> bool:
+    """Whether the text is not that of columns of prose."""
+    return len(chunks) >= _LEAST and median(len(chunk.text) for chunk in chunks) < _SENTENCE
+
+
+def is_prose(
+    box: Box, chunks: Sequence[Chunk], regions: Sequence[ModelRegion], *, scanned: bool
+) -> bool:
+    """Whether the layout model takes most of what stands in a box for running text.
+
+    Of a page with a text layer it is not believed where the pieces of text are as short as words:
+    there the white space is exact.
+    """
+    kinds = _PROSE | _NOTES if scanned else _PROSE
+    prose = [region.box for region in regions if region.kind in kinds]
+    inside = _inside(box, chunks)
+    if not scanned and _is_tabular(inside):
+        return False
+    return sum(_any_holds(prose, chunk.box.centre) for chunk in inside) > len(inside) / 2
+
+
+def is_chart(table: Table, box: Box, regions: Sequence[ModelRegion]) -> bool:
+    """Whether what looks like a table is the scale of a chart, where the model sees a figure.
+
+    It takes coloured tables for figures too.
+    """
+    x, y = box.centre
+    figures = (region.box for region in regions if region.kind == "figure")
+    return any(figure.holds(x, y) for figure in figures) and has_scale(table)
+
+
+def has_scale(table: Table) -> bool:
+    """Whether the numbers of a column go up or down in equal steps."""
+    columns: dict[int, list[float]] = {}
+    for cell in table.cells:
+        if _NUMBER.fullmatch(cell.text):
+            number = float(cell.text.replace("−", "-").replace("–", "-").rstrip("%"))
+            columns.setdefault(cell.column, []).append(number)
+    return any(_is_scale(numbers) for numbers in columns.values())
+
+
+def _is_scale(numbers: Sequence[float]) -> bool:
+    steps = {round(second - first, 6) for first, second in pairwise(numbers)}
+    return len(numbers) >= _LEAST and len(steps) == 1 and 0 not in steps
+
+
+def _inside(box: Box, chunks: Sequence[Chunk]) -> list[Chunk]:
+    return [chunk for chunk in chunks if box.holds(*chunk.box.centre)]
+
+
+def _any_holds(boxes: Sequence[Box], point: tuple[float, float]) -> bool:
+    return any(box.holds(*point) for box in boxes)
+
+
+def _seen(chunks: Sequence[Chunk], cells: Sequence[CellBox], least: float) -> Region | None:
+    """The table of these cells, if at least this part of the chunks stands where they are seen."""
+    boxes = [cell.box for cell in cells]
+    fitting = sum(_any_holds(boxes, chunk.box.centre) for chunk in chunks)
+    if not cells or fitting < least * len(chunks):
+        return None
+    table = _of_cells(chunks, cells)
+    return (
+        Region("table", Box.around(chunk.box for chunk in chunks), table=table) if table else None
+    )
+
+
+def _doubtful(region: Region) -> bool:
+    """Whether rules between rows seem to be missing.
+
+    A cell then holds a whole column of numbers, or all cells of a row reach into the next.
+    """
+    assert region.table is not None
+    return not all(region.table.rows()) or any(
+        _NUMBERS.search(cell.text) for cell in region.table.cells
+    )
+
+
+def _of_cells(chunks: Sequence[Chunk], cells: Sequence[CellBox]) -> Table | None:
+    """The table of these cells, filled with these chunks."""
+    held: dict[CellBox, list[Chunk]] = {cell: [] for cell in cells}
+    for chunk in chunks:
+        held[min(cells, key=lambda cell: _distance(chunk.box, cell.box))].append(chunk)
+    filled = [
+        Cell(text, cell.row, cell.column, cell.rows, cell.columns, marks)
+        for cell, inside in held.items()
+        for text, marks in [cell_text(inside)]
+    ]
+    table = Table.of(filled, _header_rows(filled))
+    return table if table.height > 1 and table.width > 1 else None
+
+
+def _distance(chunk: Box, cell: Box) -> tuple[float, float]:
+    """How far a chunk's middle is from a cell, and from the cell's middle."""
+    x, y = chunk.centre
+    across = max(0.0, cell.left - x, x - cell.right)
+    down = max(0.0, cell.top - y, y - cell.bottom)
+    middle_x, middle_y = cell.centre
+    return across + _DOWN * down, abs(x - middle_x) + _DOWN * abs(y - middle_y)
+
+
+def _header_rows(cells: Sequence[Cell]) -> int:
+    """One; two where a head covers several columns or rows."""
+    first = [cell for cell in cells if cell.row == 0]
+    return max([1, *(cell.rows for cell in first), *(2 for cell in first if cell.columns > 1)])

@@ -1,0 +1,85 @@
+"""The columns of a table, by the valleys of white space between its words."""
+
+from collections.abc import Sequence
+
+from carrel.server.reading.tables.chunks import SPACE, Chunk, Row
+
+Span = tuple[float, float]
+"""The left and right edge of a column."""
+
+_TOUCH = 1.5
+"""Points by which a chunk may reach over a column that it does not stand in."""
+_CURRENCIES = frozenset("$€£¥")
+_UNITS = frozenset("%‰")
+
+
+def widened(columns: list[Span], row: Row) -> list[Span]:
+    """The columns, made wide enough for one more line."""
+    spans = sorted([*columns, *((chunk.box.left, chunk.box.right) for chunk in row.chunks)])
+    least = SPACE * row.box.height / 2
+    merged = spans[:1]
+    for left, right in spans[1:]:
+        if left - merged[-1][1] < least:
+            merged[-1] = (merged[-1][0], max(merged[-1][1], right))
+        else:
+            merged.append((left, right))
+    return merged
+
+
+def columns_of(run: Sequence[Row]) -> list[Span]:
+    """The columns of some lines. A head or a long line over several of them parts none."""
+    columns: list[Span] = []
+    support: list[int] = []
+    for row in sorted(run, key=lambda row: -len(row.chunks)):
+        least = SPACE * row.box.height / 2
+        for chunk in row.chunks:
+            left, right = chunk.box.left, chunk.box.right
+            over = [
+                n for n, (start, end) in enumerate(columns)
+                if left < end + least and right > start - least
+            ]  # fmt: skip
+            if len(over) > 1 and all(support[n] > 1 for n in over):
+                continue
+            first, last = (over[0], over[-1] + 1) if over else (_after(columns, left),) * 2
+            spans = [(left, right), *columns[first:last]]
+            columns[first:last] = [(min(s for s, _ in spans), max(e for _, e in spans))]
+            support[first:last] = [1 + max(support[first:last], default=0)]
+    return _with_signs(columns, run)
+
+
+def _after(columns: Sequence[Span], left: float) -> int:
+    """How many columns stand left of a place."""
+    return sum(start < left for start, _ in columns)
+
+
+def _with_signs(columns: Sequence[Span], run: Sequence[Row]) -> list[Span]:
+    """The columns; signs of currency or per cent that stand in line belong to their numbers."""
+    joined: list[Span] = []
+    waiting: Span | None = None
+    for column in columns:
+        texts = {chunk.text for chunk in of_column(run, column)}
+        if texts <= _CURRENCIES:
+            waiting = column
+        elif joined and texts <= _UNITS:
+            joined[-1] = (joined[-1][0], column[1])
+        else:
+            joined.append((waiting[0], column[1]) if waiting else column)
+            waiting = None
+    return [*joined, waiting] if waiting else joined
+
+
+def of_column(run: Sequence[Row], column: Span) -> list[Chunk]:
+    left, right = column
+    return [chunk for row in run for chunk in row.chunks if left <= chunk.box.centre[0] <= right]
+
+
+def reach(chunk: Chunk, columns: Sequence[Span]) -> tuple[int, int]:
+    """The first and last column that a head stands over."""
+    left, right = chunk.box.left + _TOUCH, chunk.box.right - _TOUCH
+    over = [n for n, (start, end) in enumerate(columns) if left < end and right > start]
+    if over:
+        return over[0], over[-1]
+    after = _after(columns, left)
+    if after in (0, len(columns)):
+        return (0, 0) if after == 0 else (after - 1, after - 1)
+    return after - 1, after

@@ -1,0 +1,20 @@
+"""Marked things: kept whole by id, because the pages that they are on come and go."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+def toggled(marked: Mapping[str, T], id: str, thing: T | None) -> Mapping[str, T]:
+    """The marks with one more, or without it where it has one. None, unknown, gets no mark."""
+    if id in marked:
+        return without(marked, id)
+    return marked if thing is None else {**marked, id: thing}
+
+
+def without(marked: Mapping[str, T], id: str) -> Mapping[str, T]:
+    """The marks without one."""
+    return {other: thing for other, thing in marked.items() if other != id}

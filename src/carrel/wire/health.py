@@ -1,0 +1,17 @@
+"""Health: what `/healthz` answers, an extension of the bundled server."""
+
+from pydantic import Field
+
+from carrel.wire.base import Answer
+
+
+class UploadLimits(Answer):
+    """The largest upload of each kind, in bytes."""
+
+    file_bytes: int | None = None
+    document_bytes: int | None = None
+
+
+class Health(Answer):
+    status: str = "ok"
+    limits: UploadLimits = Field(default_factory=UploadLimits)

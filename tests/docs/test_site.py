@@ -1,0 +1,47 @@
+"""The site builds without a warning, and refers to nothing elsewhere."""
+
+import re
+from pathlib import Path
+
+import pytest
+from mkdocs.commands.build import build
+from mkdocs.config import load_config
+
+ROOT = Path(__file__).parents[2]
+WRITTEN = sorted((ROOT / "docs").rglob("*.md"))
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The built site; a warning, such as a broken link, fails the build."""
+    folder = tmp_path_factory.mktemp("site")
+    build(load_config(str(ROOT / "mkdocs.yml"), site_dir=str(folder), strict=True))
+    return folder
+
+
+def test_every_page_is_built(site: Path) -> None:
+    for page in WRITTEN:
+        name = page.relative_to(ROOT / "docs").with_suffix("")
+        assert (site / ("" if name.name == "index" else name) / "index.html").is_file(), name
+
+
+@pytest.mark.parametrize(
+    ("page", "words"),
+    [
+        ("commands", "carrel libraries search"),
+        ("keys", "files.upload"),
+        ("settings", "remembered_bytes"),
+        ("interface", "/v1/libraries/{library_id}/documents"),
+        ("python", "create_agent"),
+    ],
+)
+def test_a_generated_page_has_the_codes_own_words(site: Path, page: str, words: str) -> None:
+    assert words in (site / "reference" / page / "index.html").read_text("utf-8")
+
+
+def test_a_page_loads_nothing_from_elsewhere(site: Path) -> None:
+    for page in site.rglob("*.html"):
+        loaded = re.findall(
+            r'<(?:script|link|img)[^>]+(?:src|href)="(https?://[^"]+)"', page.read_text()
+        )
+        assert loaded == [], page

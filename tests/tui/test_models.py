@@ -1,0 +1,34 @@
+"""Another model for this machine's server, and for the agents that had the one before."""
+
+import json
+import os
+import signal
+import socket
+import threading
+
+from carrel.config import Profile, folders
+from carrel.settings import Settings
+from carrel.wire.agents import AgentCreate
+from support.model import serve_model
+from support.workbench import workbench
+
+
+async def test_agents_whose_model_is_gone_are_offered_another() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        threading.Thread(target=serve_model, args=(listener, 3), daemon=True).start()
+        servers = {"Ollama": f"http://127.0.0.1:{listener.getsockname()[1]}"}
+        async with workbench(Profile("local"), settings=Settings(model_servers=servers)) as bench:
+            try:
+                await bench.shows("smollm2 (test model)", wait=90)
+                agents = bench.store.agents
+                await agents.create(AgentCreate(name="clerk", model="smollm2"))
+                await bench.press("4")
+                await bench.shows("clerk")
+                await bench.press("m")
+                await bench.shows("Switch clerk to", "scripted", "Leave them", wait=60)
+                await bench.leave("enter")
+                await bench.until(lambda: agents.slice.value.items[0].model == "scripted")
+                await bench.shows("v1", "Model scripted")
+            finally:
+                said = json.loads((folders().server / "server.json").read_text())
+                os.kill(int(said["pid"]), signal.SIGTERM)
