@@ -199,3 +199,33 @@ async def test_an_upload_waits_for_its_answer_as_long_as_it_takes() -> None:
 
     async with service(slow) as odd, Client(odd.url, None, timeout=Timeout(0.1)) as client:
         assert (await client.files.upload(("x", 1, pieces(b"x")))).id == "f1"
+
+
+async def test_a_source_is_closed_when_its_upload_is_cancelled() -> None:
+    closed = stalled = False
+
+    async def endless() -> AsyncIterator[bytes]:
+        nonlocal closed
+        try:
+            while True:
+                yield bytes(1 << 20)
+        finally:
+            closed = True
+
+    async def stall(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal stalled
+        if b"/healthz" in await reader.readuntil(b"\r\n\r\n"):
+            writer.write(reply({"detail": "Not Found"}, 404))
+            return
+        stalled = True
+        await asyncio.sleep(60)
+
+    async with listen(stall) as url, Client(url, None) as client:
+        upload = asyncio.create_task(client.files.upload(("x", 1 << 40, endless())))
+        while not stalled:
+            await asyncio.sleep(0.01)
+        await asyncio.sleep(0.1)
+        upload.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await upload
+        assert closed

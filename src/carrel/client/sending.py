@@ -1,5 +1,6 @@
 """Sending an upload, after a look at how large it may be."""
 
+from contextlib import aclosing
 from typing import Literal, TypeVar
 
 from carrel.client.errors import ServiceError, TooLarge, UnexpectedAnswer, Unreachable
@@ -20,26 +21,27 @@ USUAL = 512 * 1000 * 1000
 async def send(
     transport: Transport, answer: type[T], path: str, body: MultipartBody, kind: Kind
 ) -> T:
-    """Posts an upload.
+    """Posts an upload, then closes it.
 
     Raises:
         TooLarge: it is larger than the service takes; nothing was sent.
         ClientError: one of its other kinds.
     """
-    limit = await largest(transport, kind) if body.size > ASKED_ABOVE else None
-    if limit is not None and body.size > limit:
-        raise TooLarge(
-            f"{body.name} has {megabytes(body.size)}; {transport.host} takes"
-            f" {megabytes(limit)} at most. Nothing was sent."
-        )
-    try:
-        return await transport.call(answer, "POST", path, upload=body, unhurried=True)
-    except Unreachable as error:
-        # A service that refuses so much closes the connection before its answer is read.
-        if limit is None and body.size > USUAL:
-            words = f"{body.name} has {megabytes(body.size)}; services usually take"
-            raise Unreachable(f"{error} {words} {megabytes(USUAL)}.") from None
-        raise
+    async with aclosing(body):
+        limit = await largest(transport, kind) if body.size > ASKED_ABOVE else None
+        if limit is not None and body.size > limit:
+            raise TooLarge(
+                f"{body.name} has {megabytes(body.size)}; {transport.host} takes"
+                f" {megabytes(limit)} at most. Nothing was sent."
+            )
+        try:
+            return await transport.call(answer, "POST", path, upload=body, unhurried=True)
+        except Unreachable as error:
+            # A service that refuses so much closes the connection before its answer is read.
+            if limit is None and body.size > USUAL:
+                words = f"{body.name} has {megabytes(body.size)}; services usually take"
+                raise Unreachable(f"{error} {words} {megabytes(USUAL)}.") from None
+            raise
 
 
 async def largest(transport: Transport, kind: Kind) -> int | None:

@@ -5,7 +5,7 @@ import mimetypes
 import os
 import secrets
 import time
-from collections.abc import AsyncIterable, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable
 from pathlib import Path
 
 from carrel.client.errors import UnreadableFile
@@ -88,6 +88,11 @@ class MultipartBody:
         if sent != self.size:
             raise UnreadableFile(f"{self.name} changed while it was sent. Try again.")
         yield self._tail
+
+    async def aclose(self) -> None:
+        """Closes the source, where it was not read to its end."""
+        if isinstance(self._content, AsyncGenerator):
+            await self._content.aclose()
 
 
 def _size(path: Path) -> int:
