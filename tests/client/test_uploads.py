@@ -202,7 +202,7 @@ async def test_an_upload_waits_for_its_answer_as_long_as_it_takes() -> None:
 
 
 async def test_a_source_is_closed_when_its_upload_is_cancelled() -> None:
-    closed = stalled = False
+    closed, stalled = False, asyncio.Event()
 
     async def endless() -> AsyncIterator[bytes]:
         nonlocal closed
@@ -213,17 +213,15 @@ async def test_a_source_is_closed_when_its_upload_is_cancelled() -> None:
             closed = True
 
     async def stall(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        nonlocal stalled
         if b"/healthz" in await reader.readuntil(b"\r\n\r\n"):
             writer.write(reply({"detail": "Not Found"}, 404))
             return
-        stalled = True
+        stalled.set()
         await asyncio.sleep(60)
 
     async with listen(stall) as url, Client(url, None) as client:
         upload = asyncio.create_task(client.files.upload(("x", 1 << 40, endless())))
-        while not stalled:
-            await asyncio.sleep(0.01)
+        await stalled.wait()
         await asyncio.sleep(0.1)
         upload.cancel()
         with pytest.raises(asyncio.CancelledError):
