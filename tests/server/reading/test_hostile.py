@@ -429,3 +429,24 @@ async def test_a_spare_parser_that_was_killed_is_replaced(tmp_path: Path) -> Non
                 os.kill(spare, signal.SIGKILL)
     finally:
         await reader.stop()
+
+
+async def test_a_parser_that_is_killed_while_it_reads_is_replaced(tmp_path: Path) -> None:
+    reader = Reader()
+    others = _children()
+    path = digital_pdf(tmp_path / "a.pdf", pages=400, text=TEXT * 20)
+    options = ReadOptions(granularity="word")
+    task = asyncio.ensure_future(reader.read(path, mimetype=None, options=options))
+    try:
+        while not (reading := [pid for pid in _children() - others if _has_copy(pid)]):  # noqa: ASYNC110
+            await asyncio.sleep(0.001)
+        os.kill(reading[0], signal.SIGKILL)
+        assert len((await task).pages) == 400
+    finally:
+        await reader.stop()
+    assert _children() == others
+
+
+def _has_copy(parser: int) -> bool:
+    """Whether a copy of this parser reads a document."""
+    return bool(Path(f"/proc/{parser}/task/{parser}/children").read_text())

@@ -18,8 +18,11 @@ except ImportError:  # Windows has no such limits; wall clocks stand in.
 
 log = logging.getLogger(__name__)
 
+COPIES_READ = sys.platform == "linux"
+"""Whether a copy of the parser reads each document. Elsewhere system libraries do not stand one."""
 _ADDRESS_SPACE = 2**31
 """Bytes. liteparse's PDFium sets half of them aside at its start; else it is a tenth slower."""
+_ENDING_SECONDS = 5
 _PASSED_ON = frozenset(
     [
         "PATH",
@@ -115,6 +118,14 @@ class Child:
         except ConnectionError:
             return None
         return await self.receive()
+
+    async def was_killed(self) -> bool:
+        """Whether a signal ended it. For a process that has closed its pipes."""
+        try:
+            async with asyncio.timeout(_ENDING_SECONDS):
+                return await self._process.wait() < 0
+        except TimeoutError:
+            return False
 
     async def end(self) -> None:
         """Kills the process, if it still runs, and waits for it."""

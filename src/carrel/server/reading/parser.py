@@ -24,15 +24,13 @@ from PIL import Image
 
 from carrel.server.mimetypes import sniff
 from carrel.server.parent import end_with_parent
-from carrel.server.reading.children import limit_this_process
+from carrel.server.reading.children import COPIES_READ, limit_this_process
 from carrel.server.reading.frames import Frame, Task, read_frame, write_frame
 from carrel.server.reading.office.document import Office
 from carrel.server.reading.options import NoSuchPage, ReadOptions, UnreadableDocument
 from carrel.server.reading.pdf import PDF
 from carrel.server.reading.picture import HEIF_BRANDS, Picture
 
-# Elsewhere system libraries do not stand a copy without a fresh start.
-_CAN_COPY = sys.platform == "linux"
 _ALLOCATIONS = 50_000
 """How many more objects than before there may be until the memory of cycles is freed."""
 _HEAD = 1024
@@ -51,7 +49,7 @@ class Parser:
         """Reads what is asked for and says how it went."""
         self._say({"ready": True})
         while (request := read_frame(self._requests)) is not None:
-            copy = os.fork() if _CAN_COPY else 0
+            copy = os.fork() if COPIES_READ else 0
             if copy == 0:
                 end_with_parent()
                 self._answer(request)

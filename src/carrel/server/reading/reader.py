@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from carrel.server.reading.children import Child
+from carrel.server.reading.children import COPIES_READ, Child
 from carrel.server.reading.frames import BrokenFrame, Frame
 from carrel.server.reading.images import with_fewer_images
 from carrel.server.reading.options import (
@@ -38,8 +38,8 @@ _SAVE_SECONDS = 1.0
 """Pages are remembered so often while a document is read: one that is given up loses few."""
 
 
-class _NotAsked(BrokenOff):
-    """A spare parser had ended, by no fault of the document, before it was asked."""
+class _ParserLost(BrokenOff):
+    """A parser ended by no fault of the document."""
 
 
 class Reader:
@@ -112,7 +112,7 @@ class Reader:
         ahead = options.pages is not None and document.hash is not None
         try:
             return await self._attempt(document, options, task, ahead=ahead)
-        except _NotAsked:
+        except _ParserLost:
             return await self._attempt(document, options, task, ahead=ahead)
         except BrokenOff:
             if options.pages is None:
@@ -168,7 +168,7 @@ class Reader:
                 await child.send(Frame(request))
             except ConnectionError as error:
                 log.warning("a parser had ended: %s", child.ending)
-                raise _NotAsked(_BROKE_OFF) from error
+                raise _ParserLost(_BROKE_OFF) from error
             try:
                 async for answer in self._converse(child):
                     yield answer
@@ -197,6 +197,10 @@ class Reader:
             async with asyncio.timeout(SILENCE_SECONDS):
                 frame = await child.receive()
             if frame is None:
+                # A document ends the copy that reads it, not the parser itself.
+                if COPIES_READ and await child.was_killed():
+                    log.warning("a parser was killed: %s", child.ending)
+                    raise _ParserLost(_BROKE_OFF)
                 log.warning("a document ended its parser: %s", child.ending)
                 raise _broke_off()
             header = frame.header
