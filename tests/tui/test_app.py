@@ -14,7 +14,7 @@ from carrel.tui.dialogs.help import Help
 from carrel.tui.dialogs.palette import Palette
 from carrel.tui.dialogs.problem import ProblemPanel
 from carrel.tui.keymap import own_bindings, owners
-from carrel.tui.screens.place import Place
+from carrel.tui.place import Place
 from carrel.tui.widgets.keybar import KeyBar
 from support.process import RunningServer, serve
 from support.states import fill
@@ -219,7 +219,9 @@ async def test_only_an_error_that_comes_again_and_again_ends_the_app(
     async with workbench(LOCAL) as bench:
         bench.store.files.slice.set(loaded=True)  # no list is waited for
         clock = [0.0]
-        monkeypatch.setattr("carrel.tui.steady.time", SimpleNamespace(monotonic=lambda: clock[0]))
+        monkeypatch.setattr(
+            "carrel.tui.terminal.steadiness.time", SimpleNamespace(monotonic=lambda: clock[0])
+        )
         monkeypatch.setattr(bench.app.place, "action_upload", lambda: 1 / 0)
         for _ in range(FAILURES + 2):
             clock[0] += WITHIN

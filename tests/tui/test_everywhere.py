@@ -17,14 +17,14 @@ from carrel.client import Call
 from carrel.config import Profile, folders
 from carrel.settings import Settings, field_docs, load_settings
 from carrel.tui.app import DRAWN_AFTER, CarrelApp
-from carrel.tui.clipboard import copy, native_tool
 from carrel.tui.dialogs.palette import Palette
 from carrel.tui.dialogs.problem import ProblemPanel
 from carrel.tui.dialogs.requests import RequestLog
 from carrel.tui.keymap import mistakes
+from carrel.tui.looks.themes import shipped_folder
+from carrel.tui.place import Place
 from carrel.tui.screens.agents import AgentsPlace
-from carrel.tui.screens.place import Place
-from carrel.tui.themes import shipped_folder
+from carrel.tui.terminal.clipboard import copy, native_tool
 from carrel.wire.agents import AgentCreate
 from support.process import RunningServer
 from support.states import fill

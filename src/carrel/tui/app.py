@@ -21,11 +21,11 @@ from textual.worker import Worker, WorkerState
 
 from carrel.config import Profile, profiles
 from carrel.settings import Settings, SettingsError, settings_file
-from carrel.tui.appearance import Appearance
+from carrel.tui.looks.appearance import Appearance
+from carrel.tui.looks.themes import with_roles
 from carrel.tui.screens.starting import Starting
-from carrel.tui.steady import Recent, Steady
-from carrel.tui.themes import with_roles
-from carrel.tui.typeahead import TypeAhead
+from carrel.tui.terminal.steadiness import Recent, Steady
+from carrel.tui.terminal.typeahead import TypeAhead
 from carrel.tui.widgets.prose import prose_theme
 from carrel.tui.widgets.topbar import PLACES
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from carrel.store.notifications import NotificationsState
     from carrel.store.problem import Problem
     from carrel.store.store import Store
-    from carrel.tui.screens.place import Place
+    from carrel.tui.place import Place
     from carrel.wire.files import File
 
 KEY_NAMES = {
@@ -183,7 +183,7 @@ class CarrelApp(Steady, TypeAhead[Profile]):
             select=lambda state: state.error,
             deliver=self.call_later,
         )
-        from carrel.tui.models import look
+        from carrel.tui.flows.model_servers import look
 
         self.appearance.start()
         look(self)
@@ -212,7 +212,7 @@ class CarrelApp(Steady, TypeAhead[Profile]):
     @property
     def place(self) -> "Place | None":
         """The place that is shown, under whatever lies over it; None while starting."""
-        from carrel.tui.screens.place import Place
+        from carrel.tui.place import Place
 
         screen = self.screen_stack[0]
         return screen if isinstance(screen, Place) else None
@@ -284,8 +284,8 @@ class CarrelApp(Steady, TypeAhead[Profile]):
         self.push_screen(Help(title, place.HELP if place else "", keys_of(self.screen)))
 
     def action_palette(self) -> None:
-        from carrel.tui.commands import app_commands, commands_of, open_found
         from carrel.tui.dialogs.palette import Command, Palette
+        from carrel.tui.flows.palette import app_commands, commands_of, open_found
 
         def chosen(command: Command | None) -> None:
             self.appearance.restore()
@@ -310,20 +310,20 @@ class CarrelApp(Steady, TypeAhead[Profile]):
             self.push_screen(RequestLog(self.store))
 
     def action_models(self) -> None:
-        from carrel.tui.models import choose
+        from carrel.tui.flows.model_servers import choose
 
         if self._started and len(self.screen_stack) == 1:
             choose(self)
 
     def action_connect(self) -> None:
-        from carrel.tui.services import choose
+        from carrel.tui.flows.services import choose
 
         if self._started and len(self.screen_stack) == 1:
             choose(self)
 
     def toggle_hiding(self) -> None:
         """Hides what a shared screen should not show, or shows it again."""
-        from carrel.tui.hiding import Hiding
+        from carrel.tui.terminal.hiding import Hiding
 
         if self.hiding is None:
             self.hiding = Hiding(self._secrets())

@@ -13,8 +13,8 @@ from textual.widgets.selection_list import Selection
 
 from carrel.store.drafts import Draft
 from carrel.text import clean_text
-from carrel.tui import labels
 from carrel.tui.dialogs.dialog import Dialog, buttons, hint
+from carrel.tui.looks import labels
 from carrel.tui.widgets.choices import Choices
 from carrel.tui.widgets.fields import Area, Field
 from carrel.tui.widgets.model_field import ModelField, model_label

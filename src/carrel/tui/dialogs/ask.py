@@ -10,8 +10,8 @@ from textual.content import Content
 from textual.widgets import Input, OptionList
 from textual.widgets.option_list import Option
 
-from carrel.tui import labels
 from carrel.tui.dialogs.dialog import Dialog, hint
+from carrel.tui.looks import labels
 from carrel.tui.widgets.fields import Field
 
 

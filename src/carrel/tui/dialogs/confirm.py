@@ -9,8 +9,8 @@ from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import Button, Static
 
-from carrel.tui import labels
 from carrel.tui.dialogs.dialog import Dialog, buttons
+from carrel.tui.looks import labels
 
 
 class Confirm(Dialog[bool]):

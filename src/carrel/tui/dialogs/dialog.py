@@ -9,8 +9,8 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Button, Static
 
-from carrel.tui import labels
-from carrel.tui.steady import Steady
+from carrel.tui.looks import labels
+from carrel.tui.terminal.steadiness import Steady
 
 T = TypeVar("T")
 

@@ -10,8 +10,8 @@ from textual.widgets import Button, Label, Static
 
 from carrel.store.attributes import KINDS, from_text, to_text
 from carrel.store.problem import ProblemError
-from carrel.tui import labels
 from carrel.tui.dialogs.dialog import Dialog, buttons, hint
+from carrel.tui.looks import labels
 from carrel.tui.widgets.fields import Area, Field
 
 

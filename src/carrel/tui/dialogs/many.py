@@ -8,9 +8,9 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widgets.selection_list import Selection
 
-from carrel.tui import labels
 from carrel.tui.dialogs.ask import Thing
 from carrel.tui.dialogs.dialog import Dialog, hint
+from carrel.tui.looks import labels
 from carrel.tui.widgets.choices import Choices
 
 

@@ -11,8 +11,8 @@ from textual.widgets.selection_list import Selection
 
 from carrel.store.problem import ProblemError
 from carrel.store.reader import ReadOptions
-from carrel.tui import labels
 from carrel.tui.dialogs.dialog import Dialog, buttons, hint
+from carrel.tui.looks import labels
 from carrel.tui.widgets.choices import Choice, Choices
 from carrel.tui.widgets.fields import Area, Field
 

@@ -14,8 +14,8 @@ from textual.widgets import Input, OptionList
 from textual.widgets.option_list import Option
 
 from carrel.store.watch import watch
-from carrel.tui import labels
 from carrel.tui.dialogs.dialog import Dialog
+from carrel.tui.looks import labels
 from carrel.tui.widgets.fields import Field
 
 if TYPE_CHECKING:

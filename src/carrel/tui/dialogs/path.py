@@ -11,10 +11,10 @@ from textual.content import Content
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from carrel.tui import labels
-from carrel.tui.completion import Completion, complete
 from carrel.tui.dialogs.dialog import Dialog, hint
-from carrel.tui.drops import parse_drop
+from carrel.tui.looks import labels
+from carrel.tui.terminal.completion import Completion, complete
+from carrel.tui.terminal.drops import parse_drop
 from carrel.tui.widgets.fields import Dropped, Field
 
 if TYPE_CHECKING:

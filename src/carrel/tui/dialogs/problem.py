@@ -7,9 +7,9 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widgets import Button, Static
 
-from carrel.tui import labels
-from carrel.tui.clipboard import copy
 from carrel.tui.dialogs.dialog import Dialog, buttons
+from carrel.tui.looks import labels
+from carrel.tui.terminal.clipboard import copy
 from carrel.tui.widgets.scroll import TextPane
 
 if TYPE_CHECKING:

@@ -22,10 +22,10 @@ from carrel.store.selectors.requests import (
     title,
 )
 from carrel.store.watch import watch
-from carrel.tui import labels
-from carrel.tui.clipboard import copy
 from carrel.tui.dialogs.ask import Choose, Thing
 from carrel.tui.dialogs.dialog import Dialog, hint
+from carrel.tui.looks import labels
+from carrel.tui.terminal.clipboard import copy
 from carrel.tui.widgets.filter import ListFilter
 from carrel.tui.widgets.scroll import TextPane
 from carrel.tui.widgets.table import Column, Row, VirtualTable

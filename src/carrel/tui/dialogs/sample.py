@@ -15,8 +15,8 @@ from carrel.store.samples import SampleService, SampleState, Step
 from carrel.store.selectors.chat import source_words
 from carrel.store.selectors.words import duration
 from carrel.store.watch import watch
-from carrel.tui import labels
 from carrel.tui.dialogs.dialog import Dialog, buttons, hint
+from carrel.tui.looks import labels
 
 _MARKS = {
     "waiting": ("○", "$muted"),

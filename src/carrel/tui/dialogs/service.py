@@ -11,9 +11,9 @@ from textual.widgets.selection_list import Selection
 
 from carrel.config import ConfigError, Profile, add_profile, check_url, load_profile, profiles
 from carrel.store.probe import probe, unencrypted
-from carrel.tui import labels
 from carrel.tui.dialogs.ask import Choose, Thing
 from carrel.tui.dialogs.dialog import Dialog, buttons, hint
+from carrel.tui.looks import labels
 from carrel.tui.widgets.choices import Choices
 from carrel.tui.widgets.fields import Field
 

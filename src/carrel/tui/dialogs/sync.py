@@ -27,11 +27,11 @@ from carrel.store.selectors.sync import (
 from carrel.store.store import Store
 from carrel.store.sync import SyncState
 from carrel.store.watch import watch
-from carrel.tui import labels
 from carrel.tui.dialogs.confirm import Confirm
 from carrel.tui.dialogs.dialog import Dialog, buttons, hint
 from carrel.tui.dialogs.path import PathDialog
-from carrel.tui.drops import parse_folder
+from carrel.tui.looks import labels
+from carrel.tui.terminal.drops import parse_folder
 from carrel.tui.widgets.choices import Choices
 from carrel.tui.widgets.fields import Field
 

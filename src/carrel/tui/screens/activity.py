@@ -11,8 +11,8 @@ from textual.widgets import Static
 
 from carrel.store.activity import ActivityItem, ActivityState
 from carrel.store.selectors.activity import ActivityRow, activity_row, activity_rows
-from carrel.tui import labels
-from carrel.tui.screens.place import Place, Way, empty
+from carrel.tui.looks import labels
+from carrel.tui.place import Place, Way, empty
 from carrel.tui.widgets.table import Column, Row, VirtualTable
 
 NOTHING = empty(

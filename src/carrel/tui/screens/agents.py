@@ -24,12 +24,13 @@ from carrel.store.selectors.agents import (
 )
 from carrel.store.selectors.diff import FieldChange, compare_agents
 from carrel.store.store import Store
-from carrel.tui import drafting, labels
-from carrel.tui.clipboard import copy
 from carrel.tui.dialogs.ask import Choose, Thing
 from carrel.tui.dialogs.changes import Changes
-from carrel.tui.naming import name_version
-from carrel.tui.screens.place import Place, Way, empty
+from carrel.tui.flows import drafts
+from carrel.tui.flows.aliases import name_version
+from carrel.tui.looks import labels
+from carrel.tui.place import Place, Way, empty
+from carrel.tui.terminal.clipboard import copy
 from carrel.tui.widgets.agent_rows import DRAFT, agent_row, details, unsaved_row, version_row
 from carrel.tui.widgets.diff import DiffView
 from carrel.tui.widgets.find import FindPane, FindText
@@ -171,7 +172,7 @@ class AgentsPlace(Place):
         way = "unified" if self.diff.split else "split"
         self.diff.border_title = labels.title(title)
         self.diff.border_subtitle = Content(f"v {way} · {how}")
-        self.diff.show(change_rows(changes, drafting.library_names(self)))
+        self.diff.show(change_rows(changes, drafts.library_names(self)))
         self._unfold(self.diff)
 
     def _show_details(self) -> None:
@@ -182,7 +183,7 @@ class AgentsPlace(Place):
             shown.update(Content(""))
         else:
             pane.border_title = labels.title(version_name(version.version), version.model)
-            shown.update(details(version, drafting.library_names(self)))
+            shown.update(details(version, drafts.library_names(self)))
         self._unfold(pane)
 
     def _unfold(self, shown: Widget) -> None:
@@ -214,7 +215,7 @@ class AgentsPlace(Place):
             return
         state, version = self._state, self._version()
         if event.key == DRAFT and state.draft is not None:
-            drafting.review(self, state.draft)
+            drafts.review(self, state.draft)
         elif state.agent is None or version is None:
             return
         elif version.version == state.agent.version:
@@ -274,12 +275,12 @@ class AgentsPlace(Place):
         version = self._version() or self._state.agent
         if start == _BLANK:
             models = self.store.session.slice.value.models
-            drafting.fill_in(self, Draft.blank(models[0] if models else ""))
+            drafts.fill_in(self, Draft.blank(models[0] if models else ""))
         elif start == _COPY and version is not None:
-            drafting.fill_in(self, Draft.copy_of(version))
+            drafts.fill_in(self, Draft.copy_of(version))
         elif start is not None:
-            drafts = self._state.drafts
-            drafting.fill_in(self, next(draft for draft in drafts if draft.id == start))
+            chosen = next(draft for draft in self._state.drafts if draft.id == start)
+            drafts.fill_in(self, chosen)
 
     def _draft(self) -> Draft | None:
         """What is to be edited: the draft, else one of the version that was gone to."""
@@ -290,15 +291,15 @@ class AgentsPlace(Place):
 
     def action_edit(self) -> None:
         if (draft := self._draft()) is not None:
-            drafting.fill_in(self, draft)
+            drafts.fill_in(self, draft)
 
     def action_yaml(self) -> None:
         if (draft := self._draft()) is not None:
-            self.app.run_worker(drafting.write(self, draft), exit_on_error=False)
+            self.app.run_worker(drafts.write(self, draft), exit_on_error=False)
 
     def action_try(self) -> None:
         if (draft := self._state.draft) is not None:
-            drafting.try_in_chat(self, draft)
+            drafts.try_in_chat(self, draft)
 
     # Which version answers
 
@@ -319,7 +320,7 @@ class AgentsPlace(Place):
                 self.do(self.store.agents.switch(agent.id, version.version))
 
         name = version_name(version.version)
-        rows = changed_rows(compare_agents(agent, version), drafting.library_names(self))
+        rows = changed_rows(compare_agents(agent, version), drafts.library_names(self))
         about = labels.line(f"{version_name(agent.version)} is active now. What changes:")
         answers = (("no", "Leave it"), ("yes", "Make active"))
         title = f"Make {name} of {agent.name} active?"
@@ -366,7 +367,7 @@ class AgentsPlace(Place):
         if state.agent is None:
             return
         if self.versions.has_focus and self.versions.key == DRAFT and state.draft is not None:
-            drafting.drop(self, state.draft)
+            drafts.drop(self, state.draft)
             return
         agent_id = state.agent.id
         about = [labels.line(state.agent.name, "bold"), Content("All its versions go with it.")]

@@ -27,13 +27,13 @@ from carrel.store.selectors.chat import (
     turn_rows,
 )
 from carrel.store.sources import source_of
-from carrel.tui import labels
-from carrel.tui.answering import choose_agent
 from carrel.tui.dialogs.chat import ParametersForm
 from carrel.tui.dialogs.confirm import Confirm
 from carrel.tui.dialogs.path import PathDialog
-from carrel.tui.screens import chat_out
-from carrel.tui.screens.place import Place, Way, empty
+from carrel.tui.flows import chat_export
+from carrel.tui.flows.agent_choice import choose_agent
+from carrel.tui.looks import labels
+from carrel.tui.place import Place, Way, empty
 from carrel.tui.widgets.filter import Filter
 from carrel.tui.widgets.prompt import Prompt, PromptBox
 from carrel.tui.widgets.source import SourcePane
@@ -431,10 +431,10 @@ class ChatPlace(Place):
             self.open_place("document")
 
     def action_copy(self) -> None:
-        chat_out.copy_of(self, self.query_one(SourcePane).passage)
+        chat_export.copy_of(self, self.query_one(SourcePane).passage)
 
     def action_save(self) -> None:
-        chat_out.save(self)
+        chat_export.save(self)
 
     def back(self) -> bool:
         source = self.query_one(SourcePane)

@@ -30,10 +30,10 @@ from carrel.store.selectors.documents import (
 )
 from carrel.store.selectors.session import service_words
 from carrel.store.selectors.words import shortened
-from carrel.tui import labels
 from carrel.tui.dialogs.ocr import OCRForm
-from carrel.tui.screens.document_out import copy_from, save_from
-from carrel.tui.screens.place import Place, Way, empty
+from carrel.tui.flows.document_export import copy_from, save_from
+from carrel.tui.looks import labels
+from carrel.tui.place import Place, Way, empty
 from carrel.tui.widgets.filter import Filter
 from carrel.tui.widgets.page_strip import page_strip
 from carrel.tui.widgets.page_text import PageText

@@ -26,9 +26,10 @@ from carrel.store.selectors.files import (
     title,
 )
 from carrel.store.selectors.words import type_words, view_words
-from carrel.tui import filing, labels
 from carrel.tui.dialogs.path import PathDialog
-from carrel.tui.screens.place import Place, Way, empty
+from carrel.tui.flows import files as file_flows
+from carrel.tui.looks import labels
+from carrel.tui.place import Place, Way, empty
 from carrel.tui.widgets.file_details import FileDetails
 from carrel.tui.widgets.filter import Filter
 from carrel.tui.widgets.paging import PagedRows
@@ -297,7 +298,7 @@ class FilesPlace(Place):
         self.table.focus()
 
     def action_narrow(self) -> None:
-        filing.narrow(self)
+        file_flows.narrow(self)
 
     def back(self) -> bool:
         state = self.store.files.slice.value
@@ -328,15 +329,15 @@ class FilesPlace(Place):
 
     def action_save(self) -> None:
         if files := self._chosen():
-            filing.save(self, files)
+            file_flows.save(self, files)
 
     def action_copy(self) -> None:
         if (file := self._file()) is not None:
-            filing.copy_of(self, file)
+            file_flows.copy_of(self, file)
 
     def action_add(self) -> None:
         if files := self._chosen():
-            filing.add_to_library(self, files)
+            file_flows.add_to_library(self, files)
 
 
 def _row(row: FileRow) -> Row:

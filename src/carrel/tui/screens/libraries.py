@@ -23,10 +23,8 @@ from carrel.store.selectors.libraries import (
 from carrel.store.selectors.sync import folder_rows
 from carrel.store.selectors.words import view_words
 from carrel.store.sync import SyncState
-from carrel.tui import labels
 from carrel.tui.dialogs.path import PathDialog
-from carrel.tui.screens.place import Place, Way, empty
-from carrel.tui.shelving import (
+from carrel.tui.flows.libraries import (
     add_files,
     delete_documents,
     delete_library,
@@ -35,7 +33,9 @@ from carrel.tui.shelving import (
     rename_library,
     reprocess,
 )
-from carrel.tui.syncing import offer_folder, sync_library
+from carrel.tui.flows.sync import offer_folder, sync_library
+from carrel.tui.looks import labels
+from carrel.tui.place import Place, Way, empty
 from carrel.tui.widgets.filter import Filter
 from carrel.tui.widgets.folders import SyncedFolders
 from carrel.tui.widgets.library_details import LibraryDetails

@@ -7,8 +7,8 @@ from textual.content import Content
 from textual.widgets import Static
 
 from carrel.config import Profile
-from carrel.tui import labels
-from carrel.tui.screens.frame import Frame
+from carrel.tui.frame import Frame
+from carrel.tui.looks import labels
 
 
 class Starting(Frame):

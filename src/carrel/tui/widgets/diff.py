@@ -13,8 +13,8 @@ from textual.strip import Strip
 
 from carrel.store.selectors.agents import ChangeRow, gap_words, line_sign
 from carrel.store.selectors.diff import DiffLine, Hunk, side_by_side
-from carrel.tui import labels
-from carrel.tui.steady import Steady
+from carrel.tui.looks import labels
+from carrel.tui.terminal.steadiness import Steady
 
 _ROLES: Mapping[str, str] = {
     "same": "$muted",

@@ -9,7 +9,7 @@ from textual.widget import Widget
 from textual.widgets import Input, TextArea
 
 from carrel.text import clean_text
-from carrel.tui.drops import Drop, parse_some
+from carrel.tui.terminal.drops import Drop, parse_some
 
 
 @dataclass

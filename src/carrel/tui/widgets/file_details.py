@@ -11,7 +11,7 @@ from textual.widgets import Static
 from carrel.store.previews import PreviewService, PreviewState
 from carrel.store.selectors.files import preview_lines
 from carrel.store.selectors.words import shortened
-from carrel.tui import labels
+from carrel.tui.looks import labels
 from carrel.tui.widgets.picture import PagePicture
 
 

@@ -6,7 +6,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from carrel.store.selectors.sync import FolderRow
-from carrel.tui import labels
+from carrel.tui.looks import labels
 
 NOTES = 3
 """Lines of one folder's notes."""

@@ -14,7 +14,7 @@ from carrel.store.selectors.libraries import (
     document_status,
     library_facts,
 )
-from carrel.tui import labels
+from carrel.tui.looks import labels
 from carrel.wire.documents import Document
 from carrel.wire.libraries import Library
 

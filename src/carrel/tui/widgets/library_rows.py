@@ -3,7 +3,7 @@
 from textual.content import Content
 
 from carrel.store.selectors.libraries import DocumentRow, HitRow, LibraryRow
-from carrel.tui import labels
+from carrel.tui.looks import labels
 from carrel.tui.widgets.table import Row
 
 

@@ -20,7 +20,7 @@ from carrel.store.selectors.boxes import Passage
 from carrel.store.selectors.diff import DiffLine
 from carrel.store.selectors.marks import Mark, MarkRole, marked, runs
 from carrel.text import clean_text
-from carrel.tui.steady import Steady
+from carrel.tui.terminal.steadiness import Steady
 from carrel.tui.widgets.prose import Prose
 
 BAR = 2

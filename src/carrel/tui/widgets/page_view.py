@@ -5,7 +5,7 @@ from textual.content import Content
 
 from carrel.store.documents import DocumentsService, DocumentState
 from carrel.store.selectors.boxes import Heat, Rect, boxes
-from carrel.tui import labels
+from carrel.tui.looks import labels
 from carrel.tui.widgets.picture import Frame, PagePicture
 
 ZOOMS = (0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0)

@@ -27,7 +27,7 @@ from textual.widget import Widget
 
 from carrel.settings import Images, Settings
 from carrel.store.selectors.boxes import Rect
-from carrel.tui.steady import Steady
+from carrel.tui.terminal.steadiness import Steady
 from carrel.tui.widgets.note import Note
 
 Protocol = Literal["kitty", "sixel", "halfblock"]

@@ -16,7 +16,7 @@ from textual.widgets.option_list import Option
 
 from carrel.store.attachments import as_mention
 from carrel.store.conversation import Attachment
-from carrel.tui import labels
+from carrel.tui.looks import labels
 from carrel.tui.widgets.fields import Area
 
 _NAME = re.compile(r'(?:^|\s)@("?)([^\s"]*)$')

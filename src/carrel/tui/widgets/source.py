@@ -9,7 +9,7 @@ from textual.widgets import Static
 from carrel.store.selectors.chat import source_title
 from carrel.store.selectors.words import one_line
 from carrel.store.sources import Sources
-from carrel.tui import labels
+from carrel.tui.looks import labels
 from carrel.tui.widgets.picture import Frame, PagePicture
 from carrel.wire.completions import Passage
 from carrel.wire.libraries import marked

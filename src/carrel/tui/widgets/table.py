@@ -15,7 +15,7 @@ from textual.strip import Strip
 from textual.style import Style
 
 from carrel.store.selectors.filters import Filter
-from carrel.tui.steady import Steady
+from carrel.tui.terminal.steadiness import Steady
 
 GAP = 2
 """Cells between two columns; as many hold the cursor's mark on the left."""

@@ -9,11 +9,11 @@ from carrel.store.selectors.boxes import blocks_of
 from carrel.store.selectors.documents import annotation
 from carrel.store.selectors.tables import as_csv, as_markdown, tables
 from carrel.store.selectors.words import count
-from carrel.tui.clipboard import copy
 from carrel.tui.dialogs.ask import Ask, Choose, Thing
+from carrel.tui.terminal.clipboard import copy
 
 if TYPE_CHECKING:
-    from carrel.tui.screens.place import Place
+    from carrel.tui.place import Place
 
 FORMATS = (
     Thing("markdown", "Markdown", "the whole text"),

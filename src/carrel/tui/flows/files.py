@@ -7,9 +7,9 @@ from pathlib import Path
 from carrel.store.libraries import LibrariesState
 from carrel.store.selectors.files import facets, link_words
 from carrel.store.selectors.libraries import document_count
-from carrel.tui.clipboard import copy
 from carrel.tui.dialogs.ask import Ask, Choose, Thing
-from carrel.tui.screens.place import Place
+from carrel.tui.place import Place
+from carrel.tui.terminal.clipboard import copy
 from carrel.wire.files import SIGNED_URL_HOURS, File
 
 _ALL = "all"

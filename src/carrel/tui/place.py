@@ -24,10 +24,11 @@ from carrel.store.session import SessionState
 from carrel.store.slice import Slice
 from carrel.store.store import Store
 from carrel.store.watch import watch
-from carrel.tui import idle_keys, labels
 from carrel.tui.dialogs.confirm import Confirm
-from carrel.tui.drops import Drop, parse_folder, parse_some
-from carrel.tui.screens.frame import Frame
+from carrel.tui.frame import Frame
+from carrel.tui.looks import labels
+from carrel.tui.terminal import idle_keys
+from carrel.tui.terminal.drops import Drop, parse_folder, parse_some
 from carrel.tui.widgets.fields import Dropped
 from carrel.tui.widgets.find import FindPane
 from carrel.tui.widgets.table import VirtualTable

@@ -107,7 +107,7 @@ async def test_keys_wait_for_what_opens_and_ctrl_c_does_not() -> None:
 async def test_keys_wait_for_a_list_that_loads_and_those_that_leave_do_not(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("carrel.tui.typeahead.LISTING", 60)
+    monkeypatch.setattr("carrel.tui.terminal.typeahead.LISTING", 60)
     async with (
         strict_library() as library,
         workbench(Profile("test", library.service.url)) as bench,
@@ -140,7 +140,7 @@ async def test_keys_wait_while_the_service_starts() -> None:
 
 
 async def test_keys_wait_for_the_documents_of_a_library(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("carrel.tui.typeahead.LISTING", 60)
+    monkeypatch.setattr("carrel.tui.terminal.typeahead.LISTING", 60)
     async with (
         strict_library() as library,
         workbench(Profile("test", library.service.url)) as bench,

@@ -2,7 +2,7 @@
 
 from carrel.store.selectors.agents import version_name
 from carrel.tui.dialogs.ask import Ask, Choose, Thing
-from carrel.tui.screens.place import Place
+from carrel.tui.place import Place
 from carrel.wire.agents import Agent
 
 # No alias can be called so.

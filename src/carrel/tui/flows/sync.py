@@ -7,11 +7,11 @@ from textual.content import Content
 from carrel.store.selectors.libraries import document_count
 from carrel.store.selectors.sync import folder_name, folder_rows
 from carrel.store.sync import FolderState
-from carrel.tui import labels
 from carrel.tui.dialogs.ask import Choose, Thing
 from carrel.tui.dialogs.confirm import Confirm
 from carrel.tui.dialogs.sync import FolderDialog, SyncDialog, SyncWish
-from carrel.tui.screens.place import Place
+from carrel.tui.looks import labels
+from carrel.tui.place import Place
 from carrel.wire.libraries import Library
 
 _OTHER = "another folder"

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 from carrel.config import ConfigError
 from carrel.settings import save_setting
-from carrel.tui import themes
-from carrel.tui.themes import DEFAULT, LIGHT, ThemeError
+from carrel.tui.looks import themes
+from carrel.tui.looks.themes import DEFAULT, LIGHT, ThemeError
 
 if TYPE_CHECKING:
     from carrel.tui.app import CarrelApp

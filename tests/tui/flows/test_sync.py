@@ -7,7 +7,7 @@ import pytest
 from textual import events
 
 from carrel.config import Profile
-from carrel.tui.drops import parse_folder
+from carrel.tui.terminal.drops import parse_folder
 from carrel.tui.widgets.choices import Choices
 from support.folders import write
 from support.strict import StrictLibrary, strict_library

@@ -3,10 +3,10 @@
 from typing import TYPE_CHECKING
 
 from carrel.config import LOCAL, Profile, profiles, remove_profile
-from carrel.tui import labels
 from carrel.tui.dialogs.ask import Thing
 from carrel.tui.dialogs.confirm import Confirm
 from carrel.tui.dialogs.service import ServiceForm, ServiceList
+from carrel.tui.looks import labels
 
 if TYPE_CHECKING:
     from carrel.tui.app import CarrelApp

@@ -46,8 +46,8 @@ class Found:
 
 def shipped_folder() -> Path:
     """Where our own themes lie: in the package, or beside it in a working copy."""
-    inside = Path(__file__).parents[1] / "themes"
-    return inside if inside.is_dir() else Path(__file__).parents[3] / "themes"
+    inside = Path(__file__).parents[2] / "themes"
+    return inside if inside.is_dir() else Path(__file__).parents[4] / "themes"
 
 
 def user_folder() -> Path:

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from carrel.tui.completion import complete
+from carrel.tui.terminal.completion import complete
 
 
 @pytest.fixture

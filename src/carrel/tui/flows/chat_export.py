@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from carrel.tui.clipboard import copy
 from carrel.tui.dialogs.ask import Choose, Thing
 from carrel.tui.dialogs.chat import SaveDialog, copies
-from carrel.tui.screens.place import Place
+from carrel.tui.place import Place
+from carrel.tui.terminal.clipboard import copy
 from carrel.wire.completions import Passage
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from textual.color import Color
 
-from carrel.tui.themes import (
+from carrel.tui.looks.themes import (
     DEFAULT,
     LIGHT,
     ROLES,

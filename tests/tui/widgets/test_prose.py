@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 from rich.style import Style
 
-from carrel.tui.themes import DEFAULT, read_theme, shipped_folder
+from carrel.tui.looks.themes import DEFAULT, read_theme, shipped_folder
 from carrel.tui.widgets.prose import MIN_TAIL, Prose, prose_theme, settled
 
 COLOURS = read_theme(shipped_folder() / f"{DEFAULT}.yaml").variables

@@ -6,7 +6,7 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.screen import Screen
 
-from carrel.tui.steady import Steady
+from carrel.tui.terminal.steadiness import Steady
 from carrel.tui.widgets.filter import ListFilter
 from carrel.tui.widgets.keybar import KeyBar
 from carrel.tui.widgets.status import StatusLine

@@ -10,7 +10,7 @@ from textual.keys import key_to_character
 from carrel.tui.widgets.topbar import PLACES
 
 if TYPE_CHECKING:
-    from carrel.tui.screens.place import Place
+    from carrel.tui.place import Place
 
 EVERY_KEY = "F1 shows every key."
 

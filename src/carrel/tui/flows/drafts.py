@@ -16,11 +16,11 @@ from carrel.store.libraries import LibrariesState
 from carrel.store.problem import Problem, ProblemError
 from carrel.store.selectors.agents import changed_rows, next_version, version_name
 from carrel.store.selectors.diff import compare_agents
-from carrel.tui import labels
 from carrel.tui.dialogs.agent import AgentForm, Filled
 from carrel.tui.dialogs.changes import Changes
 from carrel.tui.dialogs.confirm import Confirm
-from carrel.tui.screens.place import Place
+from carrel.tui.looks import labels
+from carrel.tui.place import Place
 from carrel.wire.agents import Agent
 
 NAMED = 8

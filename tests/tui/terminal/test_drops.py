@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from carrel.tui.drops import MAX_LENGTH, Drop, parse_drop, parse_some
+from carrel.tui.terminal.drops import MAX_LENGTH, Drop, parse_drop, parse_some
 
 names = st.lists(
     st.text(

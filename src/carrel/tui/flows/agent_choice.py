@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from carrel.store.agents import AgentsState
 from carrel.tui.dialogs.ask import Choose, Thing
-from carrel.tui.screens.place import Place
+from carrel.tui.place import Place
 
 _ACTIVE = "active"
 """Stands for whichever version is active."""

@@ -6,11 +6,11 @@ from textual.content import Content
 
 from carrel.store.files import FilesState
 from carrel.store.selectors.words import count, size
-from carrel.tui import labels
 from carrel.tui.dialogs.ask import Ask, Thing
 from carrel.tui.dialogs.document import DocumentForm, Said
 from carrel.tui.dialogs.many import ChooseMany
-from carrel.tui.screens.place import Place
+from carrel.tui.looks import labels
+from carrel.tui.place import Place
 from carrel.wire.documents import Document
 from carrel.wire.libraries import Library
 

@@ -1,0 +1,1 @@
+"""Tasks that take several steps, each of which may ask for something."""

@@ -1,0 +1,1 @@
+"""Colours, and how text is drawn."""
