@@ -12,7 +12,7 @@ from carrel.settings import (
     SettingsError,
     field_docs,
     load_settings,
-    save_setting,
+    save_settings,
     settings_file,
 )
 from carrel.tomltext import line_of, with_value
@@ -81,8 +81,9 @@ def test_every_setting_says_what_it_does() -> None:
 
 def test_saving_one_setting_leaves_the_rest_as_it_is_written() -> None:
     write('# mine\nmouse = false # why\n\n[keymap]\n"files.upload" = "U"\n')
-    save_setting("theme", "nord")
-    save_setting("theme", "carrel-light")
+    assert save_settings({"theme": "nord"})
+    assert save_settings({"theme": "carrel-light", "images": None})
+    assert not save_settings({"theme": "carrel-light"})
     assert settings_file().read_text() == (
         'theme = "carrel-light"\n# mine\nmouse = false # why\n\n[keymap]\n"files.upload" = "U"\n'
     )

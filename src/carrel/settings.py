@@ -114,18 +114,24 @@ def read_settings(path: Path | None = None) -> str:
         raise ConfigError(f"{path} cannot be read: {reason}.") from None
 
 
-def save_setting(key: str, value: str | None, path: Path | None = None) -> None:
-    """Writes one setting into the file, or takes it out, and leaves the rest of it as it is.
+def save_settings(values: Mapping[str, str | None], path: Path | None = None) -> bool:
+    """Writes settings into the file, or takes those out that are None; the rest stays as it is.
+
+    Gives whether that changed the file.
 
     Raises:
         ConfigError: the file cannot be read or written, or is not TOML.
     """
     path = path or settings_file()
+    before = changed = read_settings(path)
     try:
-        changed = with_value(read_settings(path), key, value)
+        for key, value in values.items():
+            changed = with_value(changed, key, value)
     except ValueError as error:
         raise ConfigError(f"{path}: {error}. Mend that, or change the file by hand.") from None
-    write_text(path, changed)
+    if changed != before:
+        write_text(path, changed)
+    return changed != before
 
 
 def field_docs(kind: type) -> dict[str, str]:

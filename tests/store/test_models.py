@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from carrel.config import Profile, folders
-from carrel.local import find_model_servers, use_model_server
+from carrel.local import find_model_servers, use_model
 from carrel.store.loop import OwnerLoop
 from carrel.store.store import Store
 from support.model import serve_model
@@ -53,11 +53,13 @@ async def test_only_what_answers_with_models_is_found() -> None:
 def test_the_rest_of_the_servers_settings_stays(tmp_path: Path) -> None:
     file = tmp_path / "settings.toml"
     file.write_text("# mine\n[limits]\nocr_pages = 3\n")
-    use_model_server(tmp_path, "http://127.0.0.1:11434")
+    assert use_model(tmp_path, "http://127.0.0.1:11434", "big")
+    assert not use_model(tmp_path, "http://127.0.0.1:11434", "big")
     assert file.read_text() == (
-        'model_url = "http://127.0.0.1:11434/v1"\n# mine\n[limits]\nocr_pages = 3\n'
+        'model_name = "big"\nmodel_url = "http://127.0.0.1:11434/v1"\n'
+        "# mine\n[limits]\nocr_pages = 3\n"
     )
-    use_model_server(tmp_path, None)
+    assert use_model(tmp_path, None)
     assert file.read_text() == "# mine\n[limits]\nocr_pages = 3\n"
 
 
@@ -71,12 +73,12 @@ async def test_the_running_server_takes_another_model_and_its_own_back(home: Pat
             assert store.session.slice.value.model == "smollm2 (test model)"
             found = await store.models.look({"Ollama": url})
             assert found is not None
-            handle = store.models.use(found[0])
+            handle = store.models.use(found[0], "scripted")
             await handle
             assert handle.error is None
             assert store.session.slice.value.model == "scripted"
             assert "Ollama" in store.notifications.slice.value.items[-1].text
-            await store.models.use(None)
+            await store.models.use_built_in()
             assert store.session.slice.value.model == "smollm2 (test model)"
         finally:
             await store.close()
@@ -86,7 +88,7 @@ async def test_the_running_server_takes_another_model_and_its_own_back(home: Pat
 
 async def test_another_service_is_left_alone(store: Store, server: RunningServer) -> None:
     assert await store.models.look({"Ollama": server.url}) == ()
-    handle = store.models.use(None)
+    handle = store.models.use_built_in()
     await handle
     assert handle.error is not None
     assert "Not the server of this machine" in handle.error.title
@@ -98,5 +100,5 @@ def test_settings_that_cannot_be_changed_are_left(text: str, tmp_path: Path) -> 
 
     (tmp_path / "settings.toml").write_text(text)
     with pytest.raises(ConfigError):
-        use_model_server(tmp_path, "http://127.0.0.1:1")
+        use_model(tmp_path, "http://127.0.0.1:1")
     assert (tmp_path / "settings.toml").read_text() == text

@@ -3,29 +3,38 @@
 import asyncio
 import json
 import socket
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any
 
 WORD = " word"
-_MODELS = {"data": [{"id": "scripted", "max_model_len": 32768}]}
 
 
-def serve_model(listener: socket.socket, words: int, delay: float = 0) -> None:
+def serve_model(
+    listener: socket.socket, words: int, delay: float = 0, models: Sequence[str] = ("scripted",)
+) -> None:
     """Answers every chat with so many words, each written by itself, the first after `delay`."""
-    asyncio.run(_serve(listener, words, delay))
+    asyncio.run(_serve(listener, words, delay, models))
 
 
-async def _serve(listener: socket.socket, words: int, delay: float) -> None:
-    connected = partial(converse, words=words, delay=delay)
+async def _serve(
+    listener: socket.socket, words: int, delay: float, models: Sequence[str]
+) -> None:
+    connected = partial(converse, words=words, delay=delay, models=models)
     server = await asyncio.start_server(connected, sock=listener)
     await server.serve_forever()
 
 
 async def converse(
-    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, words: int, delay: float = 0
+    reader: asyncio.StreamReader,
+    writer: asyncio.StreamWriter,
+    words: int,
+    delay: float = 0,
+    models: Sequence[str] = ("scripted",),
 ) -> None:
     """Answers one request after the other on a connection."""
+    listed = {"data": [{"id": model, "max_model_len": 32768} for model in models]}
     with suppress(asyncio.IncompleteReadError, ConnectionError):
         stays = True
         while stays:
@@ -33,7 +42,7 @@ async def converse(
             if target == "/v1/chat/completions":
                 await write_stream(writer, words, delay)
             else:
-                writer.write(_reply(_MODELS if target == "/v1/models" else None))
+                writer.write(_reply(listed if target == "/v1/models" else None))
     writer.close()
 
 

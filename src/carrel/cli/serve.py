@@ -103,6 +103,7 @@ def serve(
       model_path = "PATH.gguf"       the model to load instead of the built-in one
       model_url = "http://…/v1"      or an OpenAI-compatible address that answers
       model_key = "…"                its key; CARREL_MODEL_KEY in the environment wins over it
+      model_name = "…"               its default model; without it, the first that it lists
       public_url = "https://…"       what signed addresses begin with, behind a proxy
       blobs = "s3://bucket/prefix"   where bytes are kept, from the next start on
       [limits]                       what is accepted, in bytes, pages, days and seconds:

@@ -4,7 +4,7 @@ from carrel.local.address import Address, find
 from carrel.local.errors import LocalError, NotInstalled
 from carrel.local.installed import require_server
 from carrel.local.lease import Lease
-from carrel.local.models import ModelServer, find_model_servers, use_model_server
+from carrel.local.models import ModelServer, find_model_servers, use_model
 from carrel.local.start import ensure
 
 __all__ = [
@@ -17,5 +17,5 @@ __all__ = [
     "find",
     "find_model_servers",
     "require_server",
-    "use_model_server",
+    "use_model",
 ]

@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx
 
 from carrel.local.address import loopback
-from carrel.settings import save_setting
+from carrel.settings import save_settings
 from carrel.text import clean_text
 
 SHOWN = 50
@@ -42,12 +42,13 @@ async def _ask(http: httpx.AsyncClient, name: str, url: str) -> ModelServer | No
     return ModelServer(name, url, tuple(models[:SHOWN])) if models else None
 
 
-def use_model_server(data: Path, url: str | None) -> None:
-    """Makes the local server use the model at this address; None: the built-in one.
+def use_model(data: Path, url: str | None, model: str | None = None) -> bool:
+    """Makes the local server use this model at this address; None: the built-in one.
 
-    Writes the data folder's settings, which the server watches.
+    Writes the data folder's settings, which the server watches. Gives whether they changed.
 
     Raises:
         ConfigError: the settings cannot be changed.
     """
-    save_setting("model_url", f"{url}/v1" if url else None, data / "settings.toml")
+    values = {"model_url": f"{url}/v1" if url else None, "model_name": model}
+    return save_settings(values, data / "settings.toml")

@@ -136,6 +136,7 @@ def _engine(settings: Settings) -> Engine:
         model_path=settings.model_path,
         model_url=settings.model_url,
         model_key=settings.model_key,
+        model_name=settings.model_name,
     )
 
 

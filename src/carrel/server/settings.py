@@ -83,6 +83,8 @@ class FolderSettings(_Section):
     """An OpenAI-compatible address to use instead of the embedded model."""
     model_key: str | None = Field(default=None, repr=False)
     """The key of that address; CARREL_MODEL_KEY in the environment wins over it."""
+    model_name: str | None = None
+    """The default model at that address; without it, the first that it lists."""
     model_path: Path | None = None
     """A GGUF file that the embedded engine loads instead of the built-in model."""
     public_url: PublicURL | None = None
@@ -123,6 +125,7 @@ class Settings:
     model_path: Path | None = None
     model_url: str | None = None
     model_key: str | None = field(default=None, repr=False)
+    model_name: str | None = None
     until_unused: bool = False
     """Stop after a minute without a lease."""
     public_url: str | None = None
@@ -138,6 +141,7 @@ class Settings:
             model_path=self.model_path if chosen else folder.model_path,
             model_url=self.model_url if chosen else folder.model_url,
             model_key=os.environ.get("CARREL_MODEL_KEY") or (None if chosen else folder.model_key),
+            model_name=None if chosen else folder.model_name,
             public_url=self.public_url or folder.public_url,
             blobs=self.blobs or folder.blobs,
             limits=folder.limits,

@@ -25,11 +25,10 @@ PATIENCE = 60.0
 
 @dataclass(frozen=True, slots=True)
 class ModelsState:
-    """The model servers that answer here, and the name of the one that was chosen last."""
+    """The model servers that answer here."""
 
     found: tuple[ModelServer, ...] = ()
     looked: bool = False
-    using: str | None = None
     error: Problem | None = None
 
 
@@ -60,22 +59,29 @@ class ModelsService(Area[ModelsState]):
         return found
 
     @action(Policy.SINGLE, changes=True)
-    async def use(self, server: ModelServer | None) -> None:
-        """Has the local server ask this one from now on; None: its built-in test model."""
+    async def use(self, server: ModelServer, model: str) -> None:
+        """Has the local server answer with one of this server's models from now on."""
+        await self._use(server, model)
+
+    @action(Policy.SINGLE, changes=True)
+    async def use_built_in(self) -> None:
+        """Has the local server answer with its built-in test model again."""
+        await self._use(None, None)
+
+    async def _use(self, server: ModelServer | None, model: str | None) -> None:
         if not self._profile.local:
             raise ProblemError(
                 Problem("Not the server of this machine", "Its models are chosen where it runs.")
             )
-        from carrel.local import use_model_server
+        from carrel.local import use_model
 
-        before = self._session.slice.value.model
+        before = self._session.slice.value.models
         url = server.url if server else None
-        await asyncio.to_thread(use_model_server, folders().server, url)
+        changed = await asyncio.to_thread(use_model, folders().server, url, model)
         name = server.name if server else "the built-in test model"
-        self.slice.set(using=server.name if server else None)
         try:
             async with asyncio.timeout(PATIENCE):
-                while self._session.slice.value.model == before:
+                while changed and not _lists(self._session.slice.value.models, before, model):
                     await asyncio.sleep(0.5)
                     await self._session.load_models()
         except TimeoutError:
@@ -83,3 +89,8 @@ class ModelsService(Area[ModelsState]):
         else:
             model = self._session.slice.value.model
             self._notifications.notify(f"Answers come from {name} now ({model}).")
+
+
+def _lists(models: tuple[str, ...], before: tuple[str, ...], model: str | None) -> bool:
+    """Whether the server has taken up its changed settings."""
+    return models != before if model is None else models[:1] == (model,)

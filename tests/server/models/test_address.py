@@ -41,10 +41,10 @@ def with_models(chat: Answer, models: bytes = MODELS) -> Callable[[Request], Awa
 
 @asynccontextmanager
 async def engine_at(
-    answer: Answer, *, key: str | None = None
+    answer: Answer, *, key: str | None = None, name: str | None = None
 ) -> AsyncIterator[tuple[Engine, Service]]:
     async with service(answer) as running:
-        engine = Engine(model_url=f"{running.url}/v1", model_key=key)
+        engine = Engine(model_url=f"{running.url}/v1", model_key=key, model_name=name)
         try:
             yield engine, running
         finally:
@@ -100,6 +100,14 @@ async def test_the_first_model_answers_to_vendor_names() -> None:
         assert await engine.resolve("mistral-small-latest") == "big"
         with pytest.raises(ApiError, match=r"Invalid model: other\. This server has: big, small\."):
             await engine.resolve("other")
+
+
+async def test_the_chosen_model_is_the_first() -> None:
+    async with engine_at(with_models(b""), name="small") as (engine, _):
+        assert [card.id for card in await engine.models()] == ["small", "big"]
+        assert await engine.resolve("mistral-small-latest") == "small"
+    async with engine_at(with_models(b""), name="gone") as (engine, _):
+        assert [card.id for card in await engine.models()] == ["big", "small"]
 
 
 async def test_a_model_that_was_added_is_found() -> None:

@@ -12,10 +12,12 @@ from carrel.wire.agents import AgentCreate
 from support.model import serve_model
 from support.workbench import workbench
 
+MODELS = ("first", "second")
+
 
 async def test_agents_whose_model_is_gone_are_offered_another() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        threading.Thread(target=serve_model, args=(listener, 3), daemon=True).start()
+        threading.Thread(target=serve_model, args=(listener, 3, 0, MODELS), daemon=True).start()
         servers = {"Ollama": f"http://127.0.0.1:{listener.getsockname()[1]}"}
         async with workbench(Profile("local"), settings=Settings(model_servers=servers)) as bench:
             try:
@@ -25,10 +27,17 @@ async def test_agents_whose_model_is_gone_are_offered_another() -> None:
                 await bench.press("4")
                 await bench.shows("clerk")
                 await bench.press("m")
-                await bench.shows("Switch clerk to", "scripted", "Leave them", wait=60)
+                await bench.shows("Model of Ollama", *MODELS)
+                await bench.press("down")
                 await bench.leave("enter")
-                await bench.until(lambda: agents.slice.value.items[0].model == "scripted")
-                await bench.shows("v1", "Model scripted")
+                await bench.shows("Switch clerk to", *MODELS, "Leave them", wait=60)
+                await bench.leave("enter")
+                await bench.until(lambda: agents.slice.value.items[0].model == "second")
+                await bench.shows("v1", "Model second")
+                await bench.press("m")
+                await bench.shows("Answers come from", "Ollama", "Built-in")
+                await bench.press("enter")
+                await bench.shows("second  answers now")
             finally:
                 said = json.loads((folders().server / "server.json").read_text())
                 os.kill(int(said["pid"]), signal.SIGTERM)

@@ -21,10 +21,12 @@ _NOT_OFFERED = (404, 405, 501)
 
 @dataclass(frozen=True)
 class Address:
-    """A model's base address, to which `/chat/completions` is added, and its key."""
+    """A model's base address, to which `/chat/completions` is added, its key and default model."""
 
     url: str
     key: str | None = field(default=None, repr=False)
+    model: str | None = None
+    """The model to list first; without it, the order is the address's own."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,7 @@ class ModelClient:
         self._http = http
         self._url = address.url.rstrip("/")
         self._root = self._url.removesuffix("/v1")
+        self._first = address.model
         self._headers = {"authorization": f"Bearer {address.key}"} if address.key else {}
 
     async def abilities(self) -> Abilities:
@@ -71,6 +74,8 @@ class ModelClient:
             for card in listed.get("data") or ()
             if isinstance(card, dict) and card.get("id")
         }
+        if self._first in models:
+            models = {self._first: models[self._first], **models}
         props: dict[str, Any] = {}
         with suppress(ApiError):
             props = await self._get(f"{self._root}/props")

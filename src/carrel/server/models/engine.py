@@ -93,9 +93,10 @@ class Engine:
         model_path: Path | None = None,
         model_url: str | None = None,
         model_key: str | None = None,
+        model_name: str | None = None,
     ) -> None:
         """Uses the built-in model without a path or an address."""
-        self._remote = Address(model_url, model_key) if model_url else None
+        self._remote = Address(model_url, model_key, model_name) if model_url else None
         self._process = EmbeddedProcess(lambda: model_path or built_in_weights())
         self._tokenizer = EmbeddedProcess(
             lambda: model_path or built_in_weights(),

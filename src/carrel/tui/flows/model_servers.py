@@ -1,5 +1,6 @@
 """Model servers of this machine: offered by name, and used after one key."""
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from carrel.tui.dialogs.ask import Choose, Thing
@@ -21,8 +22,7 @@ def look(app: "CarrelApp") -> None:
     store = app.store
 
     def found(servers: "tuple[ModelServer, ...]") -> None:
-        model = store.session.slice.value.model or ""
-        if servers and "(test model)" in model:
+        if servers and _built_in_answers(app):
             names = " and ".join(server.name for server in servers)
             verb = "answers" if len(servers) == 1 else "answer"
             app.say(f"{names} {verb} on this machine: m uses it instead of the small test model.")
@@ -32,29 +32,47 @@ def look(app: "CarrelApp") -> None:
 
 
 def choose(app: "CarrelApp") -> None:
-    """Uses the one model server there is, or asks which."""
+    """Asks which server and which of its models to use, where there is a choice."""
     store, place = app.store, app.place
     if place is None:
         return
 
-    def chosen(name: str | None) -> None:
-        servers = {server.name: server for server in store.models.slice.value.found}
-        if name is not None:
-            place.do(store.models.use(servers.get(name)), lambda _: _look_at_agents(app))
+    def use(server: "ModelServer", model: str | None) -> None:
+        if model is not None:
+            place.do(store.models.use(server, model), lambda _: _look_at_agents(app))
+
+    def choose_model(server: "ModelServer") -> None:
+        if len(server.models) == 1:
+            use(server, server.models[0])
+            return
+        now = store.session.slice.value.models[:1]
+        things = [
+            Thing(model, model, "answers now" if (model,) == now else "") for model in server.models
+        ]
+        app.push_screen(Choose(f"Model of {server.name}", things), partial(use, server))
+
+    def chosen(servers: "tuple[ModelServer, ...]", name: str | None) -> None:
+        if name == BUILT_IN:
+            place.do(store.models.use_built_in(), lambda _: _look_at_agents(app))
+        elif name is not None:
+            choose_model(next(server for server in servers if server.name == name))
 
     def found(servers: "tuple[ModelServer, ...]") -> None:
-        using = store.models.slice.value.using
-        if len(servers) == 1 and using is None:
-            chosen(servers[0].name)
-        elif servers or using:
+        if len(servers) == 1 and _built_in_answers(app):
+            choose_model(servers[0])
+        elif servers or not _built_in_answers(app):
             things = [Thing(it.name, it.name, _names(it.models)) for it in servers]
             things.append(Thing(BUILT_IN, "Built-in", "a small test model"))
-            app.push_screen(Choose("Answers come from", things), chosen)
+            app.push_screen(Choose("Answers come from", things), partial(chosen, servers))
         else:
             where = ", ".join(app.settings.model_servers)
             app.say(f"No model server answers on this machine. Looked for: {where}.")
 
     place.do(store.models.look(app.settings.model_servers), found)
+
+
+def _built_in_answers(app: "CarrelApp") -> bool:
+    return "(test model)" in (app.store.session.slice.value.model or "")
 
 
 def _look_at_agents(app: "CarrelApp") -> None:

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from carrel.config import ConfigError
-from carrel.settings import save_setting
+from carrel.settings import save_settings
 from carrel.tui.looks import themes
 from carrel.tui.looks.themes import DEFAULT, LIGHT, ThemeError
 
@@ -47,7 +47,7 @@ class Appearance:
         """Puts a theme in force, also for the next start."""
         self.chosen = self.wanted = self._app.theme = name
         try:
-            save_setting("theme", name)
+            save_settings({"theme": name})
         except ConfigError as error:
             self._app.say(str(error), failed=True)
 
