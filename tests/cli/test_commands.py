@@ -170,7 +170,9 @@ async def test_agents(run: Run) -> None:
 
 
 async def test_an_alias_names_a_version_until_it_is_moved_or_taken_away(run: Run) -> None:
-    agent_id = (await run("agents", "create", "named", "--model", "smollm2")).out.strip()
+    made = await run("agents", "create", "named", "--model", "smollm2")
+    assert "lists no model" not in made.err
+    agent_id = made.out.strip()
     await run("agents", "edit", "named", "--name", "renamed")
     assert (await run("agents", "alias", agent_id, "prod", "v0")).err == "prod is v0 now.\n"
     shown = await run("agents", "show", agent_id, "--version", "prod", "--json")
@@ -190,6 +192,16 @@ async def test_an_alias_names_a_version_until_it_is_moved_or_taken_away(run: Run
     await run("agents", "unalias", "renamed", "prod")
     assert (await run("agents", "aliases", "renamed", "--json")).json == []
     await run("agents", "delete", "renamed")
+
+
+async def test_a_model_that_the_service_does_not_list_is_a_warning(run: Run) -> None:
+    warning = "This service lists no model “nope”: it may not answer. There are: smollm2"
+    made = await run("agents", "create", "doubtful", "--model", "nope")
+    assert warning in made.err
+    assert warning in (await run("agents", "edit", "doubtful", "--model", "nope")).err
+    edited = await run("agents", "edit", "doubtful", "--model", "mistral-small-latest")
+    assert "lists no model" not in edited.err
+    await run("agents", "delete", made.out.strip())
 
 
 async def test_a_library_is_shared_and_taken_back(run: Run, server: RunningServer) -> None:

@@ -340,11 +340,17 @@ def test_the_draft_of_a_new_agent_is_tried_alone(bench: Bench) -> None:
 
 
 def test_an_agent_is_duplicated(bench: Bench) -> None:
-    made = bench.create_agent("twin", model="m", instructions="Be kind.")
+    made = bench.create_agent("twin", model="smollm2", instructions="Be kind.")
     wire = Wire(bench.agent(made.id))
     wire.wait_state(lambda state: state["versions"])
     begun = wire.ask("begin", start="copy", agent=made.id, version=0)["result"]
     assert begun["fields"]["name"] == "twin copy"
+    unlisted = {**begun["fields"], "model": "m"}
+    found = wire.ask("review", draft=begun["draft"], fields=unlisted)["result"]
+    assert found["title"] == "Make twin copy all the same?"
+    assert found["doubt"] == (
+        "This service lists no model “m”: it may not answer. There are: smollm2"
+    )
     assert wire.ask("review", draft=begun["draft"], fields=begun["fields"])["result"]["title"] == ""
     wire.ask("save", draft=begun["draft"])
     assert "twin copy" in {agent.name for agent in bench.client.agents.list(page_size=100)}

@@ -92,7 +92,7 @@ def create(
     async def work(client: "Client") -> "Agent":
         fields: dict[str, Any] = {
             "name": name,
-            "model": model or await _own_model(client, profile),
+            "model": await _model(client, model, profile),
             "description": description,
             "instructions": instructions,
         }
@@ -171,7 +171,7 @@ def edit(
         if name is not None:
             fields["name"] = name
         if model is not None:
-            fields["model"] = model
+            fields["model"] = await _model(client, model, profile)
         if description is not None:
             fields["description"] = description or None
         if instructions is not None:
@@ -254,8 +254,20 @@ for command in (agent_changes.diff, aliases.aliases, aliases.alias, aliases.unal
     app.command()(command)
 
 
-async def _own_model(client: "Client", profile: str | None) -> str:
-    models = [card.id for card in (await client.models.list()).data if card.chats]
+async def _model(client: "Client", wanted: str | None, profile: str | None) -> str:
+    """The model to use: one that the service does not list gets a warning."""
+    from carrel.client.errors import NotFound
+    from carrel.store.selectors.agents import models_words, unlisted_words
+
+    try:
+        cards = [card for card in (await client.models.list()).data if card.chats]
+    except NotFound:
+        cards = []  # a service need not list its models
+    models = [card.id for card in cards]
+    if wanted is not None:
+        if cards and not any(card.answers_to(wanted) for card in cards):
+            output.note(f"{unlisted_words(wanted)} {models_words(models)}")
+        return wanted
     if not models or not load_profile(profile).local:
         known = f" It has: {', '.join(models[:12])}" if models else ""
         raise CommandError(f"Name the agent's model with --model.{known}", Code.USAGE)

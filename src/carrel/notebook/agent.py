@@ -28,8 +28,10 @@ from carrel.store.selectors.agents import (
     draft_title,
     gap_words,
     line_sign,
+    models_words,
     new_agent_rows,
     next_version,
+    unlisted_words,
     version_name,
     version_rows,
 )
@@ -244,11 +246,13 @@ class AgentPanel(Panel):
         """What saving a draft would change; None when nothing. Of a new agent nothing is."""
         filled = self._filled(draft, fields)
         await finish(self._agents.keep(filled))
+        doubt = self._doubt(filled)
         agents = self._agents.slice.value.items
         agent = next((one for one in agents if one.id == filled.agent_id), None)
         if agent is None:
             filled.create()
-            return {"title": "", "about": "", "rows": [], "verb": "Make it"}
+            title = f"Make {filled.name} all the same?" if doubt else ""
+            return {"title": title, "doubt": doubt, "about": "", "rows": [], "verb": "Make it"}
         if filled.update(agent) is None:
             return None
         version = next_version(agent)
@@ -256,10 +260,19 @@ class AgentPanel(Panel):
         about = f"{version_name(agent.version)} is active now. What changes:"
         return {
             "title": f"Save this as {agent.name} {version}?",
+            "doubt": doubt,
             "about": f"“{filled.message}” {about}" if filled.message else about,
             "rows": _rows(rows),
             "verb": f"Save as {version}",
         }
+
+    def _doubt(self, draft: Draft) -> str:
+        """A warning where the service does not list the draft's model."""
+        session = self._store.session
+        model = draft.fields.get("model", "")
+        if not session.lacks(model):
+            return ""
+        return f"{unlisted_words(model)} {models_words(session.slice.value.models)}"
 
     @intent
     async def _on_save(self, draft: str) -> None:

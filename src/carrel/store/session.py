@@ -129,9 +129,7 @@ class SessionService(Service[SessionState]):
 
     def card(self, model: str) -> ModelCard | None:
         """What the service says about a model."""
-        return next(
-            (card for card in self._cards or () if model in (card.id, *(card.aliases or ()))), None
-        )
+        return next((card for card in self._cards or () if card.answers_to(model)), None)
 
     def lacks(self, model: str) -> bool:
         """Whether the service lists its models and this is none of them."""

@@ -31,6 +31,10 @@ class ModelCard(Answer):
         """Whether it can answer in a chat; a model that does not say what it can do may."""
         return self.capabilities.completion_chat or "capabilities" not in self.model_fields_set
 
+    def answers_to(self, name: str) -> bool:
+        """Whether this is its id or one of its aliases."""
+        return name in (self.id, *(self.aliases or ()))
+
 
 class ModelList(Answer):
     object: str = "list"

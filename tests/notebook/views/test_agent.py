@@ -96,6 +96,18 @@ def test_a_new_agent_is_made_at_once(page: Page) -> None:
     assert sent(page, "save")[0]["args"] == {"draft": "new1"}
 
 
+def test_a_model_that_may_not_answer_is_a_warning_before_saving(page: Page) -> None:
+    begun(page, draft="new1", title="New agent")
+    page.get_by_role("button", name="Save…").click()
+    doubt = {"title": "Make support all the same?", "doubt": "There is no such model."}
+    answer(page, "review", {**doubt, "about": "", "rows": [], "verb": "Make it"})
+    review = page.get_by_role("alertdialog", name="What changes")
+    expect(review).to_contain_text("There is no such model.")
+    assert sent(page, "save") == []
+    review.get_by_role("button", name="Make it").click()
+    assert sent(page, "save")[0]["args"] == {"draft": "new1"}
+
+
 def test_a_difference_has_signs_not_only_colours(page: Page) -> None:
     diff = {"title": "v0 → v1 · 2 changes", "rows": ROWS}
     mount(page, "agent", agent_state(diff=diff))

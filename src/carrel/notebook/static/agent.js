@@ -102,11 +102,12 @@ class AgentView extends View {
   makeReview() {
     const { h } = this;
     this.reviewTitle = h("h3", {});
+    this.reviewDoubt = h("div", { "data-role": "failed" });
     this.reviewAbout = h("div", {});
     this.reviewChanges = new Changes(this);
     this.reviewButtons = h("div", { class: "carrel-tools" });
     const review = h("section", { class: "carrel-review", role: "alertdialog", "aria-label": "What changes", hidden: true },
-      h("div", { class: "carrel-scroll" }, this.reviewTitle, this.reviewAbout, this.reviewChanges.element), this.reviewButtons);
+      h("div", { class: "carrel-scroll" }, this.reviewTitle, this.reviewDoubt, this.reviewAbout, this.reviewChanges.element), this.reviewButtons);
     review.addEventListener("keydown", (event) => { if (event.key === "Escape") this.show("versions"); }, { signal: this.signal });
     return review;
   }
@@ -280,6 +281,7 @@ class AgentView extends View {
 
   confirmChanges(found, buttons) {
     say(this.reviewTitle, found.title);
+    say(this.reviewDoubt, found.doubt ?? "");
     say(this.reviewAbout, found.about);
     this.reviewChanges.draw(found.rows);
     this.reviewButtons.replaceChildren(...buttons, this.h("span", { class: "carrel-gap" }), this.reviewChanges.toggle);

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from carrel.store.agents import AgentsState
     from carrel.wire.agents import Agent
 
+NAMED = 8
+"""How many of a service's models are named."""
 _SIGNS = {"same": " ", "added": "+", "removed": "−"}
 
 
@@ -232,3 +234,14 @@ def _row(change: FieldChange, libraries: Mapping[str, str], depth: int) -> Chang
         words = words.replace(library_id, one_line(name))
     shown = hunks(change.lines) if change.change != "same" else ()
     return ChangeRow(change.field, words, change.change, shown, depth)
+
+
+def unlisted_words(model: str) -> str:
+    """The warning for an agent's model that its service does not list."""
+    return f"This service lists no model “{one_line(model)}”: it may not answer."
+
+
+def models_words(models: Sequence[str]) -> str:
+    """The models that a service lists, as many as a line holds."""
+    more = f" and {count(len(models) - NAMED)} more" if len(models) > NAMED else ""
+    return f"There are: {', '.join(models[:NAMED])}{more}"

@@ -14,7 +14,13 @@ from carrel.store.agent_yaml import YAMLError, from_yaml
 from carrel.store.drafts import Draft, nobody
 from carrel.store.libraries import LibrariesState
 from carrel.store.problem import Problem, ProblemError
-from carrel.store.selectors.agents import changed_rows, next_version, version_name
+from carrel.store.selectors.agents import (
+    changed_rows,
+    models_words,
+    next_version,
+    unlisted_words,
+    version_name,
+)
 from carrel.store.selectors.diff import compare_agents
 from carrel.tui.dialogs.agent import AgentForm, Filled
 from carrel.tui.dialogs.changes import Changes
@@ -22,10 +28,6 @@ from carrel.tui.dialogs.confirm import Confirm
 from carrel.tui.looks import labels
 from carrel.tui.place import Place
 from carrel.wire.agents import Agent
-
-NAMED = 8
-"""How many of a service's models are named."""
-
 
 def library_names(place: Place) -> Mapping[str, str]:
     """The libraries' names by their ids."""
@@ -207,7 +209,7 @@ def _make(place: Place, draft: Draft) -> None:
         else:
             fill_in(place, draft)
 
-    about = [doubt, labels.line(_models(place), "$muted")]
+    about = [doubt, labels.line(models_words(place.store.session.slice.value.models), "$muted")]
     place.app.push_screen(Confirm(f"Make {draft.name} all the same?", about, "Make"), answered)
 
 
@@ -216,14 +218,7 @@ def _doubt(place: Place, draft: Draft) -> Content | None:
     model = draft.fields.get("model", "")
     if not place.store.session.lacks(model):
         return None
-    return labels.line(f"This service lists no model “{model}”: it may not answer.", "$failed")
-
-
-def _models(place: Place) -> str:
-    """The models that the service lists, as many as a line holds."""
-    models = place.store.session.slice.value.models
-    more = f" and {len(models) - NAMED:,} more" if len(models) > NAMED else ""
-    return f"There are: {', '.join(models[:NAMED])}{more}"
+    return labels.line(unlisted_words(model), "$failed")
 
 
 def _save(place: Place, draft: Draft) -> None:
