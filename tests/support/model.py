@@ -18,9 +18,7 @@ def serve_model(
     asyncio.run(_serve(listener, words, delay, models))
 
 
-async def _serve(
-    listener: socket.socket, words: int, delay: float, models: Sequence[str]
-) -> None:
+async def _serve(listener: socket.socket, words: int, delay: float, models: Sequence[str]) -> None:
     connected = partial(converse, words=words, delay=delay, models=models)
     server = await asyncio.start_server(connected, sock=listener)
     await server.serve_forever()

@@ -29,6 +29,7 @@ from carrel.tui.looks import labels
 from carrel.tui.place import Place
 from carrel.wire.agents import Agent
 
+
 def library_names(place: Place) -> Mapping[str, str]:
     """The libraries' names by their ids."""
     return {item.id: item.name for item in place.store.libraries.slice.value.items}
