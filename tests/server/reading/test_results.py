@@ -9,7 +9,7 @@ import pytest
 import pytest_asyncio
 
 from carrel.server.reading.options import ReadOptions, ReadPage
-from carrel.server.reading.parsers import Document
+from carrel.server.reading.processes.parsers import Document
 from carrel.server.reading.results import Results, Task
 from carrel.wire.ocr import Page
 

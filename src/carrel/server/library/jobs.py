@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import sqlalchemy as sa
 
-from carrel.server.reading.parsers import PARSERS
+from carrel.server.reading.processes.parsers import PARSERS
 from carrel.server.records.processing import Job
 
 if TYPE_CHECKING:

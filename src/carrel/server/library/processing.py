@@ -23,8 +23,8 @@ from carrel.server.library.places import Layout, page_layout
 from carrel.server.library.vectors import stored_vectors
 from carrel.server.library.words import segment, vocabulary
 from carrel.server.reading.options import BrokenOff, ReadOptions, UnreadableDocument
+from carrel.server.reading.processes.recogniser import OCRUnavailable
 from carrel.server.reading.reader import Reader
-from carrel.server.reading.recogniser import OCRUnavailable
 from carrel.server.records import processing
 from carrel.server.records.database import Database
 from carrel.server.records.processing import ChunkText, Job, Outcome, PageText, Superseded

@@ -11,8 +11,6 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from carrel.server.reading.children import COPIES_READ, Child
-from carrel.server.reading.frames import BrokenFrame, Frame
 from carrel.server.reading.images import with_fewer_images
 from carrel.server.reading.options import (
     INVALID_FILE,
@@ -24,8 +22,10 @@ from carrel.server.reading.options import (
     UnreadableDocument,
     select_pages,
 )
-from carrel.server.reading.parsers import Document, Parsers
-from carrel.server.reading.recogniser import OCRUnavailable, Recogniser
+from carrel.server.reading.processes.child import COPIES_READ, Child
+from carrel.server.reading.processes.messages import BrokenFrame, Frame
+from carrel.server.reading.processes.parsers import Document, Parsers
+from carrel.server.reading.processes.recogniser import OCRUnavailable, Recogniser
 from carrel.server.reading.results import Results, Task
 from carrel.wire.ocr import Page
 

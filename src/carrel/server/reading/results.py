@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NamedTuple, Self, TypeVar
 
 from carrel.server.reading.options import ReadOptions, ReadPage
-from carrel.server.reading.parsers import Document
+from carrel.server.reading.processes.parsers import Document
 from carrel.wire.ocr import Page
 
 log = logging.getLogger(__name__)

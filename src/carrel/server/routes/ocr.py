@@ -19,11 +19,11 @@ from carrel.server.disconnect import LEFT, unless_disconnected
 from carrel.server.errors import ApiError
 from carrel.server.fetch import Fetcher
 from carrel.server.mimetypes import sniff
+from carrel.server.models.annotations import annotate, check_formats
 from carrel.server.parts import Server
-from carrel.server.reading.annotations import annotate, check_formats
 from carrel.server.reading.options import NoSuchPage, ReadOptions, UnreadableDocument
-from carrel.server.reading.parsers import ParserUnavailable
-from carrel.server.reading.recogniser import OCRUnavailable
+from carrel.server.reading.processes.parsers import ParserUnavailable
+from carrel.server.reading.processes.recogniser import OCRUnavailable
 from carrel.server.records import documents, files
 from carrel.server.routes.dependencies import CurrentCaller, CurrentServer
 from carrel.server.signing import PREFIX, BadSignature

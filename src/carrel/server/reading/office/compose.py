@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from PIL import Image
 
+from carrel.server.reading.markdown.page_builder import PageBuilder, nowhere
 from carrel.server.reading.office.parts import Part
 from carrel.server.reading.options import ReadOptions
-from carrel.server.reading.page_builder import PageBuilder, nowhere
 from carrel.wire.ocr import Dimensions, Page
 
 PAPERLESS = Dimensions(dpi=200, height=2339, width=1654)

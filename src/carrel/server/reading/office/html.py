@@ -8,6 +8,7 @@ from typing import Any
 from lxml import etree
 from lxml import html as lxml_html
 
+from carrel.server.reading.markdown.scored_text import ScoredText
 from carrel.server.reading.office.html_elements import (
     BLOCKS,
     HIDDEN,
@@ -18,7 +19,6 @@ from carrel.server.reading.office.html_elements import (
 from carrel.server.reading.office.html_inline import NOTE, FindPicture, Inline
 from carrel.server.reading.office.html_tables import table_of, table_rows
 from carrel.server.reading.office.parts import Part
-from carrel.server.reading.scored_text import ScoredText
 from carrel.wire.ocr import BlockType
 
 _HEADING = re.compile(r"h([1-6])")

@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from carrel.server.reading.inline import address, escaped
+from carrel.server.reading.markdown.inline import address, escaped
+from carrel.server.reading.markdown.scored_text import ScoredText
 from carrel.server.reading.office.html_elements import BLOCKS, HIDDEN, MAX_DEPTH, name_of
-from carrel.server.reading.scored_text import ScoredText
 
 FindPicture = Callable[[str], bytes | None]
 """The bytes of the picture at an address inside the document; None if it is not there."""

@@ -5,10 +5,10 @@ from typing import Any
 
 from lxml import etree
 
-from carrel.server.reading.inline import address
-from carrel.server.reading.marks import Passage
+from carrel.server.reading.markdown.inline import address
 from carrel.server.reading.office.html_elements import BLOCKS, HIDDEN, name_of
-from carrel.server.reading.tables.table import Cell, Table
+from carrel.server.reading.page.marks import Passage
+from carrel.server.reading.page.table import Cell, Table
 
 _MAX_SPAN = 100
 """Columns or rows that one cell may cover."""

@@ -4,10 +4,10 @@ import email
 import email.policy
 from email.message import EmailMessage
 
-from carrel.server.reading.inline import escaped
+from carrel.server.reading.markdown.inline import escaped
+from carrel.server.reading.markdown.scored_text import ScoredText
 from carrel.server.reading.office.html import parts_of_html
 from carrel.server.reading.office.parts import Part, text_part
-from carrel.server.reading.scored_text import ScoredText
 
 _HEADERS = ("From", "To", "Cc", "Date")
 

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from carrel.server.reading.marks import Passage
+from carrel.server.reading.markdown.scored_text import ScoredText
 from carrel.server.reading.office.html_inline import FindPicture
 from carrel.server.reading.office.parts import Part
-from carrel.server.reading.scored_text import ScoredText
-from carrel.server.reading.tables.table import Cell, Table
+from carrel.server.reading.page.marks import Passage
+from carrel.server.reading.page.table import Cell, Table
 from carrel.wire.ocr import BlockType
 
 _KINDS: dict[str, BlockType] = {

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, field
 
-from carrel.server.reading.scored_text import ScoredText
-from carrel.server.reading.tables.table import Table
+from carrel.server.reading.markdown.scored_text import ScoredText
+from carrel.server.reading.page.table import Table
 from carrel.wire.ocr import BlockType
 
 

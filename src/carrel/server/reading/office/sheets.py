@@ -6,10 +6,10 @@ import io
 
 from python_calamine import CalamineError, CalamineWorkbook
 
-from carrel.server.reading.inline import escaped
+from carrel.server.reading.markdown.inline import escaped
 from carrel.server.reading.office.parts import Part, text_part
 from carrel.server.reading.options import UnreadableDocument
-from carrel.server.reading.tables.table import Cell, Table
+from carrel.server.reading.page.table import Cell, Table
 
 MAX_CELLS = 500_000
 """Cells of a sheet that are read."""

@@ -9,11 +9,11 @@ from pptx import Presentation
 from pptx.enum.shapes import PP_PLACEHOLDER
 from pptx.shapes.group import GroupShape
 
-from carrel.server.reading.inline import address, escaped
-from carrel.server.reading.marks import Passage
+from carrel.server.reading.markdown.inline import address, escaped
+from carrel.server.reading.markdown.scored_text import ScoredText
 from carrel.server.reading.office.parts import Part, text_part
-from carrel.server.reading.scored_text import ScoredText
-from carrel.server.reading.tables.table import Cell, Table
+from carrel.server.reading.page.marks import Passage
+from carrel.server.reading.page.table import Cell, Table
 
 _TITLES = (PP_PLACEHOLDER.TITLE, PP_PLACEHOLDER.CENTER_TITLE, PP_PLACEHOLDER.VERTICAL_TITLE)
 _FURNITURE = (PP_PLACEHOLDER.SLIDE_NUMBER, PP_PLACEHOLDER.DATE, PP_PLACEHOLDER.FOOTER)

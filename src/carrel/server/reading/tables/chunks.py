@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
-from carrel.server.reading.layout import Box, Line, Word
-from carrel.server.reading.lines import font_style
-from carrel.server.reading.marks import Mark, Passage
-from carrel.server.reading.parsed import Link, PlacedWord, TextItem
-from carrel.server.reading.tables.rules import Rule
+from carrel.server.reading.page.elements import Box, Line, Word
+from carrel.server.reading.page.lines import font_style
+from carrel.server.reading.page.marks import Mark, Passage
+from carrel.server.reading.page.rules import Rule
+from carrel.server.reading.pdf.parsed import Link, PlacedWord, TextItem
 
 SPACE = 0.8
 """A wider space than this part of a line's height does not belong to a sentence."""

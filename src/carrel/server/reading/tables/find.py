@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from itertools import pairwise
 
-from carrel.server.reading.layout import Region
-from carrel.server.reading.regions import Region as ModelRegion
-from carrel.server.reading.regions import Regions, Structure, no_regions, no_structure
+from carrel.server.reading.page.elements import Region
+from carrel.server.reading.page.rules import Rule
+from carrel.server.reading.page.seen import Region as ModelRegion
+from carrel.server.reading.page.seen import Regions, Structure, no_regions, no_structure
 from carrel.server.reading.tables.chunks import Chunk, rows
 from carrel.server.reading.tables.framed import framed_table
 from carrel.server.reading.tables.ruled import Grid, grids
-from carrel.server.reading.tables.rules import Rule
 from carrel.server.reading.tables.seen import has_scale, is_chart, is_prose, with_seen_tables
 from carrel.server.reading.tables.signs import look_like_frames, look_like_tables, parts_all
 from carrel.server.reading.tables.unruled import unruled_tables

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 
+from carrel.server.reading.page.table import Cell, Table
 from carrel.server.reading.tables.chunks import Chunk, cell_text, rows, usual_height
 from carrel.server.reading.tables.row_groups import numbers_stacked, row_groups
 from carrel.server.reading.tables.ruled import Field, Grid
-from carrel.server.reading.tables.table import Cell, Table
 from carrel.server.reading.tables.unruled import is_list
 from carrel.server.reading.tables.valleys import Span, columns_of, of_column
 

@@ -4,8 +4,8 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
+from carrel.server.reading.page.rules import Rule
 from carrel.server.reading.tables.chunks import Chunk, Row, usual_height
-from carrel.server.reading.tables.rules import Rule
 from carrel.server.reading.tables.valleys import Span, of_column, reach
 
 _NUMBER = re.compile(r"[-+−–(]?[$€£]?\s?\d[\d.,:\s]*\s?[%)€]?|[-–—]|n/?a", re.IGNORECASE)

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from carrel.server.reading.layout import Box
-from carrel.server.reading.tables.rules import Rule
+from carrel.server.reading.page.elements import Box
+from carrel.server.reading.page.rules import Rule
 
 _TOUCH = 3.0
 """Points by which rules that meet may miss each other."""

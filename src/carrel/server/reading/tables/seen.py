@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from itertools import pairwise
 from statistics import median
 
-from carrel.server.reading.layout import Box, Region
-from carrel.server.reading.regions import CellBox, RegionKind, Structure
-from carrel.server.reading.regions import Region as ModelRegion
+from carrel.server.reading.page.elements import Box, Region
+from carrel.server.reading.page.seen import CellBox, RegionKind, Structure
+from carrel.server.reading.page.seen import Region as ModelRegion
+from carrel.server.reading.page.table import Cell, Table
 from carrel.server.reading.tables.chunks import Chunk, cell_text
-from carrel.server.reading.tables.table import Cell, Table
 
 _LEAST = 4
 """Chunks of text in a table, or numbers on a scale, at least."""

@@ -5,9 +5,9 @@ The layout model takes as long as ten plain pages: it is asked only about pages 
 
 from collections.abc import Iterable, Sequence
 
+from carrel.server.reading.page.rules import Rule
 from carrel.server.reading.tables.chunks import Chunk, Row, rows
 from carrel.server.reading.tables.ruled import Grid
-from carrel.server.reading.tables.rules import Rule
 from carrel.server.reading.tables.valleys import widened
 
 _APART = 3

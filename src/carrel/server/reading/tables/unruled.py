@@ -5,11 +5,11 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from carrel.server.reading.layout import Box
+from carrel.server.reading.page.elements import Box
+from carrel.server.reading.page.rules import Rule
+from carrel.server.reading.page.table import Cell, Table
 from carrel.server.reading.tables.chunks import Chunk, Row, cell_text, usual_height
 from carrel.server.reading.tables.row_groups import is_number, row_groups
-from carrel.server.reading.tables.rules import Rule
-from carrel.server.reading.tables.table import Cell, Table
 from carrel.server.reading.tables.valleys import Span, columns_of, of_column, reach, widened
 
 _APART = 1.6

@@ -1,0 +1,296 @@
+"""What was found on a page (text, rules, pictures), put in order as regions."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from carrel.server.reading.layout.evidence import Edge, Evidence
+from carrel.server.reading.layout.flow import columns, rows
+from carrel.server.reading.layout.hyphens import join_lines
+from carrel.server.reading.layout.notes import with_notes
+from carrel.server.reading.layout.paragraphs import Style, regions
+from carrel.server.reading.layout.region_kinds import with_seen_kinds, with_text_even
+from carrel.server.reading.page.elements import (
+    Box,
+    Frame,
+    Kind,
+    Line,
+    PageLayout,
+    Region,
+)
+from carrel.server.reading.page.lines import one_line, runs_from_right, text_lines
+from carrel.server.reading.page.rules import Rule
+from carrel.server.reading.page.seen import Regions, Structure, no_regions, no_structure
+from carrel.server.reading.pdf.parsed import Link, TextItem
+from carrel.server.reading.tables.chunks import chunks_of_items, chunks_of_lines
+from carrel.server.reading.tables.find import find_tables
+
+_BAND = 0.09
+"""The part of a page, at its top and bottom, where running heads stand."""
+_PORTRAIT = 1.2
+"""Only pages this much higher than wide have running heads: maps and slides do not."""
+NO_EVIDENCE = Evidence()
+_UPRIGHT = 20.0
+"""Degrees. Text turned further is not part of the flow."""
+_LEAST_FIGURE = 8.0
+"""Points. Anything thinner is a rule or an ornament."""
+_SMALL = 0.9
+"""A line below a figure in type smaller than this part of the text's is its caption."""
+_SHORT = 0.8
+"""So is one that is shorter than this part of the figure and stands below its middle."""
+_CENTRED = 0.05
+"""By how much of a figure's width the middle of such a line may be off."""
+_SAME_SIZE = 0.05
+"""By how much of their size lines of one text may differ."""
+_SET_TIGHT = 0.6
+"""Lines of one text are less far apart than this part of their height."""
+_FIGURE_LINES = 5
+"""Lines of text that may stand in a picture."""
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A line, or a table or figure that takes its place among the lines."""
+
+    box: Box
+    content: Line | Region
+
+    def mirrored(self, width: float) -> "_Part":
+        box = self.box.mirrored(width)
+        return _Part(box, self.content.mirrored(width))
+
+
+@dataclass(frozen=True)
+class Found:
+    """What was found on a page, in points of its upright layout.
+
+    `items` are liteparse's pieces of its text layer, with word boxes; `lines` is text that was
+    found in another way, by OCR if it was needed, and `slanted` such that stands at an angle.
+    `rules` may frame tables. `regions` asks the layout model for the page's regions, `structure`
+    the table model for the cells in a box.
+    """
+
+    items: Sequence[TextItem] = ()
+    lines: Sequence[Line] = ()
+    slanted: Sequence[Line] = ()
+    links: Sequence[Link] = ()
+    rules: Sequence[Rule] = ()
+    figures: Sequence[Box] = ()
+    regions: Regions = no_regions
+    structure: Structure = no_structure
+
+
+def page_layout(found: Found, frame: Frame, evidence: Evidence = NO_EVIDENCE) -> PageLayout:
+    """The regions of a page of a document of which something is known."""
+    flowing, turned = _lines(found)
+    flowing, heads = _without_heads(flowing, evidence, frame.upright_size[1])
+    solids = [*_tables(found), *_figures(found.figures, flowing)]
+    loose, solids = _taken(flowing, solids)
+    # Tables are often set in small type, which makes no heading of the text around them.
+    style = Style.of(loose or flowing)
+    seen = [] if found.items else found.regions()
+    loose = with_text_even(loose, seen, style.size)
+    loose, solids = _captioned(loose, solids, style.size)
+    ordered = _in_order(loose, solids, style, frame.upright_size[0])
+    ordered = [part for region in ordered for part in _with_caption(region)]
+    ordered = _running_heads(ordered, *frame.upright_size)
+    ordered = with_seen_kinds(ordered, seen, style.size)
+    ordered = with_notes([evidence.levelled(region) for region in ordered])
+    ordered = [*heads["header"], *ordered, *heads["footer"]]
+    ordered += [Region("aside", line.box, line.text, lines=(line,)) for line in turned]
+    return PageLayout(frame, ordered, list(dict.fromkeys(link.url for link in found.links)))
+
+
+def _lines(found: Found) -> tuple[list[Line], list[Line]]:
+    """The lines that read across the page, and those that stand at an angle."""
+    flowing: list[Line] = []
+    turned = list(found.slanted)
+    for line, angle in text_lines(found.items, found.links):
+        (turned if abs(angle) > _UPRIGHT else flowing).append(line)
+    return [*flowing, *found.lines], turned
+
+
+def _without_heads(
+    lines: Sequence[Line], evidence: Evidence, height: float
+) -> tuple[list[Line], dict[str, list[Region]]]:
+    """The lines of a page that are not the document's running heads, and these by their edge."""
+    running = evidence.running_heads(lines, height)
+    heads: dict[str, list[Region]] = {"header": [], "footer": []}
+    edges: tuple[Edge, Edge] = ("header", "footer")
+    for edge in edges:
+        parts = [_Part(lines[number].box, lines[number]) for number in running
+                 if running[number] == edge]  # fmt: skip
+        for row in rows(parts):
+            line = one_line([part.content for part in row if isinstance(part.content, Line)])
+            heads[edge].append(Region(edge, line.box, line.text, lines=(line,)))
+    return [line for number, line in enumerate(lines) if number not in running], heads
+
+
+def _tables(found: Found) -> list[Region]:
+    chunks = [
+        *chunks_of_items(found.items, found.rules, found.links),
+        *chunks_of_lines(found.lines, found.rules),
+    ]
+    return find_tables(chunks, found.rules, found.regions, found.structure, scanned=not found.items)
+
+
+def _figures(boxes: Sequence[Box], lines: Sequence[Line]) -> list[Region]:
+    """Pictures on the page; one that text stands on is its background."""
+    return [
+        Region("figure", box)
+        for box in boxes
+        if min(box.width, box.height) >= _LEAST_FIGURE
+        and sum(box.holds(*line.box.centre) for line in lines) <= _FIGURE_LINES
+    ]
+
+
+def _taken(lines: list[Line], solids: list[Region]) -> tuple[list[Line], list[Region]]:
+    """Gives tables the lines that lie in them; the other lines, and the solids."""
+    held: dict[int, list[Line]] = {}
+    loose = []
+    for line in lines:
+        x, y = line.box.centre
+        for number, solid in enumerate(solids):
+            if solid.kind == "table" and solid.box.holds(x, y):
+                held.setdefault(number, []).append(line)
+                break
+        else:
+            loose.append(line)
+    solids = [
+        replace(solid, lines=tuple(held.get(number, ()))) for number, solid in enumerate(solids)
+    ]
+    return loose, solids
+
+
+def _captioned(
+    lines: Sequence[Line], solids: Sequence[Region], size: float
+) -> tuple[list[Line], list[Region]]:
+    """Gives figures the lines that are their captions, where text has this size; and the others."""
+    rest = sorted(lines, key=lambda line: line.box.top)
+    captioned = []
+    for solid in solids:
+        caption = _caption(solid.box, rest, size) if solid.kind == "figure" else []
+        rest = [line for line in rest if line not in caption]
+        captioned.append(replace(solid, lines=tuple(caption)) if caption else solid)
+    return rest, captioned
+
+
+def _caption(figure: Box, lines: Sequence[Line], size: float) -> list[Line]:
+    """The lines below a figure that are its caption; none if they are part of the text there."""
+    caption: list[Line] = []
+    edge = figure
+    for line in lines:
+        if _is_caption(line, edge, size):
+            caption.append(line)
+            edge = edge._replace(bottom=line.box.bottom)
+    apart = not any(
+        line not in caption and any(_adjoin(line, other) for other in caption) for line in lines
+    )
+    return caption if apart else []
+
+
+def _adjoin(line: Line, other: Line) -> bool:
+    """Whether two lines are set like neighbours in one text."""
+    above, below = sorted((line.box, other.box), key=lambda box: box.top)
+    across = min(above.right, below.right) - max(above.left, below.left)
+    gap = below.top - above.bottom
+    alike = abs(line.size - other.size) <= _SAME_SIZE * other.size and line.bold == other.bold
+    return alike and across > 0 and gap < _SET_TIGHT * min(above.height, below.height)
+
+
+def _is_caption(line: Line, figure: Box, size: float) -> bool:
+    """Whether a line right below a figure is small print, or short and in its middle."""
+    box, reach = line.box, line.box.height
+    below = -reach / 2 <= box.top - figure.bottom <= reach
+    inside = figure.left - reach <= box.left and box.right <= figure.right + reach
+    if not below or not inside or line.bold or line.size > 1.05 * size:
+        return False
+    centred = abs(box.centre[0] - figure.centre[0]) < _CENTRED * figure.width
+    return line.size <= _SMALL * size or (centred and box.width < _SHORT * figure.width)
+
+
+def _with_caption(region: Region) -> Iterator[Region]:
+    """A figure, and after it the lines that were given to it."""
+    lines = region.lines
+    if region.kind != "figure" or not lines:
+        yield region
+        return
+    yield replace(region, lines=())
+    box = Box.around(line.box for line in lines)
+    yield Region("caption", box, join_lines(lines), lines=lines)
+
+
+def _in_order(
+    lines: Sequence[Line], solids: Sequence[Region], style: Style, width: float
+) -> list[Region]:
+    """The regions of a page in reading order."""
+    parts = [_Part(line.box, line) for line in lines]
+    parts += [
+        _Part(Box.around([solid.box, *(line.box for line in solid.lines)]), solid)
+        for solid in solids
+    ]
+    if not runs_from_right(line.text for line in lines):
+        return _flow(parts, style)
+    # Seen in a mirror, what runs from right to left runs from left to right.
+    return [
+        region.mirrored(width) for region in _flow([part.mirrored(width) for part in parts], style)
+    ]
+
+
+def _flow(parts: list[_Part], style: Style) -> list[Region]:
+    """The regions of parts that run from left to right."""
+    ordered: list[Region] = []
+    for column in columns(parts):
+        lines: list[Line] = []
+        beside: list[tuple[Line, Region]] = []
+        for row in rows(column):
+            texts = [part.content for part in row if isinstance(part.content, Line)]
+            solids = [part.content for part in row if isinstance(part.content, Region)]
+            if texts:
+                lines.append(one_line(texts))
+                beside += [(lines[-1], solid) for solid in solids]
+            elif solids:
+                ordered += [*_with_solids(regions(lines, style), beside), *solids]
+                lines, beside = [], []
+        ordered += _with_solids(regions(lines, style), beside)
+    return ordered
+
+
+def _with_solids(found: list[Region], beside: list[tuple[Line, Region]]) -> list[Region]:
+    """Regions of text, and after each the tables and figures that stand beside its lines."""
+    for line, solid in reversed(beside):
+        after = sum(region.box.top <= line.box.top for region in found)
+        found.insert(after, solid)
+    return found
+
+
+def _running_heads(ordered: list[Region], width: float, height: float) -> list[Region]:
+    """Marks what stands alone at a page's top and bottom edge as header and footer.
+
+    Decided by the page alone, so that a page reads the same whichever pages were asked for.
+    """
+    body = [region for region in ordered if _in_body(region, height)]
+    sizes = sorted(line.size for region in body for line in region.lines)
+    if not sizes or height < _PORTRAIT * width:
+        return ordered
+    inner = Box.around(region.box for region in body)
+    usual = sizes[len(sizes) // 2]
+
+    def kind(region: Region) -> Kind:
+        apart = max(inner.top - region.box.bottom, region.box.top - inner.bottom) > usual
+        small = all(line.size <= 1.25 * usual for line in region.lines)
+        if not apart or not small or _in_body(region, height):
+            return region.kind
+        return "header" if region.box.bottom < inner.top else "footer"
+
+    return [
+        region
+        if kind(region) == region.kind
+        else Region(kind(region), region.box, join_lines(region.lines), lines=region.lines)
+        for region in ordered
+    ]
+
+
+def _in_body(region: Region, height: float) -> bool:
+    """Whether a region cannot be a running head."""
+    band = region.box.bottom < height * _BAND or region.box.top > height * (1 - _BAND)
+    return region.kind in ("table", "figure") or not band

@@ -1,0 +1,255 @@
+"""Reading order: the parts of a page into the sequence in which a person reads them.
+
+The page is cut into strips by the white space that runs across it. Neighbouring strips that share
+a gutter are columns, read one after the other; everything else is read from top to bottom.
+"""
+
+import statistics
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Generic, NamedTuple, Protocol, TypeVar
+
+from carrel.server.reading.page.elements import Box
+
+
+class Boxed(Protocol):
+    """Anything with a place on the page."""
+
+    @property
+    def box(self) -> Box: ...
+
+
+T = TypeVar("T", bound=Boxed)
+
+_GUTTER = 0.5
+"""The least white space between columns, as a part of a line's height."""
+_OVERLAP = 0.4
+"""How much of their height lines that are set tightly may share."""
+_HANGING = 2
+"""By how many of its heights a line may begin left of its column: with a list's marker."""
+_COLUMN_LINES = 3
+"""Fewer parts than this side by side are a row, not a column."""
+_BESIDE = 5
+"""A caption or note may be shorter if so many lines stand beside it."""
+_LEVEL = 0.15
+"""Parts whose middles differ by less than this part of their height stand on one line."""
+_FULL = 0.9
+"""How much of a column's width its lines fill on average, if it is text."""
+_SET_APART = 0.35
+"""The white space between the lines of a form, as a part of their height, at least."""
+_LOOK_AHEAD = 24
+"""A caption or note may begin so many lines below the text that it stands beside."""
+_COLUMN_WIDTH = 0.12
+"""The least width of a column, as a part of the text's width."""
+
+
+def columns(parts: Sequence[T]) -> list[list[T]]:
+    """Parts in reading order, grouped into the columns (or full widths) they stand in."""
+    if not parts:
+        return []
+    gutter = _GUTTER * statistics.median(part.box.height for part in parts)
+    return _cut(list(parts), gutter)
+
+
+def _cut(parts: list[T], gutter: float) -> list[list[T]]:
+    groups: list[list[T]] = []
+    strips = _strips(parts)
+    if max(part.box.left for part in parts) < min(part.box.right for part in parts):
+        # Nothing stands beside anything else.
+        return [[part for strip in strips for part in strip]]
+    left = min(part.box.left for part in parts) + gutter
+    right = max(part.box.right for part in parts) - gutter
+    start, was_columns = 0, True
+    while start < len(strips):
+        # Beside a part that is as wide as all of them there is no room.
+        full = any(part.box.left < left and part.box.right > right for part in strips[start])
+        end = start if full else _shared_gutter(strips, start, gutter)
+        if end == start or (not was_columns and _ends_above(strips, start, gutter)):
+            if not was_columns:
+                groups[-1] += strips[start]
+            else:
+                groups.append(strips[start])
+            was_columns = False
+            start += 1
+            continue
+        run = [part for strip in strips[start:end] for part in strip]
+        for side in _sides(run, gutter):
+            column = side.parts
+            groups += _cut(column, gutter) if len(column) < len(run) else [column]
+        was_columns = True
+        start = end
+    return groups
+
+
+def _strips(parts: list[T]) -> list[list[T]]:
+    """The parts between the white spaces that run all the way across."""
+    strips: list[list[T]] = []
+    bottom = float("-inf")
+    for part in sorted(parts, key=lambda part: part.box.top):
+        if part.box.top >= bottom - _OVERLAP * part.box.height:
+            strips.append([])
+        strips[-1].append(part)
+        bottom = max(bottom, part.box.bottom)
+    return strips
+
+
+def _shared_gutter(strips: list[list[T]], start: int, gutter: float) -> int:
+    """Where the columns that begin at a strip end; the strip itself if none begin there."""
+    end = start
+    sides: list[_Side[T]] = []
+    grown: list[list[_Side[T]]] = []
+    below = strips[start + 1] if start + 1 < len(strips) else ()
+    if len(below) > 1 and _across(strips[start], _sides(below, gutter)):
+        return start
+    while end < len(strips) and not _across(strips[end], sides):
+        sides = _sides(strips[end], gutter, sides)
+        if len(sides) < 2 and not _one_sided(sides[0], strips, end + 1, gutter):
+            break
+        end += 1
+        grown.append(sides)
+    # The longest run first: mostly it is the one.
+    while grown and not _are_columns(grown[-1]):
+        grown.pop()
+    return _without_tail(strips, start, start + len(grown), gutter)
+
+
+def _across(strip: list[T], sides: Sequence["_Side[T]"]) -> bool:
+    """Whether a part alone begins in the gutter before one of the columns and reaches into it."""
+    box = strip[0].box
+    return len(strip) == 1 and any(
+        box.left < side.left - _HANGING * box.height and box.right > side.left for side in sides[1:]
+    )
+
+
+def _one_sided(side: "_Side[T]", strips: list[list[T]], following: int, gutter: float) -> bool:
+    """Whether one side may still become columns: a strip below stands (partly) beside it."""
+    left, right = side.left, side.right
+    for strip in strips[following : following + _LOOK_AHEAD]:
+        for part in strip:
+            box = part.box
+            if box.left >= right or box.right <= left:
+                return True
+            if box.right > right + gutter:
+                return False
+    return False
+
+
+def _ends_above(strips: list[list[T]], start: int, gutter: float) -> bool:
+    """Whether a strip is the short last line of what stands above the columns."""
+    strip, above, below = strips[start], strips[start - 1], strips[start + 1]
+    if len(_sides(strip, gutter)) > 1:
+        return False
+    box = Box.around(part.box for part in strip)
+    before = box.top - max(part.box.bottom for part in above)
+    after = min(part.box.top for part in below) - box.bottom
+    return 1.3 * max(before, 0.0) + 1 < after
+
+
+def _without_tail(strips: list[list[T]], start: int, end: int, gutter: float) -> int:
+    """Leaves a heading of what comes next out of the columns above it."""
+    while end - start > 1 and end < len(strips):
+        last, above, below = strips[end - 1], strips[end - 2], strips[end]
+        if len(_sides(last, gutter)) > 1:
+            break
+        box = Box.around(part.box for part in last)
+        before = box.top - max(part.box.bottom for part in above)
+        after = min(part.box.top for part in below) - box.bottom
+        if before <= 1.3 * max(after, 0.0) + 1:
+            break
+        end -= 1
+    return end
+
+
+class _Side(NamedTuple, Generic[T]):
+    """The parts between two gutters."""
+
+    left: float
+    right: float
+    parts: list[T]
+
+
+def _sides(parts: Sequence[T], gutter: float, before: Sequence[_Side[T]] = ()) -> list[_Side[T]]:
+    """The parts left and right of every gutter that runs all the way down.
+
+    `before` are the sides of the parts above, which are not changed.
+    """
+    narrow = [*before, *(_Side(part.box.left, part.box.right, [part]) for part in parts)]
+    if len(narrow) == 1:
+        return narrow
+    narrow.sort(key=lambda side: side.left)
+    sides: list[_Side[T]] = []
+    for side in narrow:
+        last = sides[-1] if sides else None
+        if last is None or side.left >= last.right + gutter:
+            sides.append(side)
+        else:
+            right = max(last.right, side.right)
+            sides[-1] = _Side(last.left, right, last.parts + side.parts)
+    return sides
+
+
+def _are_columns(sides: list[_Side[T]]) -> bool:
+    if len(sides) < 2:
+        return False
+    width = sides[-1].right - sides[0].left
+    if any(side.right - side.left < _COLUMN_WIDTH * width for side in sides):
+        return False
+    counts = [len(side.parts) for side in sides]
+    least, most = min(counts), max(counts)
+    if least >= _COLUMN_LINES:
+        return not _are_rows(sides) and all(
+            _overlap_down(one, other) for one, other in pairwise(sides)
+        )
+    return most >= _BESIDE and least * 3 <= most and not _share_lines(sides)
+
+
+def _overlap_down(one: _Side[T], other: _Side[T]) -> bool:
+    """Whether some of one side stands beside some of the other."""
+    first, second = (Box.around(part.box for part in side.parts) for side in (one, other))
+    return first.top < second.bottom and second.top < first.bottom
+
+
+def _are_rows(sides: list[_Side[T]]) -> bool:
+    """Whether the sides are labels with their values: line by line, short, and set apart."""
+    for side in sides:
+        boxes = [part.box for part in side.parts]
+        text = sum(box.bottom - box.top for box in boxes)
+        white = max(box.bottom for box in boxes) - min(box.top for box in boxes) - text
+        if white < _SET_APART * text:
+            return False
+    if all(
+        statistics.fmean(part.box.width for part in side.parts) > _FULL * (side.right - side.left)
+        for side in sides
+    ):
+        return False
+    return _share_lines(sides)
+
+
+def _share_lines(sides: list[_Side[T]]) -> bool:
+    """Whether the parts of the shortest side each stand on a line with another part."""
+    short = min(sides, key=lambda side: len(side.parts))
+    others = [part.box for side in sides if side is not short for part in side.parts]
+    return all(
+        any(abs(part.box.centre[1] - box.centre[1]) < _LEVEL * box.height for box in others)
+        for part in short.parts
+    )
+
+
+def rows(parts: Sequence[T]) -> list[list[T]]:
+    """Parts of one column as rows from top to bottom, each from left to right."""
+    found: list[list[T]] = []
+    for part in sorted(parts, key=lambda part: part.box.centre[1]):
+        if found and all(_beside(part.box, other.box) for other in found[-1]):
+            found[-1].append(part)
+        else:
+            found.append([part])
+    return [sorted(row, key=lambda part: part.box.left) for row in found]
+
+
+def _beside(one: Box, other: Box) -> bool:
+    """Whether two boxes stand on one line, next to each other."""
+    if one.top >= other.bottom or other.top >= one.bottom:
+        return False
+    shift = abs(one.centre[1] - other.centre[1])
+    shared = min(one.right, other.right) - max(one.left, other.left)
+    return shift < min(one.height, other.height) / 2 and shared < min(one.width, other.width) / 2

@@ -1,0 +1,50 @@
+"""Words that the end of a line parts, made whole."""
+
+import re
+from collections.abc import Container, Iterable
+
+from carrel.server.reading.page.elements import Line
+
+_SOFT_HYPHENS = ("\u00ad", "\ufffe")
+_HYPHENS = ("-", "\u2010", *_SOFT_HYPHENS)
+_COMPOUND = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)+")
+_HEAD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*-$")
+_TAIL = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+
+
+def ends_in_hyphen(text: str) -> bool:
+    """Whether a line ends within a word, or between the parts of a compound."""
+    return text.endswith(_HYPHENS) and text[-2:-1].isalnum()
+
+
+def join_lines(lines: Iterable[Line], compounds: Container[str] = ()) -> str:
+    """The text of consecutive lines as one paragraph; words split at a line's end are whole.
+
+    `compounds` are words that are known to be written with a hyphen, in small letters.
+    """
+    text = ""
+    for line in lines:
+        addition = line.text.strip()
+        if not ends_in_hyphen(text):
+            text = f"{text} {addition}".strip()
+        elif text.endswith(_SOFT_HYPHENS) or (
+            text[-2].isalpha() and addition[:1].islower() and not _known(text, addition, compounds)
+        ):
+            text = text[:-1] + addition
+        else:
+            # Anglo-Saxon, 1914-1918: the hyphen stays.
+            text += addition
+    return text
+
+
+def compounds_of(texts: Iterable[str]) -> frozenset[str]:
+    """The words that are written with a hyphen within a line, in small letters."""
+    return frozenset(
+        word for text in texts if "-" in text for word in _COMPOUND.findall(text.lower())
+    )
+
+
+def _known(before: str, after: str, compounds: Container[str]) -> bool:
+    """Whether the word that the end of a line parts is one of the compounds."""
+    head, tail = _HEAD.search(before), _TAIL.match(after)
+    return head is not None and tail is not None and (head[0] + tail[0]).lower() in compounds

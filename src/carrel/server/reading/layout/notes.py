@@ -1,0 +1,67 @@
+"""Footnotes: small print that raised marks in the text lead to."""
+
+import re
+import statistics
+from collections.abc import Sequence
+from dataclasses import replace
+
+from carrel.server.reading.page.elements import Line, Region
+
+_SMALL = 0.95
+"""Notes are set in type smaller than this part of the text's."""
+_NOTE = re.compile(r"\[?(\d{1,2}|[*†‡§])[\].)]?\s*(?=[^\W\d])")
+
+
+def with_notes(regions: Sequence[Region]) -> list[Region]:
+    """The regions of a page, those that its raised marks lead to as notes.
+
+    A mark without a note is taken for what it looks like: a digit or a star.
+    """
+    wanted = {
+        line.text[mark.start : mark.end]
+        for region in regions
+        for line in region.lines
+        for mark in line.marks
+        if not mark.url
+    }
+    if not wanted:
+        return list(regions)
+    usual = statistics.median(line.size for region in regions for line in region.lines)
+    found: dict[str, int] = {}
+    for number, region in enumerate(regions):
+        marker = _marker(region)
+        if marker in wanted and region.lines[0].size < _SMALL * usual:
+            found[marker] = number
+    notes = {number: marker for marker, number in found.items()}
+    return [
+        _note(region, notes[number])
+        if number in notes
+        else _without_marks(region, wanted - found.keys())
+        for number, region in enumerate(regions)
+    ]
+
+
+def _marker(region: Region) -> str:
+    """What a note would be called that looks like this; empty for what cannot be one."""
+    if region.kind not in ("paragraph", "list_item") or not region.lines:
+        return ""
+    match = _NOTE.match(region.lines[0].text)
+    return match[1] if match else ""
+
+
+def _note(region: Region, marker: str) -> Region:
+    text = region.text if region.kind == "list_item" else _NOTE.sub("", region.text, count=1)
+    return replace(region, kind="note", text=text, marker=marker, level=0)
+
+
+def _without_marks(region: Region, unknown: set[str]) -> Region:
+    if not unknown:
+        return region
+    return replace(region, lines=tuple(_plain(line, unknown) for line in region.lines))
+
+
+def _plain(line: Line, unknown: set[str]) -> Line:
+    def known(start: int, end: int, url: str) -> bool:
+        return bool(url) or line.text[start:end] not in unknown
+
+    return replace(line, marks=tuple(mark for mark in line.marks if known(*mark)))

@@ -1,0 +1,335 @@
+"""Lines of a column to headings, paragraphs, lists and code."""
+
+import re
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from carrel.server.reading.layout.hyphens import compounds_of, ends_in_hyphen, join_lines
+from carrel.server.reading.page.elements import (
+    Box,
+    Kind,
+    Line,
+    Region,
+)
+
+_BULLET = re.compile(r"[•◦▪‣●○■□·∙*–—-]\s+(?=\S)")
+_GLUED_BULLET = re.compile(r"[•◦▪‣●■](?=\w)")
+_NUMBER = re.compile(r"\(?(\d{1,3})[.)]\s+(?=\S)")
+_BARE_NUMBER = re.compile(r"(\d{1,2})\s+(?=\S)")
+_LETTER = re.compile(r"\(?([a-z])[.)]\s+(?=\S)")
+_LABEL = (
+    r"(fig(ure|ura|\.)?|table|tab|plate|chart|graph|map|box|exhibit|diagram|abb(ildung)?|tabelle"
+    r"|grafik|diagramm|tableau|graphique|tabla|gráfico|tabella|figuur|tabel)"
+    r"\.?\s*([A-Z]{1,3}[. -]?)?\d+([.-]\s?\d+)*[a-z]?"
+)
+_CAPTION = re.compile(rf"{_LABEL}(?=[.:]|$| [–—|-] )", re.IGNORECASE)
+LABELLED = re.compile(rf"{_LABEL}\b", re.IGNORECASE)
+"""How a caption begins that stands out from the text; in the text such words begin sentences."""
+NUMBERED = re.compile(r"\(?(\d+(\.\d+)*|[A-Z]|[IVX]+)[.):]?\s")
+_SENTENCE_ENDS = tuple('.!?:;"”»)]')
+_HEADING_LETTERS = 200
+_CAPTION_LINES = 4
+_HANGING = 8
+"""By how many sizes of its type the second line of a numbered heading may be indented."""
+_LEVELS = ((1.7, 1), (1.35, 2), (1.12, 3))
+"""How much larger than the text a heading of each level is at least."""
+
+
+@dataclass(frozen=True)
+class Style:
+    """What is usual on a page: the size of its text and the space between its lines.
+
+    `compounds` are the words that are written with a hyphen on it.
+    """
+
+    size: float
+    gap: float
+    compounds: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, lines: Sequence[Line]) -> "Style":
+        """The size most letters have, and the usual gap between lines of that size."""
+        letters = sorted((line.size, len(line.text)) for line in lines)
+        half, size = sum(count for _, count in letters) / 2, 1.0
+        for line_size, count in letters:
+            size = line_size
+            half -= count
+            if half <= 0:
+                break
+        text = [line for line in lines if abs(line.size - size) <= 0.1 * size]
+        gaps = [
+            below.box.top - above.box.bottom
+            for above, below in pairwise(text)
+            if size / 2 <= below.box.top - above.box.top <= 3 * size
+        ]
+        gap = statistics.median_low(gaps) if gaps else 0.2 * size
+        # A page of few lines far apart has no usual gap.
+        return cls(size, min(gap, size), compounds_of(line.text for line in lines))
+
+    def close(self, above: Line, line: Line) -> bool:
+        """Whether there is no more than the usual space between two lines."""
+        return line.box.top - above.box.bottom <= self.gap + 0.45 * self.size
+
+    def level(self, line: Line) -> int:
+        """The level of a heading of this size; 0 for text."""
+        ratio = line.size / self.size
+        if ratio >= _LEVELS[-1][0]:
+            return next(level for least, level in _LEVELS if ratio >= least)
+        return 4 if line.bold and len(line.text) <= _HEADING_LETTERS / 2 else 0
+
+
+def regions(lines: Sequence[Line], style: Style) -> list[Region]:
+    """The blocks that the lines of one column form, from top to bottom."""
+    return _Column(lines, style).regions() if lines else []
+
+
+class _Column:
+    """Lines one below the other, between a left and a right margin."""
+
+    def __init__(self, lines: Sequence[Line], style: Style) -> None:
+        self._style = style
+        self._right = max(line.box.right for line in lines)
+        self._lines = self._evened(lines)
+        self._markers = _list_markers(lines)
+        self._left = statistics.mode([round(line.box.left / 3) for line in lines]) * 3 + 1.5
+
+    def _evened(self, lines: Sequence[Line]) -> list[Line]:
+        """The lines; one that only begins in bold or as code, within a sentence, is text."""
+        evened = list(lines[:1])
+        for number, line in enumerate(lines[1:], 1):
+            above, below = evened[-1], lines[number + 1 : number + 2]
+            if (
+                (line.mono or line.bold)
+                and not (above.mono or above.bold)
+                and not (below and below[0].mono)
+                and abs(line.size - above.size) <= 0.12 * above.size
+                and abs(line.box.left - above.box.left) < self._style.size / 2
+                and self._style.close(above, line)
+                and not self._ended(above, line)
+                and not above.text.endswith(_SENTENCE_ENDS)
+            ):
+                line = replace(line, mono=False, bold=False)
+            evened.append(line)
+        return evened
+
+    def regions(self) -> list[Region]:
+        """The blocks from top to bottom."""
+        blocks = [[0]]
+        for number in range(1, len(self._lines)):
+            if self._begins(blocks[-1], number):
+                blocks.append([])
+            blocks[-1].append(number)
+        return _levelled(self._rejoined([self._region(block) for block in blocks]), self._style)
+
+    def _begins(self, block: list[int], number: int) -> bool:
+        """Whether a line begins a new block."""
+        line, above, style = self._lines[number], self._lines[number - 1], self._style
+        if number in self._markers or line.mono != above.mono:
+            return True
+        gap = line.box.top - above.box.bottom
+        if line.mono:
+            return gap > style.gap + 1.5 * line.size
+        if _CAPTION.match(line.text):
+            return True
+        if self._goes_on_caption(block, line):
+            return False
+        level = style.level(line)
+        # Only its marker may make an item's first line larger.
+        item = block[0] in self._markers and line.size <= above.size and not line.bold
+        changed = level != style.level(above) or abs(line.size - above.size) > 0.12 * above.size
+        if changed and not item:
+            return True
+        if level and not item:
+            return len(block) >= 3 or not self._same_heading(above, line, gap)
+        if not style.close(above, line) and not _goes_on(above, line, gap):
+            return True
+        return self._begins_text(block, number)
+
+    def _goes_on_caption(self, block: list[int], line: Line) -> bool:
+        """Whether a line is more of a caption above it that stands out like it."""
+        first, above = self._lines[block[0]], self._lines[block[-1]]
+        return (
+            len(block) < _CAPTION_LINES
+            and line.bold
+            and LABELLED.match(first.text) is not None
+            and (_CAPTION.match(first.text) is not None or bool(self._style.level(first)))
+            and abs(line.size - above.size) <= 0.2 * above.size
+            and line.box.left >= first.box.left - 0.5 * line.size
+            and line.box.top - above.box.bottom <= 0.5 * line.size
+        )
+
+    def _same_heading(self, above: Line, line: Line, gap: float) -> bool:
+        """Whether a line goes on with the heading above it."""
+        if gap > self._style.gap + 0.8 * line.size:
+            return False
+        near = 0.5 * line.size
+        left = abs(above.box.left - line.box.left) < near
+        centred = abs(above.box.centre[0] - line.box.centre[0]) < near
+        labelled = NUMBERED.match(above.text) or LABELLED.match(above.text)
+        hangs = labelled and 0 < line.box.left - above.box.left < _HANGING * line.size
+        return left or centred or bool(hangs and not NUMBERED.match(line.text))
+
+    def _begins_text(self, block: list[int], number: int) -> bool:
+        """Whether a line of text close below another begins a new block."""
+        line, above = self._lines[number], self._lines[number - 1]
+        size = self._style.size
+        if block[0] in self._markers:
+            # Text under a list that returns to the margin is no longer the list.
+            edge = self._lines[block[0]].box.left + 0.3 * size
+            return line.box.left <= edge and self._ended(above, line)
+        below = self._lines[number + 1] if number + 1 < len(self._lines) else None
+        if (
+            self._ended(above, line)
+            and not line.text[:1].islower()
+            and below is not None
+            and self._style.close(line, below)
+            and not self._ended(line, below)
+        ):
+            # A short line above full ones: a heading, or the end of a paragraph.
+            return True
+        margin = self._left + 0.7 * size
+        aligned = len(block) > 1 and abs(line.box.left - above.box.left) < 0.5 * size
+        return line.box.left > margin >= above.box.left and not aligned
+
+    def _ended(self, above: Line, line: Line) -> bool:
+        """Whether the line above was broken on purpose: the next word would have fitted."""
+        if ends_in_hyphen(above.text):
+            return False
+        word = line.text.split(" ", 1)[0]
+        letter = line.box.width / max(1, len(line.text))
+        return self._right - above.box.right > letter * (len(word) + 2)
+
+    def _short(self, line: Line) -> bool:
+        """Whether a line is so short that the next is another entry, not the rest of a sentence."""
+        return 3 * line.box.width < self._right - self._left
+
+    def _region(self, block: list[int]) -> Region:
+        lines = [self._lines[number] for number in block]
+        box, kept = Box.around(line.box for line in lines), tuple(lines)
+        text = self._joined(lines)
+        marker = self._markers.get(block[0])
+        if marker is not None:
+            item = text[len(marker) :].strip()
+            return Region("list_item", box, item, marker=marker.strip(), lines=kept)
+        if lines[0].mono:
+            return Region("code", box, _verbatim(lines), lines=kept)
+        level = self._style.level(lines[0])
+        if level and LABELLED.match(text):
+            return Region("caption", box, text, lines=kept)
+        if level and self._is_heading(lines, text):
+            return Region("heading", box, text, level=level, lines=kept)
+        return self._paragraph(lines)
+
+    def _is_heading(self, lines: Sequence[Line], text: str) -> bool:
+        """Whether text that stands out is a heading. A little larger or alone, it may be text."""
+        if len(text) > _HEADING_LETTERS or not any(map(str.isalpha, text)):
+            return False
+        plain = not lines[0].bold and lines[0].size < _LEVELS[1][0] * self._style.size
+        return not plain or not (text[:1].islower() or text.endswith((".", ",", ";", ":")))
+
+    def _joined(self, lines: Sequence[Line]) -> str:
+        return join_lines(lines, self._style.compounds)
+
+    def _paragraph(self, lines: list[Line]) -> Region:
+        """A paragraph; lines that were broken on purpose stay apart."""
+        parts = [[lines[0]]]
+        for above, line in pairwise(lines):
+            apart = not line.text[:1].islower() or self._short(above)
+            if apart and self._ended(above, line):
+                parts.append([])
+            parts[-1].append(line)
+        text = "\n".join(map(self._joined, parts))
+        kind: Kind = "caption" if _CAPTION.match(text) else "paragraph"
+        return Region(kind, Box.around(line.box for line in lines), text, lines=tuple(lines))
+
+    def _rejoined(self, found: list[Region]) -> list[Region]:
+        """Gives a first line in large letters back to its paragraph."""
+        rejoined: list[Region] = []
+        for region in found:
+            above = rejoined[-1] if rejoined else None
+            if (
+                above is not None
+                and above.kind == "heading"
+                and region.kind == "paragraph"
+                and region.text[:1].islower()
+                and self._style.close(above.lines[-1], region.lines[0])
+            ):
+                rejoined[-1] = self._paragraph([*above.lines, *region.lines])
+            else:
+                rejoined.append(region)
+        return rejoined
+
+
+def _goes_on(above: Line, line: Line, gap: float) -> bool:
+    """Whether a sentence plainly continues across a wide gap."""
+    return (
+        gap < 1.5 * line.size
+        and line.text[:1].islower()
+        and not above.text.endswith(_SENTENCE_ENDS)
+        and abs(above.box.left - line.box.left) < 2 * line.size
+    )
+
+
+def _list_markers(lines: Sequence[Line]) -> dict[int, str]:
+    """The lines that begin an item of a list, with their markers."""
+    markers = {}
+    for number, line in enumerate(lines):
+        match = _BULLET.match(line.text) or _GLUED_BULLET.match(line.text)
+        if match and not line.mono:
+            markers[number] = match[0]
+    for pattern in (_NUMBER, _LETTER, _BARE_NUMBER):
+        matches = [
+            (number, match)
+            for number, line in enumerate(lines)
+            if number not in markers and not line.mono and (match := pattern.match(line.text))
+        ]
+        values = [int(m[1]) if m[1].isdigit() else ord(m[1]) for _, m in matches]
+        for place, ((number, match), value) in enumerate(zip(matches, values, strict=True)):
+            rising = place + 1 < len(values) and values[place + 1] == value + 1
+            risen = place > 0 and values[place - 1] == value - 1
+            # Bare numbers begin many lines that are no list: these must count from one.
+            counted = pattern is not _BARE_NUMBER or _counts_from_one(values, place)
+            if (rising or risen) and counted and not lines[number].bold:
+                markers[number] = match[0]
+    return markers
+
+
+def _counts_from_one(values: list[int], place: int) -> bool:
+    while place > 0 and values[place] > 1:
+        if values[place - 1] != values[place] - 1:
+            return False
+        place -= 1
+    return values[place] == 1
+
+
+def _verbatim(lines: list[Line]) -> str:
+    """Code with its indentation."""
+    left = min(line.box.left for line in lines)
+    letter = statistics.median(line.box.width / max(1, len(line.text)) for line in lines) or 1
+    text = []
+    for above, line in pairwise([lines[0], *lines]):
+        skipped = (line.box.top - above.box.top) / max(1.0, line.size)
+        if line is not above and skipped > 2:
+            text.append("")
+        text.append(" " * round((line.box.left - left) / letter) + line.text)
+    return "\n".join(text)
+
+
+def _levelled(found: list[Region], style: Style) -> list[Region]:
+    """List items with their depth, by how far they are indented in their list."""
+    levelled: list[Region] = []
+    edges: list[float] = []
+    for region in found:
+        if region.kind != "list_item":
+            edges = []
+            levelled.append(region)
+            continue
+        edge = region.lines[0].box.left
+        while edges and edge < edges[-1] - style.size / 2:
+            edges.pop()
+        if not edges or edge > edges[-1] + style.size / 2:
+            edges.append(edge)
+        levelled.append(replace(region, level=len(edges) - 1))
+    return levelled

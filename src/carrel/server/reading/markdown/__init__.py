@@ -1,0 +1,1 @@
+"""A page taken apart, as the Markdown, blocks and scores that travel."""

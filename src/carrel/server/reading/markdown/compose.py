@@ -1,0 +1,160 @@
+"""Regions to the page that travels: headings, lists, code and notes as Markdown."""
+
+import math
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from PIL import Image
+
+from carrel.server.reading.markdown.inline import add_inline
+from carrel.server.reading.markdown.page_builder import PageBuilder
+from carrel.server.reading.markdown.scored_text import ScoredText
+from carrel.server.reading.options import ReadOptions
+from carrel.server.reading.page.elements import Box, PageLayout, Region
+from carrel.wire.ocr import BlockType, Dimensions, Page
+
+Crop = Callable[[tuple[int, int, int, int]], Image.Image]
+"""The part of the page's picture inside a rectangle of its pixels."""
+
+_TYPES: dict[str, BlockType] = {
+    "heading": "title",
+    "code": "code",
+    "list_item": "list",
+    "caption": "caption",
+    "aside": "aside_text",
+}
+
+
+@dataclass(frozen=True)
+class Raster:
+    """A page's pixels: its size, how many points one pixel is, and how to cut pieces out of it."""
+
+    dpi: int
+    width: int
+    height: int
+    points_per_pixel: float
+    crop: Crop
+
+    def pixels(self, box: Box) -> tuple[int, int, int, int]:
+        """A box of the page in whole pixels, at least one wide and inside the page."""
+        scale = 1 / self.points_per_pixel
+        left = min(max(0, math.floor(box.left * scale)), self.width - 1)
+        top = min(max(0, math.floor(box.top * scale)), self.height - 1)
+        right = min(max(left + 1, math.ceil(box.right * scale)), self.width)
+        bottom = min(max(top + 1, math.ceil(box.bottom * scale)), self.height)
+        return left, top, right, bottom
+
+
+def compose(index: int, layout: PageLayout, raster: Raster, options: ReadOptions) -> Page:
+    """The page that travels."""
+    return _Composer(index, layout, raster, options).page()
+
+
+class _Composer:
+    """Puts one page together, region by region."""
+
+    def __init__(
+        self, index: int, layout: PageLayout, raster: Raster, options: ReadOptions
+    ) -> None:
+        self._layout = layout
+        self._raster = raster
+        self._options = options
+        self._builder = PageBuilder(index, options, self._place)
+        self._heads: dict[str, list[str]] = {"header": [], "footer": []}
+
+    def page(self) -> Page:
+        for group in _grouped(self._layout.regions):
+            self._add(group)
+        raster = self._raster
+        return self._builder.page(
+            Dimensions(dpi=raster.dpi, height=raster.height, width=raster.width),
+            self._layout.hyperlinks,
+            (
+                word.confidence
+                for region in self._layout.regions
+                for line in region.lines
+                for word in line.words
+            ),
+            header="\n".join(self._heads["header"]) or None,
+            footer="\n".join(self._heads["footer"]) or None,
+        )
+
+    def _place(self, boxes: Sequence[Box]) -> tuple[int, int, int, int]:
+        return self._raster.pixels(self._layout.frame.on_page(Box.around(boxes)))
+
+    def _add(self, group: list[Region]) -> None:
+        first, boxes = group[0], [region.box for region in group]
+        match first.kind:
+            case "header" | "footer" as kind:
+                self._add_head(kind, first)
+            case "figure":
+                left, top, right, bottom = place = self._place(boxes)
+                size = (right - left, bottom - top)
+                self._builder.add_image(size, lambda: self._raster.crop(place), boxes)
+            case "table":
+                assert first.table is not None
+                self._builder.add_table(first.table, boxes, first.lines)
+            case _:
+                self._builder.add(_TYPES.get(first.kind, "text"), _text(group), boxes)
+
+    def _add_head(self, kind: Literal["header", "footer"], region: Region) -> None:
+        """A running head stays in the Markdown unless it is asked for beside it."""
+        options = self._options
+        apart = options.extract_header if kind == "header" else options.extract_footer
+        if not apart:
+            self._builder.add(kind, _text([region]), [region.box])
+            return
+        self._heads[kind].append(region.text)
+        text = ScoredText()
+        text.content(region.text, region.lines)
+        self._builder.add_block(kind, text, [region.box])
+
+
+def _grouped(regions: Sequence[Region]) -> Iterator[list[Region]]:
+    """One region at a time, but the items of a list together."""
+    group: list[Region] = []
+    for region in regions:
+        if group and not (region.kind == group[-1].kind == "list_item"):
+            yield group
+            group = []
+        group.append(region)
+    if group:
+        yield group
+
+
+def _text(group: list[Region]) -> ScoredText:
+    """The Markdown of a region, or of the items of a list."""
+    first, text = group[0], ScoredText()
+    match first.kind:
+        case "list_item":
+            _add_list(text, group)
+        case "heading":
+            text.syntax("#" * min(6, max(1, first.level)) + " ")
+            add_inline(text, first)
+        case "note":
+            text.syntax("[^")
+            text.content(first.marker, first.lines)
+            text.syntax("]: ")
+            add_inline(text, first)
+        case "code":
+            text.syntax("```\n")
+            text.content(first.text, first.lines)
+            text.syntax("\n```")
+        case _:
+            add_inline(text, first)
+    return text
+
+
+def _add_list(text: ScoredText, items: list[Region]) -> None:
+    for number, item in enumerate(items):
+        if number:
+            text.syntax("\n")
+        ordered = re.sub(r"[^\w]", "", item.marker)
+        marker = f"{ordered}." if ordered.isdigit() else "-"
+        text.syntax("   " * item.level + marker + " ")
+        if ordered and not ordered.isdigit():
+            text.content(item.marker, item.lines)
+            text.syntax(" ")
+        add_inline(text, item)

@@ -1,0 +1,88 @@
+"""A region's text as Markdown: what would be taken for syntax is escaped, links lead somewhere."""
+
+import re
+from collections.abc import Iterator
+
+from carrel.server.reading.markdown.scored_text import ScoredText
+from carrel.server.reading.page.elements import Region
+from carrel.server.reading.page.marks import Mark
+
+_SYNTAX = re.compile(
+    r"\\(?=[!-/:-@\[-`{-~\n])"
+    r"|`|~(?=~)"
+    r"|\*(?=\S)|(?<=\S)\*"
+    # Underscores within a word are no syntax.
+    r"|(?<![^\W_])_(?=\S)|(?<=\S)_(?![^\W_])"
+    r"|<(?=[A-Za-z/!?])|&(?=#?\w+;)"
+    r"|\[(?=\^|[^\]]*\]\()"
+)
+_LINE_SYNTAX = re.compile(
+    r"^(?:(?=(?:#{1,6}|[+*-])(?:\s|$)|>|[-=*_ ]+$)|(?P<number>\d{1,9})(?=[.)](?:\s|$)))",
+    re.MULTILINE,
+)
+_SCHEME = re.compile(r"(https?|ftp|mailto|tel):", re.IGNORECASE)
+_UNSAFE = re.compile(r"[\s()<>|\"\\\x00-\x1f]")
+_PREFIX = 12
+"""Letters of a line's beginning that may have become a list's or note's marker."""
+
+
+def escaped(text: str, *, line_start: bool = True) -> str:
+    """Text that Markdown shows as it is. `line_start`: it may stand at the beginning of a line."""
+    text = _SYNTAX.sub(r"\\\g<0>", text)
+    first, newline, others = text.partition("\n") if not line_start else ("", "", text)
+    return first + newline + _LINE_SYNTAX.sub(lambda match: f"{match['number'] or ''}\\", others)
+
+
+def address(url: str) -> str | None:
+    """A link's address as Markdown takes it; None for what nobody should click on."""
+    if not _SCHEME.match(url):
+        return None
+    return _UNSAFE.sub(lambda match: f"%{ord(match[0]):02X}", url)
+
+
+def add_inline(text: ScoredText, region: Region) -> None:
+    """Adds what a region says, with its links and the marks of its notes."""
+    body, place = region.text, 0
+    for start, end, url in _merged(body, _marks(region)):
+        target = address(url) if url else None
+        if start < place or (url and target is None):
+            continue
+        _add(text, body[place:start], region, place)
+        text.syntax("[" if url else "[^")
+        _add(text, body[start:end], region, start)
+        text.syntax(f"]({target})" if url else "]")
+        place = end
+    _add(text, body[place:], region, place)
+
+
+def _add(text: ScoredText, piece: str, region: Region, place: int) -> None:
+    whole = escaped(piece, line_start=place == 0 and region.kind != "heading")
+    if whole:
+        text.content(whole, region.lines)
+
+
+def _marks(region: Region) -> Iterator[Mark]:
+    """The marks of a region's lines, at their places in its text."""
+    if not any(line.marks for line in region.lines):
+        return
+    place = 0
+    for number, line in enumerate(region.lines):
+        # The first line may have lost a marker at its beginning, every line a hyphen at its end.
+        for cut in range(1 if number else _PREFIX):
+            start = region.text.find(line.text[cut:-1].rstrip(), place)
+            if start == 0 or (start > 0 and number):
+                yield from (mark.shifted(start - cut) for mark in line.marks if mark.start >= cut)
+                place = start
+                break
+
+
+def _merged(body: str, marks: Iterator[Mark]) -> list[Mark]:
+    """Marks in their order; a link that goes on in the next line is one."""
+    merged: list[Mark] = []
+    for mark in sorted(marks):
+        last = merged[-1] if merged else None
+        if last and mark.url and last.url == mark.url and not body[last.end : mark.start].strip():
+            merged[-1] = Mark(last.start, mark.end, mark.url)
+        else:
+            merged.append(mark)
+    return merged

@@ -1,0 +1,200 @@
+"""A page that travels, in the making: its Markdown, and what stands beside it."""
+
+import base64
+import io
+import statistics
+from collections.abc import Callable, Iterable, Sequence
+
+from PIL import Image
+
+from carrel.server.reading.markdown.scored_text import ScoredText
+from carrel.server.reading.markdown.tables import written
+from carrel.server.reading.options import ReadOptions
+from carrel.server.reading.page.elements import Box, Line
+from carrel.server.reading.page.table import Table
+from carrel.wire.ocr import (
+    Block,
+    BlockScores,
+    BlockType,
+    Dimensions,
+    Page,
+    PageImage,
+    PageScores,
+    PageTable,
+    WordScore,
+)
+
+IDS_PER_PAGE = 1000
+"""`img-N` and `tbl-N` count from the page's number times this, so batches never clash."""
+
+Place = tuple[int, int, int, int] | tuple[None, None, None, None]
+"""Left, top, right and bottom in the page's pixels; None on a page that was never paper."""
+
+_NOWHERE: Place = (None, None, None, None)
+_JPEG_QUALITY = 90
+
+
+class PageBuilder:
+    """Takes the blocks of a page from the first to the last."""
+
+    def __init__(
+        self, index: int, options: ReadOptions, locate: Callable[[Sequence[Box]], Place]
+    ) -> None:
+        """`locate` finds the place of what stands in some boxes, of which there may be none."""
+        self._index = index
+        self._options = options
+        self._locate = locate
+        self._text = ScoredText()
+        self._images: list[PageImage] = []
+        self._tables: list[PageTable] = []
+        self._blocks: list[Block] = []
+
+    def add(self, kind: BlockType, text: ScoredText, boxes: Sequence[Box] = ()) -> None:
+        """Adds a block of text."""
+        self._append(text)
+        self.add_block(kind, text, boxes)
+
+    def add_image(
+        self, size: tuple[int, int], pixels: Callable[[], Image.Image], boxes: Sequence[Box] = ()
+    ) -> None:
+        """Adds a picture of some pixels' width and height, if it is large enough.
+
+        On a page that was never paper, its place is that in its own pixels.
+        """
+        if min(size) < (self._options.image_min_size or 0):
+            return
+        name = f"img-{self._index * IDS_PER_PAGE + len(self._images)}.jpeg"
+        place = self._locate(boxes)
+        left, top, right, bottom = (0, 0, *size) if place == _NOWHERE else place
+        self._images.append(
+            PageImage(
+                id=name,
+                top_left_x=left,
+                top_left_y=top,
+                bottom_right_x=right,
+                bottom_right_y=bottom,
+                image_base64=_data_url(pixels()) if self._options.include_image_base64 else None,
+            )
+        )
+        text = ScoredText()
+        text.syntax(f"![{name}]({name})")
+        self._append(text)
+        self.add_block("image", text, boxes, image_id=name)
+
+    def add_table(
+        self,
+        table: Table,
+        boxes: Sequence[Box] = (),
+        source: Sequence[Line] = (),
+        markdown: ScoredText | None = None,
+    ) -> None:
+        """Adds a table that stands in some lines; `markdown` is how its author wrote it."""
+        form = self._options.table_format
+        if form is None:
+            content = markdown or written(table, "markdown", source)
+            self.add("table", content, boxes)
+            return
+        content = written(table, form, source)
+        number = self._index * IDS_PER_PAGE + len(self._tables)
+        name = f"tbl-{number}.{'html' if form == 'html' else 'md'}"
+        self._tables.append(
+            PageTable(
+                id=name,
+                content=str(content),
+                format=form,
+                word_confidence_scores=self._word_scores(content),
+            )
+        )
+        placeholder = ScoredText()
+        placeholder.syntax(f"[{name}]({name})")
+        self._append(placeholder)
+        self.add_block("table", content, boxes, table_id=name)
+
+    def add_block(
+        self,
+        kind: BlockType,
+        text: ScoredText,
+        boxes: Sequence[Box] = (),
+        *,
+        table_id: str | None = None,
+        image_id: str | None = None,
+    ) -> None:
+        """Adds a block that does not stand in the Markdown, or stands there already."""
+        if not self._options.include_blocks:
+            return
+        scores = None
+        if self._options.granularity == "block":
+            certainties = [word.confidence for word in text.words()]
+            scores = BlockScores(
+                average_content_confidence_score=(
+                    statistics.fmean(certainties) if certainties else None
+                ),
+                minimum_content_confidence_score=min(certainties, default=None),
+            )
+        left, top, right, bottom = self._locate(boxes)
+        self._blocks.append(
+            Block(
+                type=kind,
+                top_left_x=left,
+                top_left_y=top,
+                bottom_right_x=right,
+                bottom_right_y=bottom,
+                content=str(text),
+                table_id=table_id,
+                image_id=image_id,
+                confidence_scores=scores,
+            )
+        )
+
+    def page(
+        self,
+        dimensions: Dimensions,
+        links: Iterable[str],
+        certainties: Iterable[float] = (),
+        *,
+        header: str | None = None,
+        footer: str | None = None,
+    ) -> Page:
+        """The page. `certainties` are those of its words; without any it is certain."""
+        scores = None
+        if self._options.granularity:
+            known = list(certainties)
+            scores = PageScores(
+                average_page_confidence_score=statistics.fmean(known or [1.0]),
+                minimum_page_confidence_score=min(known, default=1.0),
+                word_confidence_scores=self._word_scores(self._text),
+            )
+        return Page(
+            index=self._index,
+            markdown=str(self._text),
+            images=self._images,
+            dimensions=dimensions,
+            tables=self._tables,
+            hyperlinks=list(dict.fromkeys(links)),
+            header=header,
+            footer=footer,
+            confidence_scores=scores,
+            blocks=self._blocks if self._options.include_blocks else None,
+        )
+
+    def _append(self, text: ScoredText) -> None:
+        if self._text.length:
+            self._text.syntax("\n\n")
+        self._text.append(text)
+
+    def _word_scores(self, text: ScoredText) -> list[WordScore] | None:
+        if self._options.granularity != "word":
+            return None
+        return [WordScore(**word._asdict()) for word in text.words()]
+
+
+def nowhere(_: Sequence[Box]) -> Place:
+    """The place of everything on a page that was never paper."""
+    return _NOWHERE
+
+
+def _data_url(picture: Image.Image) -> str:
+    """A picture as a JPEG data URL."""
+    buffer = io.BytesIO()
+    picture.convert("RGB").save(buffer, "JPEG", quality=_JPEG_QUALITY)
+    return "data:image/jpeg;base64," + base64.b64encode(buffer.getvalue()).decode("ascii")

@@ -1,0 +1,99 @@
+"""Where lines of text stand in a picture, inside the OCR process."""
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from carrel.server.reading.ocr.inference import load
+
+if TYPE_CHECKING:
+    from numpy import uint8
+    from numpy.typing import NDArray
+
+    Pixels = NDArray[uint8]
+
+Quad = list[list[float]]
+"""Four corners in pixels, clockwise from the top left."""
+
+_SIDE = 1600
+"""Pixels of a picture's longer side in which text is looked for. It is read in all of them."""
+_MULTIPLE = 32
+"""The model takes pictures whose sides are multiples of so many pixels."""
+_SAME_LINE = 10
+"""Pixels by which the tops of lines beside each other may differ."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """A line of text: its corners, and its pixels as if it lay level."""
+
+    quad: Quad
+    pixels: "Pixels"
+
+    @property
+    def length(self) -> int:
+        return int(self.pixels.shape[1])
+
+    @property
+    def stands(self) -> bool:
+        """Whether the line runs up or down."""
+        (x0, y0), (x1, y1), _, (x3, y3) = self.quad
+        return math.hypot(x3 - x0, y3 - y0) > 1.5 * math.hypot(x1 - x0, y1 - y0)
+
+
+class Detector:
+    """Finds lines of text."""
+
+    def __init__(self, path: Path) -> None:
+        """`path` is that of a PP-OCR detection model."""
+        from rapidocr.ch_ppocr_det.utils import DBPostProcess
+
+        self._model = load(path)
+        self._boxes = DBPostProcess(
+            thresh=0.3, box_thresh=0.5, max_candidates=1000, unclip_ratio=1.6, use_dilation=True
+        )
+
+    def find(self, picture: "Pixels") -> list[Found]:
+        """The lines in a picture of blue, green and red, from top to bottom."""
+        import cv2
+        import numpy as np
+        from rapidocr.utils.process_img import get_rotate_crop_image
+
+        height, width = picture.shape[:2]
+        size = _model_size(width, height)
+        # From -1 to 1, colours first.
+        scaled = cv2.resize(picture, size).astype(np.float32) / 127.5 - 1
+        tensor = np.ascontiguousarray(scaled.transpose(2, 0, 1)[None])
+        boxes, _ = self._boxes(self._model(tensor)[0], (height, width))
+        tops = sorted((float(box[0][1]), float(box[0][0]), n) for n, box in enumerate(boxes))
+        found = []
+        for number in _in_rows(tops):
+            corners = np.asarray(boxes[number], np.float32)
+            pixels = get_rotate_crop_image(picture, corners)
+            if pixels.size:
+                found.append(Found([[float(x), float(y)] for x, y in corners], pixels))
+        return found
+
+
+def _model_size(width: int, height: int) -> tuple[int, int]:
+    scale = min(1.0, _SIDE / max(width, height))
+
+    def fitted(length: int) -> int:
+        return max(1, round(length * scale / _MULTIPLE)) * _MULTIPLE
+
+    return fitted(width), fitted(height)
+
+
+def _in_rows(tops: list[tuple[float, float, int]]) -> list[int]:
+    """The numbers of lines from top to bottom, those beside each other from left to right.
+
+    `tops` are each line's top, left and number, from top to bottom.
+    """
+    row, above = 0, -math.inf
+    keys = []
+    for top, left, number in tops:
+        row += top - above >= _SAME_LINE
+        above = top
+        keys.append((row, left, number))
+    return [number for _, _, number in sorted(keys)]

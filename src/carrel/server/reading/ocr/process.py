@@ -1,0 +1,197 @@
+"""The OCR process: decoded RGB in; text, regions and the cells of tables out. It sees no file.
+
+Run as `python -m carrel.server.reading.ocr.process`. The first message out is `{"ready": true}`.
+Each message in is `{"task", "width", "height"}` with `width * height * 3` bytes. The answer depends
+on the task:
+
+- `text`: `{"turn", "lines"}`, how far the picture is turned clockwise, and its lines in pixels of
+  the picture set upright;
+- `regions`: `{"regions"}` of an upright page, as parts of it;
+- `page`: both;
+- `cells`: `{"cells"}` of a table, as parts of the picture.
+
+The first text has `loaded` too: the library that runs the models, and how many seconds loading
+took. Where a model is not installed, there are no regions or cells.
+"""
+
+import logging
+import os
+import sys
+import time
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
+
+from carrel.server.parent import end_with_parent
+from carrel.server.reading.ocr.detector import Quad
+from carrel.server.reading.ocr.engine import OCREngine
+from carrel.server.reading.ocr.layout_model import LayoutModel
+from carrel.server.reading.ocr.letters import speller
+from carrel.server.reading.ocr.line_reader import ReadLine
+from carrel.server.reading.ocr.noise import without_noise
+from carrel.server.reading.ocr.table_model import TableModel
+from carrel.server.reading.processes.messages import Frame, read_frame, write_frame
+
+if TYPE_CHECKING:
+    from carrel.server.reading.ocr.detector import Pixels
+
+log = logging.getLogger(__name__)
+
+Model = TypeVar("Model")
+
+_SAMPLE = 8
+"""So many of the longest lines show whether a page stands upright."""
+_SURE = 0.9
+"""A page whose sample is read with this certainty stands upright."""
+_LEAST_CERTAIN = 0.5
+"""Lines that are less certain are not text, or in a script that the engine does not know."""
+_UNREADABLE = 3
+"""So many of these lines, and more than of others, are such a script and no parts of pictures."""
+_UNREAD = "\N{REPLACEMENT CHARACTER}"
+
+
+class _Attempt:
+    """A page turned back by quarters of a circle, of which a sample was read."""
+
+    def __init__(self, engine: OCREngine, picture: "Pixels", turn: int) -> None:
+        import numpy as np
+
+        self._engine = engine
+        self.turn = turn
+        # numpy turns against the clock.
+        self.upright = np.ascontiguousarray(np.rot90(picture, turn // 90)) if turn else picture
+        self._found = engine.find(self.upright)
+        level = [number for number, line in enumerate(self._found) if not line.stands]
+        level.sort(key=lambda number: self._found[number].length)
+        self._read: dict[int, ReadLine] = {}
+        self._continue(level[-_SAMPLE:])
+
+    def _continue(self, numbers: Sequence[int]) -> None:
+        read = self._engine.read([self._found[number] for number in numbers])
+        self._read.update(zip(numbers, read, strict=True))
+
+    @property
+    def level(self) -> float:
+        """The part of the text that does not run up or down; all of it where there is none."""
+        level = sum(line.length for line in self._found if not line.stands)
+        return level / sum(line.length for line in self._found) if self._found else 1.0
+
+    @property
+    def certainty(self) -> float:
+        """How well the sample reads, by its letters, and how much of the text is like it."""
+        letters = sum(len(line.text) for line in self._read.values())
+        certain = sum(len(line.text) * line.confidence for line in self._read.values())
+        return self.level * (certain / letters if letters else 1.0)
+
+    def lines(self) -> list[tuple[Quad, ReadLine]]:
+        """All lines, from top to bottom."""
+        self._continue([number for number in range(len(self._found)) if number not in self._read])
+        return [(line.quad, self._read[number]) for number, line in enumerate(self._found)]
+
+
+def _readable(lines: list[tuple[Quad, ReadLine]]) -> list[tuple[Quad, ReadLine]]:
+    """The lines that are text; where hardly any can be read, a sign stands for each that cannot."""
+    read = [
+        (quad, line) for quad, line in lines if line.words and line.confidence >= _LEAST_CERTAIN
+    ]
+    unread = len(lines) - len(read)
+    if unread < _UNREADABLE or unread <= len(read):
+        return read
+    return [
+        found if found in read else (found[0], ReadLine(_UNREAD, found[1].confidence, []))
+        for found in lines
+    ]
+
+
+def read_page(
+    engine: OCREngine, picture: "Pixels", layout: LayoutModel | None = None
+) -> dict[str, Any]:
+    """The text and regions of a picture of blue, green and red."""
+    picture = without_noise(picture)
+    best = _Attempt(engine, picture, 0)
+    for turn in (180,) if best.level > 0.5 else (90, 270):
+        if best.certainty < _SURE:
+            best = max(best, _Attempt(engine, picture, turn), key=lambda page: page.certainty)
+    lines = _readable(best.lines())
+    spelled = speller([line.text for _, line in lines])
+    return {
+        "turn": best.turn,
+        "lines": [
+            {
+                "text": spelled(line.text),
+                "confidence": line.confidence,
+                "quad": [[round(x, 1), round(y, 1)] for x, y in quad],
+                "words": [word._replace(text=spelled(word.text)) for word in line.words],
+            }
+            for quad, line in lines
+        ],
+        "regions": layout.regions(best.upright) if layout else [],
+    }
+
+
+class _Models:
+    """Each is loaded when it is first needed: a page with a text layer needs no OCR."""
+
+    @cached_property
+    def text(self) -> OCREngine:
+        return OCREngine()
+
+    @cached_property
+    def layout(self) -> LayoutModel | None:
+        return _if_installed(LayoutModel)
+
+    @cached_property
+    def table(self) -> TableModel | None:
+        return _if_installed(TableModel)
+
+    def _load_text(self) -> dict[str, Any]:
+        if "text" in vars(self):
+            return {}
+        started = time.monotonic()
+        return {"loaded": [self.text.name, time.monotonic() - started]}
+
+    def answer(self, task: str, picture: "Pixels") -> dict[str, Any]:
+        match task:
+            case "text":
+                return self._load_text() | read_page(self.text, picture)
+            case "page":
+                return self._load_text() | read_page(self.text, picture, self.layout)
+            case "regions":
+                return {"regions": self.layout.regions(picture) if self.layout else []}
+            case "cells":
+                return {"cells": self.table.cells(picture) if self.table else []}
+        raise ValueError(f"there is no task {task!r}")
+
+
+def _if_installed(model: Callable[[], Model]) -> Model | None:
+    try:
+        return model()
+    except FileNotFoundError as error:
+        log.warning("%s", error)
+        return None
+
+
+def serve(requests: BinaryIO, answers: BinaryIO) -> None:
+    """Answers until the pipe closes."""
+    import numpy as np
+
+    models = _Models()
+    write_frame(answers, Frame({"ready": True}))
+    while frame := read_frame(requests):
+        shape = (frame.header["height"], frame.header["width"], 3)
+        rgb = np.frombuffer(frame.body, np.uint8).reshape(shape)
+        # The models were trained with OpenCV's order of colours.
+        picture = np.ascontiguousarray(rgb[:, :, ::-1])
+        write_frame(answers, Frame(models.answer(frame.header["task"], picture)))
+
+
+def main() -> None:
+    end_with_parent()
+    answers = os.fdopen(os.dup(1), "wb")
+    # Whatever a library prints must not end up between the messages.
+    os.dup2(2, 1)
+    serve(sys.stdin.buffer, answers)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,178 @@
+"""The parts of a page: words, lines and regions, in points from the top left corner."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Literal, NamedTuple
+
+from carrel.server.reading.page.marks import Mark
+from carrel.server.reading.page.table import Table
+
+Kind = Literal[
+    "heading",
+    "paragraph",
+    "list_item",
+    "code",
+    "table",
+    "figure",
+    "caption",
+    "note",
+    "header",
+    "footer",
+    "aside",
+]
+
+
+class Box(NamedTuple):
+    """A rectangle."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+    @property
+    def width(self) -> float:
+        return self.right - self.left
+
+    @property
+    def height(self) -> float:
+        return self.bottom - self.top
+
+    def holds(self, x: float, y: float) -> bool:
+        return self.left <= x <= self.right and self.top <= y <= self.bottom
+
+    @property
+    def centre(self) -> tuple[float, float]:
+        return (self.left + self.right) / 2, (self.top + self.bottom) / 2
+
+    def mirrored(self, width: float) -> "Box":
+        """Its place in the mirror image of a page of this width."""
+        return Box(width - self.right, self.top, width - self.left, self.bottom)
+
+    @classmethod
+    def around(cls, boxes: Iterable["Box"]) -> "Box":
+        """The smallest box that holds all of them; there must be one."""
+        lefts, tops, rights, bottoms = zip(*boxes, strict=True)
+        return cls(min(lefts), min(tops), max(rights), max(bottoms))
+
+
+class Word(NamedTuple):
+    """A word, how sure the reader is of it (0 to 1), and its left and right edge, if known."""
+
+    text: str
+    confidence: float = 1.0
+    edges: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True)
+class Line:
+    """A run of words on one baseline. `size` is the font's, in points.
+
+    `read` are its words as OCR read them; there are none in a text layer, which is certain.
+    """
+
+    text: str
+    box: Box
+    size: float
+    read: tuple[Word, ...] = ()
+    bold: bool = False
+    mono: bool = False
+    marks: tuple[Mark, ...] = ()
+
+    @property
+    def words(self) -> tuple[Word, ...]:
+        return self.read or tuple(map(Word, self.text.split()))
+
+    def mirrored(self, width: float) -> "Line":
+        return replace(self, box=self.box.mirrored(width))
+
+    def moved(self, by: float, box: Box) -> "Line":
+        """The line in another box, so many points further right."""
+        read = tuple(
+            word._replace(edges=(word.edges[0] + by, word.edges[1] + by)) if word.edges else word
+            for word in self.read
+        )
+        return replace(self, box=box, read=read)
+
+
+@dataclass(frozen=True)
+class Region:
+    """A block of a page. `level` is of a heading or a list, `table` of a table."""
+
+    kind: Kind
+    box: Box
+    text: str = ""
+    level: int = 0
+    marker: str = ""
+    table: Table | None = None
+    lines: tuple[Line, ...] = ()
+
+    def mirrored(self, width: float) -> "Region":
+        lines = tuple(line.mirrored(width) for line in self.lines)
+        return replace(self, box=self.box.mirrored(width), lines=lines)
+
+
+@dataclass(frozen=True)
+class Frame:
+    """How the upright layout lies on the page: the page's size, its quarter turn and its skew.
+
+    `turn` is how far the content is turned clockwise (0, 90, 180, 270 degrees), `skew` by how many
+    more degrees, within a few.
+    """
+
+    width: float
+    height: float
+    turn: int = 0
+    skew: float = 0.0
+
+    @property
+    def upright_size(self) -> tuple[float, float]:
+        return (self.height, self.width) if self.turn in (90, 270) else (self.width, self.height)
+
+    def straightened(self, x: float, y: float) -> tuple[float, float]:
+        """Where a point of the upright but skewed picture lies in the layout."""
+        return self._rotated(x, y, -self.skew)
+
+    def on_page(self, box: Box) -> Box:
+        """The rectangle of the page that a box of the layout covers."""
+        if not self.turn and not self.skew:
+            return box
+        corners = [
+            self._turned(*self._rotated(x, y, self.skew))
+            for x in (box.left, box.right)
+            for y in (box.top, box.bottom)
+        ]
+        xs, ys = zip(*corners, strict=True)
+        return Box(min(xs), min(ys), max(xs), max(ys))
+
+    def _rotated(self, x: float, y: float, degrees: float) -> tuple[float, float]:
+        if not degrees:
+            return x, y
+        width, height = self.upright_size
+        angle = math.radians(degrees)
+        dx, dy = x - width / 2, y - height / 2
+        return (
+            width / 2 + dx * math.cos(angle) - dy * math.sin(angle),
+            height / 2 + dx * math.sin(angle) + dy * math.cos(angle),
+        )
+
+    def _turned(self, x: float, y: float) -> tuple[float, float]:
+        match self.turn:
+            case 90:
+                return self.width - y, x
+            case 180:
+                return self.width - x, self.height - y
+            case 270:
+                return y, self.height - x
+            case _:
+                return x, y
+
+
+@dataclass(frozen=True)
+class PageLayout:
+    """A page taken apart, its regions in reading order."""
+
+    frame: Frame
+    regions: list[Region]
+    hyperlinks: list[str] = field(default_factory=list)

@@ -1,0 +1,150 @@
+"""liteparse's pieces of text as lines."""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from itertools import pairwise
+
+from carrel.server.reading.page.elements import Box, Line
+from carrel.server.reading.page.marks import Mark
+from carrel.server.reading.pdf.parsed import Link, TextItem
+
+_LEADING = 1.17
+"""The height of most fonts' lines, as a multiple of their size."""
+_LEAST_DOTS = 4
+_LEADER = re.compile(rf"(?:\s?\.){{{_LEAST_DOTS + 1},}}\s*")
+"""The dots that lead to a page's number in a table of contents."""
+_PITCH = 0.08
+"""How much the letters of a font with one width may seem to differ."""
+_RAISED = 1.05
+"""A word so much higher than others on its line has a raised or larger letter in it."""
+_NOTE = re.compile(r"(?<=[^\s\d])(\d{1,2}|[*†‡§])(?=[.,;:)\]]?(?:\s|$))")
+_TOGETHER = 0.12
+"""Less white space than this part of a line's height does not separate words."""
+_BOLD = re.compile(r"bold|black|heavy|semibold|demi", re.IGNORECASE)
+_MONO = re.compile(
+    r"mono|nimbusmon|courier|consol|menlo|typewriter|cmtt|sltt|fixed|code", re.IGNORECASE
+)
+
+
+def text_lines(items: Iterable[TextItem], links: Sequence[Link] = ()) -> list[tuple[Line, float]]:
+    """The lines of a text layer, each with its angle in degrees, -180 to 180."""
+    lines = []
+    for item in items:
+        text = item.text.strip()
+        if not text:
+            continue
+        if text.count(".") > _LEAST_DOTS:
+            text = _LEADER.sub(" … ", text).strip()
+        box = item.box
+        marks = _links(item, text, box, links) if links else []
+        marks += _notes(item, text)
+        bold, mono = font_style(item.font)
+        mono = mono and _even(item)
+        line = Line(text, box, _size(item), (), bold, mono, tuple(marks))
+        lines.append((line, item.angle))
+    return lines
+
+
+def _size(item: TextItem) -> float:
+    """The size of an item's letters. Its box is as high as they happen to be."""
+    size = item.size
+    # Some files scale every font from one point.
+    return size if 0.6 * size <= item.height <= 1.6 * size else item.height / _LEADING
+
+
+def _even(item: TextItem) -> bool:
+    """Whether all letters of an item are as wide as its first word's; its font is theirs alone."""
+    if not item.words:
+        return True
+    first = item.words[0]
+    wide, usual = first.width / max(1, len(first.text)), item.width / max(1, len(item.text))
+    return abs(wide - usual) < _PITCH * wide
+
+
+def _notes(item: TextItem, text: str) -> Iterator[Mark]:
+    """The digits and signs at the end of words that are raised above the others."""
+    if not _NOTE.search(text) or len(item.words) != len(text.split()):
+        return
+    least = _RAISED * min(word.height for word in item.words)
+    for match, word in zip(re.finditer(r"\S+", text), item.words, strict=True):
+        note = _NOTE.search(match[0]) if word.height > least else None
+        if note:
+            yield Mark(note.start(), note.end()).shifted(match.start())
+
+
+def text_turn(items: Iterable[TextItem]) -> int:
+    """How far most letters of a page are turned clockwise: 0, 90, 180 or 270 degrees."""
+    letters = {0: 0, 90: 0, 180: 0, 270: 0}
+    for item in items:
+        letters[round(item.rotation / 90) % 4 * 90] += len(item.text)
+    return max(letters, key=lambda turn: letters[turn])
+
+
+def _links(item: TextItem, text: str, box: Box, links: Sequence[Link]) -> list[Mark]:
+    """The words of a line that stand in the boxes of links."""
+    marks: list[Mark] = []
+    words = list(re.finditer(r"\S+", text))
+    for place, url in links:
+        if not (place.top <= box.centre[1] <= place.bottom) or len(words) != len(item.words):
+            continue
+        inside = [
+            match
+            for match, word in zip(words, item.words, strict=True)
+            if place.left <= word.x + word.width / 2 <= place.right
+        ]
+        if inside:
+            marks.append(Mark(inside[0].start(), inside[-1].end(), url))
+    return marks
+
+
+def runs_from_right(texts: Iterable[str]) -> bool:
+    """Whether most letters are of a script that is written from right to left."""
+    balance = 0
+    for text in texts:
+        if not text.isascii():
+            to_left = sum(unicodedata.bidirectional(letter) in ("R", "AL") for letter in text)
+            balance += 2 * to_left
+        balance -= len(text)
+    return balance > 0
+
+
+def one_line(pieces: Sequence[Line]) -> Line:
+    """Pieces of a line in different fonts, from left to right, as one."""
+    if len(pieces) == 1:
+        return pieces[0]
+    longest = max(pieces, key=lambda piece: len(piece.text))
+    mono = all(piece.mono for piece in pieces)
+    text = pieces[0].text
+    marks = list(pieces[0].marks)
+    for before, piece in pairwise(pieces):
+        gap = piece.box.left - before.box.right
+        # What OCR finds apart stands apart, however large the letters.
+        apart = bool(before.read and piece.read) or gap > _TOGETHER * piece.box.height
+        spaces = int(apart)
+        if mono:
+            spaces = max(1, round(gap * len(piece.text) / max(1.0, piece.box.width)))
+        text += " " * spaces
+        marks += [mark.shifted(len(text)) for mark in piece.marks]
+        text += piece.text
+    return Line(
+        text,
+        Box.around(piece.box for piece in pieces),
+        longest.size,
+        tuple(word for piece in pieces for word in piece.words) if _read(pieces) else (),
+        all(piece.bold for piece in pieces),
+        mono,
+        tuple(marks),
+    )
+
+
+def _read(pieces: Sequence[Line]) -> bool:
+    """Whether some of a line came from OCR."""
+    return any(piece.read for piece in pieces)
+
+
+@lru_cache
+def font_style(font: str) -> tuple[bool, bool]:
+    """Whether a font is bold, and whether its letters are all of one width."""
+    return bool(_BOLD.search(font)), bool(_MONO.search(font))

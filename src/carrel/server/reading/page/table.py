@@ -1,0 +1,95 @@
+"""A table: cells on a grid, some of which cover several rows or columns."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Self
+
+from carrel.server.reading.page.marks import Mark
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell's text, its top left place on the grid (from 0), and how far it reaches.
+
+    The text has single spaces between its words; `marks` are its links.
+    """
+
+    text: str
+    row: int
+    column: int
+    rows: int = 1
+    columns: int = 1
+    marks: tuple[Mark, ...] = ()
+
+
+@dataclass(frozen=True)
+class Table:
+    """Cells from left to right and top to bottom; each place of the grid has exactly one."""
+
+    cells: tuple[Cell, ...]
+    header_rows: int = 1
+
+    @classmethod
+    def of(cls, cells: Iterable[Cell], header_rows: int = 1) -> Self:
+        """A table of these cells; places that none of them covers become empty ones.
+
+        A cell that lies on another is cut down to what is free.
+        """
+        placed: list[Cell] = []
+        taken: set[tuple[int, int]] = set()
+        for cell in sorted(cells, key=lambda cell: (cell.row, cell.column)):
+            fitted = _fitted(cell, taken)
+            if fitted is not None:
+                placed.append(fitted)
+                taken.update(_places(fitted))
+        height = max((row for row, _ in taken), default=-1) + 1
+        width = max((column for _, column in taken), default=-1) + 1
+        free = {(row, column) for row in range(height) for column in range(width)} - taken
+        placed += [Cell("", row, column) for row, column in free]
+        placed.sort(key=lambda cell: (cell.row, cell.column))
+        return cls(tuple(placed), min(header_rows, height))
+
+    @classmethod
+    def of_rows(cls, rows: Iterable[Sequence[str]], header_rows: int = 1) -> Self:
+        """A table without spans, from the texts of its rows, whose white space is evened."""
+        cells = [
+            Cell(" ".join(text.split()), row, column)
+            for row, texts in enumerate(rows)
+            for column, text in enumerate(texts)
+        ]
+        return cls.of(cells, header_rows)
+
+    @property
+    def links(self) -> tuple[str, ...]:
+        """The addresses that its cells lead to."""
+        return tuple(mark.url for cell in self.cells for mark in cell.marks)
+
+    @cached_property
+    def height(self) -> int:
+        return max((cell.row + cell.rows for cell in self.cells), default=0)
+
+    @cached_property
+    def width(self) -> int:
+        return max((cell.column + cell.columns for cell in self.cells), default=0)
+
+    def rows(self) -> list[list[Cell]]:
+        """The cells that begin in each row."""
+        rows: list[list[Cell]] = [[] for _ in range(self.height)]
+        for cell in self.cells:
+            rows[cell.row].append(cell)
+        return rows
+
+
+def _places(cell: Cell) -> list[tuple[int, int]]:
+    return [
+        (row, column)
+        for row in range(cell.row, cell.row + cell.rows)
+        for column in range(cell.column, cell.column + cell.columns)
+    ]
+
+
+def _fitted(cell: Cell, taken: set[tuple[int, int]]) -> Cell | None:
+    if not taken.isdisjoint(_places(cell)):
+        cell = replace(cell, rows=1, columns=1)
+    return None if (cell.row, cell.column) in taken else cell

@@ -1,0 +1,229 @@
+"""PDF to pages, inside a parser: the text layer where there is one, OCR where there is none."""
+
+import contextlib
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+
+import pypdfium2
+from PIL import Image
+
+from carrel.server.reading.layout.blocks import NO_EVIDENCE, Found, page_layout
+from carrel.server.reading.layout.evidence import PAGES, Evidence, evidence_of
+from carrel.server.reading.markdown.compose import Raster, compose
+from carrel.server.reading.options import ReadOptions, UnreadableDocument, select_pages
+from carrel.server.reading.page.elements import Box, Frame, Line, PageLayout
+from carrel.server.reading.page.lines import text_turn
+from carrel.server.reading.page.seen import Region
+from carrel.server.reading.pdf.drawn_text import DPI as DRAWN_DPI
+from carrel.server.reading.pdf.drawn_text import drawn_text
+from carrel.server.reading.pdf.page_space import PageSpace
+from carrel.server.reading.pdf.parsed import ParsedPage
+from carrel.server.reading.pdf.pictures import embedded_pictures, finest_picture, is_background
+from carrel.server.reading.pdf.read_ahead import ReadAhead
+from carrel.server.reading.pdf.text_layer import TextLayer
+from carrel.server.reading.processes.child import allow_cpu
+from carrel.server.reading.scans.looking import Look, page_regions, table_structure
+from carrel.server.reading.scans.page_parts import not_over, recognise_part, together
+from carrel.server.reading.scans.recognition import Scan, recognise_page
+from carrel.wire.ocr import Page
+
+POINTS = 72
+DPI = 200
+"""Boxes and dimensions of a PDF's pages are in pixels of this size."""
+OCR_DPI = 170
+OCR_SIDE = 2000
+"""Pixels of a page's longer side that OCR makes use of."""
+MAX_PIXELS = 20_000_000
+"""A page is rendered smaller rather than to more pixels than this."""
+
+_LAYOUT_DPI = 72
+"""About as fine as the layout model looks at a page."""
+_TABLE_DPI = 110
+"""A table as wide as a page is as fine as the structure model looks at it, and finer."""
+_BATCH = PAGES
+_SECONDS_PER_PAGE = 20
+
+
+class PDF:
+    """An open PDF. A context manager; `pages` reads it."""
+
+    def __init__(self, path: Path) -> None:
+        try:
+            self._document = pypdfium2.PdfDocument(path)
+        except pypdfium2.PdfiumError as error:
+            raise UnreadableDocument(_reason(error)) from error
+        # liteparse goes by a file's extension, and stored files have none.
+        self._ahead = ReadAhead(path.read_bytes())
+        self.page_count = len(self._document)
+        self._evidence: Evidence | None = None
+        if self.page_count == 0:
+            raise UnreadableDocument("This PDF has no pages.")
+
+    def __enter__(self) -> "PDF":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ahead.close()
+        self._document.close()
+
+    def pages(
+        self, options: ReadOptions, look: Look, *, ahead: bool = False, beyond: bool = True
+    ) -> Iterator[Page]:
+        """The selected pages, each as soon as it is read.
+
+        With `ahead`, those that are likely to be asked for next are parsed meanwhile. Without
+        `beyond`, no other page says anything about them.
+        """
+        selected = select_pages(options, self.page_count)
+        following = self._following(selected) if ahead else []
+        for batch, coming in pairwise([*self._batches(selected), following]):
+            allow_cpu(2 * _SECONDS_PER_PAGE * _BATCH)
+            found = {page.index: page for page in self._ahead.take(batch)}
+            if self._evidence is None:
+                self._evidence = self._gathered(found, beyond=beyond)
+            self._ahead.begin(coming)
+            for index in batch:
+                yield self._page(index, found.get(index), options, look)
+
+    def _gathered(self, parsed: Mapping[int, ParsedPage], *, beyond: bool) -> Evidence:
+        """What the document says about its pages; some of them are parsed already."""
+        first = range(min(PAGES, self.page_count))
+        missing = [index for index in first if index not in parsed] if beyond else []
+        pages = {**parsed, **{page.index: page for page in self._ahead.look(missing)}}
+        outline = [
+            (mark.get_title(), mark.level + 1) for mark in self._document.get_toc(max_depth=6)
+        ]
+        return evidence_of((pages[index] for index in first if index in pages), outline)
+
+    def _batches(self, selected: list[int]) -> list[list[int]]:
+        """Pages as they are parsed together, first those that were begun already."""
+        begun = self._ahead.begun
+        known = len(begun) if begun == selected[: len(begun)] else 0
+        rest = (selected[at : at + _BATCH] for at in range(known, len(selected), _BATCH))
+        return [begun, *rest] if known else [*rest]
+
+    def _following(self, selected: list[int]) -> list[int]:
+        """What is likely to be asked for next: as many pages as now."""
+        start = max(selected, default=-1) + 1
+        return [*range(start, min(start + min(len(selected), _BATCH), self.page_count))]
+
+    def _page(
+        self, index: int, parsed: ParsedPage | None, options: ReadOptions, look: Look
+    ) -> Page:
+        size: tuple[float, float] = (
+            (parsed.width, parsed.height) if parsed else self._document.get_page_size(index)
+        )
+        raster = self._raster(index, size)
+        if parsed is None:
+            return compose(index, PageLayout(Frame(*size), []), raster, options)
+        if parsed.needs_ocr:
+            scan = recognise_page(self._render(index, self._ocr_dpi(index)), size, look)
+        else:
+            scan = Scan(Frame(*size, text_turn(parsed.items)))
+        if scan.frame.turn:
+            parsed = self._ahead.take_upright(index, scan.frame.turn) or parsed
+        if not parsed.needs_ocr:
+            scan = self._looked_at(index, scan.frame, look)
+        found = self._found(index, parsed, scan, look)
+        layout = page_layout(found, scan.frame, self._evidence or NO_EVIDENCE)
+        return compose(index, layout, raster, options)
+
+    def _looked_at(self, index: int, frame: Frame, look: Look) -> Scan:
+        """What the models see on a page with a text layer, once they are asked."""
+
+        @cache
+        def regions() -> Sequence[Region]:
+            return page_regions(self._render(index, _LAYOUT_DPI), frame, look)
+
+        structure = table_structure(lambda: self._render(index, _TABLE_DPI), frame, look)
+        return Scan(frame, regions=regions, structure=structure)
+
+    def _found(self, index: int, parsed: ParsedPage, scan: Scan, look: Look) -> Found:
+        """Everything on a page: what liteparse found, what it left out, and what OCR read."""
+        items, lines = parsed.items, list[Line]()
+        with contextlib.closing(self._document[index]) as page:
+            space = PageSpace(page, scan.frame.turn, scan.frame.width / page.get_width())
+            pictures = embedded_pictures(page, space)
+            if parsed.trusted:
+                with contextlib.closing(page.get_textpage()) as text_page:
+                    layer = TextLayer(text_page, space)
+                    layer.restore_characters(items)
+                    lines = layer.missing_lines(items)
+        known = [item.box for item in items] + [line.box for line in lines]
+        seen = scan
+        if parsed.drawn:
+            scan = self._read_drawn(index, scan.frame, known, pictures, look)
+        lines += not_over(scan.lines, known)
+        size = scan.frame.upright_size
+        figures = [box for box in pictures if not is_background(box, size)]
+        figures += [
+            box for box in scan.figures if not any(known.holds(*box.centre) for known in figures)
+        ]
+        rules = [*parsed.rules, *scan.rules]
+        return Found(
+            items,
+            lines,
+            scan.slanted,
+            parsed.links,
+            rules,
+            figures,
+            seen.regions,
+            seen.structure,
+        )
+
+    def _read_drawn(
+        self, index: int, frame: Frame, known: list[Box], pictures: list[Box], look: Look
+    ) -> Scan:
+        """The text in the parts of a page that are pictures of text, beside what is known."""
+        coarse = self._render(index, DRAWN_DPI).rotate(frame.turn, expand=True)
+        parts = drawn_text(coarse, known, pictures, frame.upright_size[0])
+        if not parts:
+            return Scan(frame)
+        fine = self._render(index, self._ocr_dpi(index)).rotate(frame.turn, expand=True)
+        read = [recognise_part(fine, box, frame.upright_size, look) for box in parts]
+        return together(read, frame)
+
+    def _ocr_dpi(self, index: int) -> float:
+        """As fine as OCR profits from; small pages no finer than the pictures on them."""
+        # PDFium's points: liteparse's are larger on pages with a unit of their own.
+        enough: float = OCR_SIDE * POINTS / max(self._document.get_page_size(index))
+        if enough <= OCR_DPI:
+            return max(enough, min(OCR_DPI, 2 * enough))
+        return max(OCR_DPI, min(enough, self._picture_dpi(index)))
+
+    def _picture_dpi(self, index: int) -> float:
+        """The finest resolution of the pictures on a page."""
+        with contextlib.closing(self._document[index]) as page:
+            return POINTS * finest_picture(page)
+
+    def _render(self, index: int, dpi: float) -> Image.Image:
+        dpi = _bounded_dpi(self._document.get_page_size(index), dpi, MAX_PIXELS)
+        with contextlib.closing(self._document[index]) as page:
+            bitmap = page.render(scale=dpi / POINTS, rev_byteorder=True)
+            picture: Image.Image = bitmap.to_pil().convert("RGB")
+            return picture
+
+    def _raster(self, index: int, size: tuple[float, float]) -> Raster:
+        width, height = (max(1, round(length * DPI / POINTS)) for length in size)
+
+        def crop(box: tuple[int, int, int, int]) -> Image.Image:
+            picture = self._render(index, DPI)
+            left, top, right, bottom = (edge * picture.width / width for edge in box)
+            return picture.crop((round(left), round(top), round(right), round(bottom)))
+
+        return Raster(DPI, width, height, POINTS / DPI, crop)
+
+
+def _bounded_dpi(size: tuple[float, float], dpi: float, pixels: int) -> float:
+    width, height = size
+    return min(dpi, POINTS * math.sqrt(pixels / max(1.0, width * height)))
+
+
+def _reason(error: pypdfium2.PdfiumError) -> str:
+    text = str(error)
+    if "password" in text.lower():
+        return "This PDF is protected by a password. Remove the password and try again."
+    return "This file is not a valid PDF, or it is damaged. Open it in a viewer to check it."

@@ -1,0 +1,134 @@
+"""Text that is drawn on a page but not written in its text layer: in pictures, or as outlines.
+
+Seen in a coarse rendering: lines of text are long and low, many strokes stand on them, and several
+lie one below the other. Most strokes of a picture of text are on such lines; those of a photograph,
+a chart or a map are not, though words may stand on it.
+"""
+
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from PIL import Image
+
+from carrel.server.reading.page.elements import Box
+
+if TYPE_CHECKING:
+    from numpy import uint8
+    from numpy.typing import NDArray
+
+DPI = 100
+"""Pixels of the rendering per inch."""
+
+_REACH = 11
+"""Pixels between the letters and words of a line, at most."""
+_LOWEST, _HIGHEST = 5, 40
+"""Pixels. Heights of lines of text."""
+_LONG = 6
+"""How many times longer than high a line of text is at least."""
+_STROKES = 12
+"""Strokes that cross the middle of a line of text, at least."""
+_STROKES_APART = 1.1
+"""How far its strokes are apart at the most, in heights of the line."""
+_FEWEST = 3
+"""Lines one below the other that are no longer a chart's or a map's labels."""
+_ALIKE = 1.6
+"""How much their heights may differ."""
+_PITCH = 3.0
+"""How far below each other they begin, in heights of a line."""
+_MOSTLY = 0.5
+"""The part of a picture's ink that is on its lines of text, if it is a picture of text."""
+_WINDOW, _CONTRAST = 31, 24
+"""What is darker or lighter by so many greys than its surroundings of so many pixels is ink."""
+
+
+def drawn_text(
+    page: Image.Image, known: Iterable[Box], pictures: Sequence[Box], width: float
+) -> list[Box]:
+    """Where text is drawn on a page that is not `known`, in points: the whole of such pictures.
+
+    `page` is its rendering of `DPI`, for a page of `width` points; `pictures` are the places of the
+    pictures on it.
+    """
+    import cv2
+    import numpy as np
+
+    grey = np.asarray(page.convert("L"))
+    strokes = np.zeros(grey.shape, np.uint8)
+    lines: list[Box] = []
+    scale = grey.shape[1] / width
+    blanks = [_pixels(box, scale) for box in known]
+    for paper in (grey, 255 - grey):
+        ink = cv2.adaptiveThreshold(
+            paper, 1, cv2.ADAPTIVE_THRESH_MEAN_C, cv2.THRESH_BINARY_INV, _WINDOW, _CONTRAST
+        )
+        for left, top, right, bottom in blanks:
+            ink[top:bottom, left:right] = 0
+        strokes |= np.asarray(ink, np.uint8)
+        lines += _lines(np.asarray(ink, np.uint8))
+    blocks = [Box(*(edge / scale for edge in block)) for block in _blocks(lines)]
+    found: list[Box] = []
+    for block in blocks:
+        # What is not in a picture is drawn as outlines.
+        around = [box for box in pictures if box.holds(*block.centre)] or [block]
+        found += [box for box in around if _is_text(box, blocks, strokes, scale)]
+    return list(dict.fromkeys(found))
+
+
+def _is_text(picture: Box, blocks: Sequence[Box], ink: "NDArray[uint8]", scale: float) -> bool:
+    """Whether most of the ink in a picture is text."""
+    left, top, right, bottom = _pixels(picture, scale)
+    whole = ink[top:bottom, left:right]
+    rest = whole.copy()
+    for block in blocks:
+        x0, y0, x1, y1 = _pixels(block, scale)
+        rest[max(0, y0 - top) : max(0, y1 - top), max(0, x0 - left) : max(0, x1 - left)] = 0
+    return float(rest.sum()) <= (1 - _MOSTLY) * float(whole.sum())
+
+
+def _pixels(box: Box, scale: float) -> tuple[int, int, int, int]:
+    left, top, right, bottom = (edge * scale for edge in box)
+    return max(0, int(left) - 1), max(0, int(top) - 1), int(right) + 2, int(bottom) + 2
+
+
+def _lines(ink: "NDArray[uint8]") -> list[Box]:
+    """What looks like a line of text, in pixels."""
+    import cv2
+    import numpy as np
+
+    joined = cv2.morphologyEx(ink, cv2.MORPH_CLOSE, np.ones((1, _REACH), np.uint8))
+    _, _, places, _ = cv2.connectedComponentsWithStats(joined, connectivity=4)
+    wide, high = places[:, cv2.CC_STAT_WIDTH], places[:, cv2.CC_STAT_HEIGHT]
+    likely = (high >= _LOWEST) & (high <= _HIGHEST) & (wide >= _LONG * high)
+    found = []
+    for left, top, width, height, _ in places[likely].tolist():
+        middle = ink[top + height // 4 : top + height - height // 4, left : left + width]
+        strokes = float((np.diff(middle, axis=1) == 1).sum(axis=1).mean())
+        if strokes >= _STROKES and width <= _STROKES_APART * height * strokes:
+            found.append(Box(left, top, left + width, top + height))
+    return found
+
+
+def _blocks(lines: Sequence[Box]) -> list[Box]:
+    """Lines one below the other, in pixels with the white space around them."""
+    groups: list[list[Box]] = []
+    for line in sorted(lines, key=lambda line: line.top):
+        near = [group for group in groups if any(_goes_on(above, line) for above in group[-8:])]
+        groups = [group for group in groups if group not in near]
+        groups.append([*(box for group in near for box in group), line])
+    blocks = []
+    for group in groups:
+        tops = sorted(line.top for line in group)
+        rows = 1 + sum(below - above > _LOWEST for above, below in pairwise(tops))
+        if rows >= _FEWEST:
+            around, margin = Box.around(group), max(line.height for line in group)
+            left, top = max(0.0, around.left - margin), max(0.0, around.top - margin)
+            blocks.append(Box(left, top, around.right + margin, around.bottom + margin))
+    return blocks
+
+
+def _goes_on(above: Box, line: Box) -> bool:
+    """Whether a line stands beside or below another, in type of its size."""
+    high, low = max(above.height, line.height), min(above.height, line.height)
+    across = min(above.right, line.right) - max(above.left, line.left)
+    return high <= _ALIKE * low and across > 0 and line.top - above.top <= _PITCH * high

@@ -1,0 +1,159 @@
+"""What liteparse finds on the pages of a PDF, as far as Carrel makes use of it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+# liteparse's public class copies every word and its twenty properties into objects of its own,
+# which takes a fifth of a page's time. The version is pinned.
+from liteparse._liteparse import LiteParse
+
+from carrel.server.reading.options import UnreadableDocument
+from carrel.server.reading.page.elements import Box
+from carrel.server.reading.page.rules import Rule, drawn_rules
+from carrel.server.reading.pdf.garbage import is_garbage
+
+_UNTRUSTED = frozenset({"garbled", "invisible-text-layer"})
+"""Text layers that do not say what stands on the page, or only what some other OCR made of it."""
+_WITHOUT_TEXT = frozenset({"scanned", "no-text", "vector-text"})
+_PICTURES = 0.02
+"""Pictures that cover less of the page than this hold no text worth reading."""
+
+
+class PlacedWord(Protocol):
+    """A word and its place."""
+
+    text: str
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+@dataclass(slots=True)
+class TextItem:
+    """A piece of a line in one font, with its words.
+
+    Places are points from the top left corner of the page, `rotation` degrees clockwise. `font` is
+    empty and `size` is 0 where the PDF does not say.
+    """
+
+    text: str
+    x: float
+    y: float
+    width: float
+    height: float
+    rotation: float
+    font: str
+    size: float
+    words: Sequence[PlacedWord]
+
+    @property
+    def box(self) -> Box:
+        return Box(self.x, self.y, self.x + self.width, self.y + self.height)
+
+    @property
+    def angle(self) -> float:
+        """How far it leans clockwise, from -180 to 180 degrees."""
+        return (self.rotation + 180) % 360 - 180
+
+
+class Link(NamedTuple):
+    """Where a link can be clicked, and where it leads."""
+
+    box: Box
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedPage:
+    """A page's text, links and rules, and how far its text layer says what stands on it.
+
+    There are no items where it cannot be believed. `needs_ocr` is a page on which something is
+    drawn and nothing is said of it; `drawn` one on which some of what is drawn may be more text.
+    """
+
+    index: int
+    width: float
+    height: float
+    items: list[TextItem]
+    links: list[Link]
+    rules: list[Rule]
+    trusted: bool
+    needs_ocr: bool
+    drawn: bool
+
+
+def parse_pages(data: bytes, indexes: Sequence[int], turn: int = 0) -> list[ParsedPage]:
+    """What there is on some pages (from 0) of a PDF; pages that are broken are left out.
+
+    `turn` is how far their content is turned, in degrees clockwise. Python's lock is not held.
+
+    Raises:
+        UnreadableDocument: the PDF is.
+    """
+    parser = LiteParse(
+        target_pages=",".join(str(index + 1) for index in indexes),
+        max_pages=max(indexes) + 1,
+        quiet=True,
+        num_workers=1,
+        ocr_enabled=False,
+        extract_vector_graphics=True,
+        emit_word_boxes=True,
+        extract_annotations=True,
+        include_complexity=True,
+        # liteparse drops lines that repeat from page to page, wherever they stand.
+        keep_headers_footers=True,
+        continue_on_page_error=True,
+        page_orientation_corrections=[(index + 1, turn) for index in indexes] if turn else [],
+    )
+    try:
+        pages = parser.parse_bytes(data).pages
+    except Exception as error:
+        raise UnreadableDocument(f"This PDF cannot be read: {error}.") from error
+    return [_page(page) for page in pages]
+
+
+def _page(page: Any) -> ParsedPage:
+    reasons = set(page.complexity.reasons)
+    items = [_item(item) for item in page.text_items]
+    text = " ".join(item.text for item in items)
+    trusted = not reasons & _UNTRUSTED and not is_garbage(text)
+    said = trusted and bool(text.strip())
+    pictured = page.complexity.image_coverage > _PICTURES
+    return ParsedPage(
+        index=page.page_num - 1,
+        width=page.width,
+        height=page.height,
+        items=items if trusted else [],
+        links=_links(page.annotations),
+        rules=drawn_rules(page.vector_graphics),
+        trusted=trusted,
+        needs_ocr=not trusted or (not said and bool(reasons & _WITHOUT_TEXT)),
+        drawn=said and (pictured or bool(reasons & _WITHOUT_TEXT)),
+    )
+
+
+def _item(item: Any) -> TextItem:
+    return TextItem(
+        item.text,
+        item.x,
+        item.y,
+        item.width,
+        item.height,
+        item.rotation,
+        item.font_name or "",
+        item.font_size or 0.0,
+        item.words,
+    )
+
+
+def _links(annotations: Sequence[Any]) -> list[Link]:
+    """Those among a page's annotations; one that runs over several lines has a box each."""
+    return [
+        Link(Box(rect.x, rect.y, rect.x + rect.width, rect.y + rect.height), note.uri)
+        for note in annotations
+        if note.uri
+        for rect in note.quadpoint_rects or [note.rect]
+        if rect is not None
+    ]

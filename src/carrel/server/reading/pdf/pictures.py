@@ -1,0 +1,68 @@
+"""The pictures that a PDF has on a page."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from pypdfium2.raw import (
+    FPDF_PAGEOBJ_FORM,
+    FPDF_PAGEOBJ_IMAGE,
+    FPDFPage_CountObjects,
+    FPDFPage_GetObject,
+    FPDFPageObj_GetType,
+)
+
+from carrel.server.reading.page.elements import Box
+from carrel.server.reading.pdf.page_space import Bounds, PageSpace
+
+_WITH_PICTURES = (FPDF_PAGEOBJ_IMAGE, FPDF_PAGEOBJ_FORM)
+_DEPTH = 3
+"""Forms on a page hold pictures, and other forms: so deep they are looked into."""
+_BACKGROUND = 0.9
+"""A picture that covers more of the page than this is the page itself."""
+
+
+def embedded_pictures(page: Any, space: PageSpace) -> list[Box]:
+    """Where the pictures of PDFium's page stand in its upright layout."""
+    width, height = space.layout_size
+    boxes = []
+    for bounds, _ in _pictures(page):
+        left, top, right, bottom = space.in_layout(bounds)
+        box = Box(max(0.0, left), max(0.0, top), min(width, right), min(height, bottom))
+        if box.width > 0 and box.height > 0:
+            boxes.append(box)
+    return boxes
+
+
+def is_background(picture: Box, size: tuple[float, float]) -> bool:
+    """Whether a picture is that of a whole page of this size."""
+    width, height = size
+    return picture.width * picture.height > _BACKGROUND * width * height
+
+
+def finest_picture(page: Any) -> float:
+    """The pixels per point of the finest picture on a page; 0 if there is none."""
+    return max(
+        (pixels / (right - left) for (left, _, right, _), pixels in _pictures(page)), default=0.0
+    )
+
+
+def _pictures(page: Any) -> Iterator[tuple[Bounds, int]]:
+    """Every picture with its place on the page, and how many pixels it is wide."""
+    if not _has_pictures(page):
+        return
+    for picture in page.get_objects(filter=[FPDF_PAGEOBJ_IMAGE], max_depth=_DEPTH):
+        bounds, form = picture.get_bounds(), picture.container
+        while form is not None:
+            # The places inside a form are its own.
+            bounds, form = form.get_matrix().on_rect(*bounds), form.container
+        if bounds[2] > bounds[0]:
+            yield bounds, picture.get_px_size()[0]
+
+
+def _has_pictures(page: Any) -> bool:
+    """Whether it is worth the time to look at a page's hundreds of objects closely."""
+    handle = page.raw
+    return any(
+        FPDFPageObj_GetType(FPDFPage_GetObject(handle, number)) in _WITH_PICTURES
+        for number in range(FPDFPage_CountObjects(handle))
+    )

@@ -1,0 +1,124 @@
+"""A PDF's text layer as PDFium has it, to make good what liteparse leaves out or changes.
+
+It writes dashes and quotes as ASCII, drops numbers that stand alone, and mixes up the order of
+punctuation in text that runs from right to left.
+"""
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from itertools import accumulate
+from typing import Any, NamedTuple
+
+from carrel.server.reading.page.elements import Box, Line
+from carrel.server.reading.pdf.page_space import PageSpace
+from carrel.server.reading.pdf.parsed import TextItem
+
+_PLAIN = str.maketrans({
+    **dict.fromkeys("‘’‚‛", "'"),
+    **dict.fromkeys("“”„‟", '"'),
+    **dict.fromkeys("‐‑‒–—―", "-"),
+})  # fmt: skip
+_LOOSE = str.maketrans({
+    **_PLAIN,
+    **dict.fromkeys(map(ord, " \t\r\n\xa0\u2002\u2003\u2009\u200a\u202f")),
+    **dict.fromkeys(map(ord, "-‐‑‒–—―\u00ad\ufffe")),
+})  # fmt: skip
+"""Leaves out hyphens too: one reader keeps and another drops those at line ends."""
+_RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
+_ALONE = 6
+"""Letters of a line that may stand in another line by chance."""
+_MARGIN = 1.0
+"""Points around a line within which its letters are looked for."""
+
+
+class _Row(NamedTuple):
+    """A line of the text layer, and where in the layer's text it starts."""
+
+    start: int
+    text: str
+    folded: str
+
+
+class TextLayer:
+    """The text of one page, by places in the upright layout."""
+
+    def __init__(self, text_page: Any, space: PageSpace) -> None:
+        """`text_page` is PDFium's."""
+        self._page = text_page
+        self._space = space
+        self._text: str = text_page.get_text_range()
+        texts = self._text.split("\r\n")
+        starts = accumulate((len(text) + 2 for text in texts), initial=0)
+        self._rows = list(map(_Row, starts, texts, _all_folded(texts)))
+
+    def restore_characters(self, items: Iterable[TextItem]) -> None:
+        """Gives liteparse's items their own characters back, where only ASCII was the difference.
+
+        And text that runs from right to left its order.
+        """
+        if self._text == self._text.translate(_PLAIN) and not _RIGHT_TO_LEFT.search(self._text):
+            return
+        exact = {row.folded: row.text for row in self._rows}
+        for item in items:
+            folded = _folded(item.text)
+            text = exact.get(folded)
+            if text is None:
+                text = self._inside(item.box, _MARGIN)
+            if _folded(text) == folded or _reordered(text, item.text):
+                item.text = " ".join(text.split())
+
+    def _inside(self, box: Box, margin: float = 0.0) -> str:
+        """The text inside a box and so many points around it."""
+        left, bottom, right, top = self._space.in_pdf(box)
+        text: str = self._page.get_text_bounded(
+            left - margin, bottom - margin, right + margin, top + margin
+        )
+        return text
+
+    def missing_lines(self, items: Iterable[TextItem]) -> list[Line]:
+        """The lines of the page that are not among liteparse's items."""
+        items = list(items)
+        known = _all_folded([item.text for item in items])
+        counts, whole = Counter(known), "".join(known)
+        found = Counter(row.folded for row in self._rows)
+        boxes = [item.box for item in items]
+        missing = []
+        for row in self._rows:
+            if found[row.folded] <= counts[row.folded]:
+                continue
+            if len(row.folded) > _ALONE and row.folded in whole:
+                # liteparse has it in several pieces.
+                continue
+            pieces = list(self._pieces(row))
+            for box in pieces:
+                x, y = box.centre
+                if any(i.holds(x, y) or box.holds(*i.centre) for i in boxes):
+                    continue
+                text = " ".join((row.text if len(pieces) == 1 else self._inside(box)).split())
+                if text:
+                    missing.append(Line(text, box, box.height))
+        return missing
+
+    def _pieces(self, row: _Row) -> Iterator[Box]:
+        """Where the letters of a row stand together."""
+        for number in range(self._page.count_rects(row.start, len(row.text))):
+            yield self._space.in_layout(self._page.get_rect(number))
+
+
+def _folded(text: str) -> str:
+    """What two spellings of one text have in common."""
+    return unicodedata.normalize("NFKC", text.translate(_LOOSE))
+
+
+def _all_folded(texts: Iterable[str]) -> list[str]:
+    """Several texts folded, which is faster done at once."""
+    return _folded("\0".join(text.replace("\0", "") for text in texts)).split("\0")
+
+
+def _reordered(one: str, other: str) -> bool:
+    """Whether texts that run from right to left differ in order only; brackets may be mirrored."""
+    if not _RIGHT_TO_LEFT.search(one):
+        return False
+    return sorted(filter(str.isalnum, one)) == sorted(filter(str.isalnum, other))

@@ -1,0 +1,1 @@
+"""The server's side of the processes that read, and the messages between them."""

@@ -1,0 +1,120 @@
+"""The server's side of the OCR process: starts it on first need, ends it when unused.
+
+It has the models that look at pictures: of text, of a page's regions, and of a table's cells.
+"""
+
+import asyncio
+import contextlib
+import logging
+from typing import Any
+
+from carrel.server.reading.processes.child import Child
+from carrel.server.reading.processes.messages import Frame, Task
+
+log = logging.getLogger(__name__)
+
+MAX_PIXELS = 40_000_000
+"""The largest picture that is recognised; larger ones are scaled down before."""
+
+
+class OCRUnavailable(Exception):
+    """The OCR process does not start, or ended twice over one picture."""
+
+
+class Recogniser:
+    """Looks at one picture at a time, by a process that lives while it is needed."""
+
+    def __init__(self, idle_seconds: float = 300) -> None:
+        self._idle_seconds = idle_seconds
+        self._turn = asyncio.Lock()
+        self._child: Child | None = None
+        self._idle: asyncio.TimerHandle | None = None
+        self._ending: set[asyncio.Task[None]] = set()
+
+    @property
+    def loaded(self) -> bool:
+        """Whether the OCR process runs now."""
+        return self._child is not None and self._child.running
+
+    async def look(self, task: Task, width: int, height: int, rgb: bytes) -> dict[str, Any]:
+        """Does a task with a picture of `width * height` RGB pixels.
+
+        Each task has answers of its own:
+
+        - `text`: `turn` is how far it is turned clockwise: 0, 90, 180 or 270 degrees. Each of
+          `lines` has `text`, `confidence` (0 to 1), `quad` (four corners in pixels of the page set
+          upright, clockwise from the top left) and `words` (text, confidence, and where on the line
+          they start and end, 0 to 1).
+        - `regions`: each has a kind, a confidence (0 to 1) and a box as parts of the picture.
+        - `page`: both; the regions are those of the page set upright.
+        - `cells`: each has a row, a column, rows and columns that it covers, and a box as parts of
+          the picture, which shows one table.
+
+        There are no regions or cells where their model is not installed.
+
+        Raises:
+            ValueError: the bytes are not such a picture, or it is larger than `MAX_PIXELS`.
+            OCRUnavailable: the OCR process does not work.
+        """
+        if width < 1 or height < 1 or len(rgb) != width * height * 3:
+            raise ValueError("the pixels do not match the picture's size")
+        if width * height > MAX_PIXELS:
+            raise ValueError("the picture has too many pixels to recognise")
+        # Shielded: a cancelled caller must not leave an unread answer on the pipe.
+        return await asyncio.shield(
+            asyncio.ensure_future(
+                self._ask(Frame({"task": task, "width": width, "height": height}, rgb))
+            )
+        )
+
+    async def _ask(self, frame: Frame) -> dict[str, Any]:
+        async with self._turn:
+            self._stop_timer()
+            try:
+                for _ in range(2):
+                    child = await self._running_child()
+                    answer = await child.ask(frame)
+                    if answer is not None:
+                        return _told(answer.header)
+                    await child.end()
+                    log.warning("the OCR process died: %s", child.ending)
+                raise OCRUnavailable("the OCR process ended while it read a page")
+            finally:
+                loop = asyncio.get_running_loop()
+                self._idle = loop.call_later(self._idle_seconds, self._when_idle)
+
+    async def _running_child(self) -> Child:
+        if self._child is None or not self._child.running:
+            self._child = await Child.start("carrel.server.reading.ocr.process")
+            ready = await self._child.receive()
+            if ready is None:
+                await self._child.end()
+                raise OCRUnavailable(f"the OCR process does not start: {self._child.ending}")
+        return self._child
+
+    def _stop_timer(self) -> None:
+        if self._idle is not None:
+            self._idle.cancel()
+            self._idle = None
+
+    def _when_idle(self) -> None:
+        task = asyncio.ensure_future(self.stop())
+        self._ending.add(task)
+        task.add_done_callback(self._ending.discard)
+
+    async def stop(self) -> None:
+        """Ends the process, after the picture in hand; the next picture starts it again."""
+        self._stop_timer()
+        async with self._turn:
+            child, self._child = self._child, None
+            if child is not None:
+                with contextlib.suppress(ProcessLookupError):
+                    await child.end()
+                log.info("OCR unloaded")
+
+
+def _told(answer: dict[str, Any]) -> dict[str, Any]:
+    """An answer; if it says that models were loaded, the log does."""
+    if loaded := answer.pop("loaded", None):
+        log.info("OCR loaded with %s in %.1f s", *loaded)
+    return answer

@@ -1,0 +1,1 @@
+"""Pages that are pictures: their text, rules and figures, by way of the OCR process."""

@@ -1,0 +1,89 @@
+"""Asking the OCR process what a page shows, inside a parser: its regions, its tables' cells."""
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+
+from PIL import Image
+
+from carrel.server.reading.page.elements import Box, Frame
+from carrel.server.reading.page.seen import CellBox, Region, Structure
+from carrel.server.reading.processes.messages import Task
+
+Look = Callable[[Task, Image.Image], dict[str, Any]]
+"""Has the OCR process (by way of the server) do a task with an RGB picture."""
+
+_AROUND_TABLE = 4.0
+"""Points around a table that its picture shows."""
+_UNTURN = {
+    90: Image.Transpose.ROTATE_90,
+    180: Image.Transpose.ROTATE_180,
+    270: Image.Transpose.ROTATE_270,
+}
+
+
+def turned_back(picture: Image.Image, frame: Frame) -> Image.Image:
+    """A picture of a page without its quarter turn."""
+    return picture.transpose(_UNTURN[frame.turn]) if frame.turn else picture
+
+
+def page_regions(picture: Image.Image, frame: Frame, look: Look) -> list[Region]:
+    """The regions of a page that is shown in a picture."""
+    return placed_regions(look("regions", turned_back(picture, frame))["regions"], frame)
+
+
+def placed_regions(found: Sequence[Sequence[Any]], frame: Frame) -> list[Region]:
+    """The OCR process's regions of a picture without quarter turn, in points of the layout."""
+    width, height = frame.upright_size
+    regions = []
+    for kind, confidence, (left, top, right, bottom) in found:
+        across, down = (left + right) / 2 * width, (top + bottom) / 2 * height
+        # The middles of the sides: the corners of a box that is not level reach further.
+        box = Box(
+            frame.straightened(left * width, down)[0],
+            frame.straightened(across, top * height)[1],
+            frame.straightened(right * width, down)[0],
+            frame.straightened(across, bottom * height)[1],
+        )
+        regions.append(Region(kind, box, confidence))
+    return regions
+
+
+def table_structure(shown: Callable[[], Image.Image], frame: Frame, look: Look) -> Structure:
+    """Asks for the cells of tables on the page that a picture shows; it is made when needed."""
+
+    @cache
+    def level() -> Image.Image:
+        picture = turned_back(shown(), frame).convert("RGB")
+        if not frame.skew:
+            return picture
+        return picture.rotate(frame.skew, Image.Resampling.BILINEAR, fillcolor=(255, 255, 255))
+
+    def cells(table: Box) -> list[CellBox]:
+        width, height = frame.upright_size
+        left, top = max(0.0, table.left - _AROUND_TABLE), max(0.0, table.top - _AROUND_TABLE)
+        right = min(width, table.right + _AROUND_TABLE)
+        bottom = min(height, table.bottom + _AROUND_TABLE)
+        picture = level()
+        scale = picture.width / width
+        edges = (round(left * scale), round(top * scale), round(right * scale))
+        crop = picture.crop((*edges, round(bottom * scale)))
+        if not crop.width or not crop.height:
+            return []
+        return [
+            CellBox(
+                row,
+                column,
+                rows,
+                columns,
+                Box(
+                    left + box[0] * (right - left),
+                    top + box[1] * (bottom - top),
+                    left + box[2] * (right - left),
+                    top + box[3] * (bottom - top),
+                ),
+            )
+            for row, column, rows, columns, box in look("cells", crop)["cells"]
+        ]
+
+    return cells

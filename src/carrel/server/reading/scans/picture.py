@@ -1,0 +1,129 @@
+"""Picture files to pages, inside a parser. What moves is one page: its first frame."""
+
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+from pi_heif import register_heif_opener
+from PIL import Image, ImageOps, UnidentifiedImageError
+
+from carrel.server.reading.layout.blocks import Found, page_layout
+from carrel.server.reading.markdown.compose import Raster, compose
+from carrel.server.reading.options import ReadOptions, UnreadableDocument, select_pages
+from carrel.server.reading.processes.child import allow_cpu
+from carrel.server.reading.scans.looking import Look
+from carrel.server.reading.scans.recognition import recognise_page
+from carrel.wire.ocr import Page
+
+FORMATS = ("PNG", "JPEG", "TIFF", "WEBP", "BMP", "GIF", "HEIF")
+_PAGED = ("TIFF", "HEIF")
+"""Formats whose frames are pages; those of the others make a picture move."""
+MAX_FRAMES = 10_000
+"""Pages of a picture file."""
+HEIF_BRANDS = frozenset([b"heic", b"heix", b"mif1"])
+"""What files of the last format call themselves."""
+MAX_PIXELS = 100_000_000
+"""A larger picture is refused: decoding it would need more memory than a parser has."""
+OCR_SIDE = 2200
+"""Pixels of the longer side that OCR makes use of."""
+
+_LONG_SIDE = 842.0
+"""Points. A picture is laid out as a page as long as A4, whatever its resolution says."""
+_SECONDS_PER_PAGE = 30
+_DPI = 72
+_LEAST_DPI, _MOST_DPI = 36, 9600
+"""A TIFF that says nothing of its resolution seems to have one pixel an inch."""
+
+register_heif_opener(thumbnails=False)
+
+
+class Picture:
+    """An open picture file. A context manager; `pages` reads it."""
+
+    def __init__(self, path: Path) -> None:
+        Image.MAX_IMAGE_PIXELS = MAX_PIXELS
+        warnings.simplefilter("error", Image.DecompressionBombWarning)
+        allow_cpu(_SECONDS_PER_PAGE)
+        try:
+            self._file = Image.open(path, formats=FORMATS)
+        except UnidentifiedImageError as error:
+            raise UnreadableDocument("This file is not a picture that can be read.") from error
+        except (Image.DecompressionBombWarning, Image.DecompressionBombError) as error:
+            raise _too_large() from error
+        paged = self._file.format in _PAGED
+        self.page_count: int = getattr(self._file, "n_frames", 1) if paged else 1
+        if self.page_count > MAX_FRAMES:
+            raise UnreadableDocument(
+                f"This picture has more than {MAX_FRAMES:,} pages. Split it and try again."
+            )
+
+    def __enter__(self) -> "Picture":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    def pages(self, options: ReadOptions, look: Look) -> Iterator[Page]:
+        """The selected frames, each as soon as it is read."""
+        for index in select_pages(options, self.page_count):
+            allow_cpu(_SECONDS_PER_PAGE)
+            yield self._page(index, options, look)
+
+    def _page(self, index: int, options: ReadOptions, look: Look) -> Page:
+        picture, dpi = self._decode(index)
+        points = _LONG_SIDE / max(picture.size)
+        size = (picture.width * points, picture.height * points)
+        scan = recognise_page(_reduced(picture), size, look)
+        found = Found(
+            lines=scan.lines,
+            slanted=scan.slanted,
+            rules=scan.rules,
+            figures=scan.figures,
+            regions=scan.regions,
+            structure=scan.structure,
+        )
+        raster = Raster(dpi, picture.width, picture.height, points, picture.crop)
+        return compose(index, page_layout(found, scan.frame), raster, options)
+
+    def _decode(self, index: int) -> tuple[Image.Image, int]:
+        """A frame as RGB, upright as its camera says, and its resolution."""
+        try:
+            self._file.seek(index)
+            frame = ImageOps.exif_transpose(self._file)
+            dpi = max(self._file.info.get("dpi", (_DPI, _DPI)))
+            return _on_white(frame), round(dpi) if _LEAST_DPI <= dpi <= _MOST_DPI else _DPI
+        except (Image.DecompressionBombWarning, Image.DecompressionBombError) as error:
+            raise _too_large() from error
+        except (OSError, ValueError, SyntaxError, EOFError) as error:
+            raise UnreadableDocument(
+                "This picture is damaged: its pixels cannot be decoded."
+            ) from error
+
+
+def _on_white(frame: Image.Image) -> Image.Image:
+    """RGB; what is transparent becomes white paper."""
+    if frame.has_transparency_data:
+        frame = frame.convert("RGBA")
+        paper = Image.new("RGB", frame.size, "white")
+        paper.paste(frame, mask=frame.getchannel("A"))
+        return paper
+    if frame.mode.startswith("I;16") or frame.mode == "I":
+        # 16 bits of grey to 8; Pillow would cut everything above 255.
+        frame = frame.convert("I").point([value >> 8 for value in range(65536)], "L")
+    return frame.convert("RGB")
+
+
+def _reduced(picture: Image.Image) -> Image.Image:
+    """The picture, or a smaller one with as many pixels as OCR makes use of."""
+    scale = OCR_SIDE / max(picture.size)
+    if scale >= 1:
+        return picture
+    size = (max(1, round(picture.width * scale)), max(1, round(picture.height * scale)))
+    return picture.resize(size, Image.Resampling.LANCZOS, reducing_gap=2)
+
+
+def _too_large() -> UnreadableDocument:
+    return UnreadableDocument(
+        f"This picture has more than {MAX_PIXELS // 1_000_000} million pixels."
+        " Make it smaller and try again."
+    )

@@ -1,0 +1,89 @@
+"""The rules in a picture of a page."""
+
+from typing import TYPE_CHECKING
+
+from PIL import Image
+
+from carrel.server.reading.page.elements import Frame
+from carrel.server.reading.page.rules import Rule, joined
+from carrel.server.reading.scans.looking import turned_back
+
+if TYPE_CHECKING:
+    from numpy import bool_, uint8
+    from numpy.typing import NDArray
+
+_ACROSS, _DOWN = 25.0, 12.0
+"""Points. The shortest rule across and down: letters have shorter strokes."""
+_DARKER = 20
+"""How much darker than what is beside it a rule is, of 255."""
+_THICK = 3.0
+"""Points. A thicker bar is not a rule."""
+_MOST_RUNS = 20_000
+_TOUCH = 4.0
+"""Points by which rules that meet may miss each other."""
+
+
+def pictured_rules(picture: Image.Image, frame: Frame) -> list[Rule]:
+    """The rules that may frame tables in a picture of a page, in points of its upright layout."""
+    # Only pages that need OCR pay for loading it.
+    import numpy as np
+
+    grey = turned_back(picture.convert("L"), frame)
+    if frame.skew:
+        grey = grey.rotate(frame.skew, Image.Resampling.BILINEAR, fillcolor=255)
+    points = frame.upright_size[0] / grey.width
+    pixels = np.asarray(grey)
+    across = [
+        Rule(True, (row + 0.5) * points, start * points, end * points)
+        for row, start, end in _runs(_thin(pixels, points), _ACROSS / points)
+    ]
+    columns = np.ascontiguousarray(pixels.T)
+    down = [
+        Rule(False, (column + 0.5) * points, start * points, end * points)
+        for column, start, end in _runs(_thin(columns, points), _DOWN / points)
+    ]
+    return _meeting(joined(across), joined(down))
+
+
+def _thin(pixels: "NDArray[uint8]", points: float) -> "NDArray[bool_]":
+    """Where it is darker than a little above and a little below."""
+    import numpy as np
+
+    distance = max(2, round(_THICK / points))
+    dark = np.zeros(pixels.shape, np.bool_)
+    if len(pixels) > 2 * distance:
+        beside = np.minimum(pixels[: -2 * distance], pixels[2 * distance :])
+        lighter = np.minimum(pixels[distance:-distance], 255 - _DARKER) + np.uint8(_DARKER)
+        dark[distance:-distance] = beside > lighter
+    # A rule that is not quite level goes on in the next row of pixels.
+    level = dark.copy()
+    level[1:] |= dark[:-1]
+    level[:-1] |= dark[1:]
+    return level
+
+
+def _runs(dark: "NDArray[bool_]", least: float) -> list[tuple[int, int, int]]:
+    """Unbroken runs of at least so many pixels: the row, where it starts, and where it ends."""
+    import numpy as np
+
+    # With white at both ends, changes come in pairs, and no run reaches into the next row.
+    framed = np.pad(dark, ((0, 0), (1, 1))).ravel()
+    changes = np.flatnonzero(framed[1:] != framed[:-1])
+    starts, ends = changes[::2], changes[1::2]
+    long = np.flatnonzero(ends - starts >= least)[:_MOST_RUNS]
+    width = dark.shape[1] + 2
+    return [(int(starts[n]) // width, int(starts[n]) % width, int(ends[n]) % width) for n in long]
+
+
+def _meeting(across: list[Rule], down: list[Rule]) -> list[Rule]:
+    """Without the strokes of large letters: a rule down meets one across."""
+    kept = [
+        rule
+        for rule in down
+        if any(
+            other.start - _TOUCH <= rule.at <= other.end + _TOUCH
+            and rule.start - _TOUCH <= other.at <= rule.end + _TOUCH
+            for other in across
+        )
+    ]
+    return [*across, *kept]

