@@ -28,7 +28,7 @@ async def probe(profile: Profile) -> Problem | None:
         ConfigError: its address is none.
     """
     from carrel.client import Client
-    from carrel.client.errors import ClientError, NotFound
+    from carrel.client.errors import ClientError, NotFound, Unauthorized
 
     url = check_url(profile.url or "")
     try:
@@ -38,6 +38,8 @@ async def probe(profile: Profile) -> Problem | None:
         return None  # a service need not list its models
     except TimeoutError:
         return Problem("No answer", f"{url} did not answer within {PATIENCE:.0f} s.")
+    except Unauthorized:
+        return Problem("The key was refused", f"{url} did not accept it.")
     except ValueError:
         return Problem("The key cannot be one", "It has characters that no request can carry.")
     except ClientError as error:

@@ -56,7 +56,7 @@ def test_a_mistyped_key_is_said_before_it_is_kept_and_corrected_after(
         app.wait_for("What it is called here")
         app.rush(*server.url, "enter", *wrong, "enter", *"work", "enter")
         app.wait_for("The key was refused")
-        app.wait_for("F2 again keeps it")
+        app.wait_for("press F2 again to keep it")
         assert [profile.name for profile in profiles()] == ["local"]
         app.press("f2")
         app.wait_for(r"\[1 Files\] .* work")

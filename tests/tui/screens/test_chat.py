@@ -67,6 +67,25 @@ async def test_an_answer_grows_on_screen_and_shows_its_sources(
     await bench.shows("“passage 1")
 
 
+async def test_esc_from_a_page_comes_back_to_its_source_in_a_narrow_window(
+    bench: Workbench, service: ScriptedService
+) -> None:
+    await bench.pilot.resize_terminal(80, 24)
+    await bench.type("How long?")
+    await bench.press("enter")
+    service.say("Three months [1].")
+    service.finish(tokens=(2300, 10), sources=SOURCES)
+    await bench.shows("Sources  [1] lease [/final].pdf p.7")
+    await bench.press("escape", "right_square_bracket")
+    await bench.shows("“passage 1")
+    await bench.press("enter")
+    await bench.shows("[3 Document]")
+    await bench.press("escape")
+    await bench.shows("[5 Chat]", "“passage 1")
+    await bench.press("escape")
+    await bench.shows("Three months [1].")
+
+
 async def test_words_are_found_in_what_was_said(bench: Workbench, service: ScriptedService) -> None:
     await bench.type("Go")
     await bench.press("enter")

@@ -13,6 +13,13 @@ from carrel.tui.dialogs.dialog import Dialog, buttons, hint
 from carrel.tui.widgets.diff import DiffView
 
 
+class _Shown(DiffView):
+    """The changes; a stop on the way of tab only where there is something to scroll."""
+
+    def allow_focus(self) -> bool:
+        return self.max_scroll_y > 0
+
+
 class Changes(Dialog[str]):
     """Shows changes; gives the id of the answer, the last of which is meant at first."""
 
@@ -46,7 +53,7 @@ class Changes(Dialog[str]):
 
     def inside(self) -> ComposeResult:
         yield Static(self._about)
-        yield DiffView()
+        yield _Shown()
         yield hint("v side by side · [ ] changes · esc leaves it")
         yield buttons(*self._answers)
 

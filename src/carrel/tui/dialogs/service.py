@@ -18,7 +18,7 @@ from carrel.tui.widgets.choices import Choices
 from carrel.tui.widgets.fields import Field
 
 HOW = "Kept as a profile; the key in a file that only you can read. enter goes on · esc closes"
-AGAIN = "F2 again keeps it all the same."
+AGAIN = "Correct it, or press F2 again to keep it anyway."
 PLAIN = "The key can be read on the way: http:// is not encrypted.\nF2 again goes on."
 
 
@@ -53,6 +53,7 @@ class ServiceForm(Dialog[Profile]):
 
     DEFAULT_CSS = """
     ServiceForm Label { color: $muted; padding: 0 1; }
+    ServiceForm .dialog { padding: 0 1; }
     ServiceForm Choices { height: auto; margin: 1 0; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -422,7 +422,7 @@ class ChatPlace(Place):
             pane = self.query_one(SourcePane)
             pane.show(passages[number % len(passages)])
             if self.has_class("-narrow"):
-                self._show_alone(pane)
+                pane.query_one("#quote").focus()
 
     def action_open_source(self) -> None:
         passage = self.query_one(SourcePane).passage
@@ -449,7 +449,7 @@ class ChatPlace(Place):
         elif source.passage is not None:
             source.show(None)
             if self.has_class("-narrow"):
-                self._show_alone(self.query_one("#middle"))
+                self.query_one("#transcript").focus()
         elif self.prompt.has_focus:
             self.query_one("#transcript").focus()
         elif self.workbench.came_from is not None:

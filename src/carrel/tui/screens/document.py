@@ -255,8 +255,9 @@ class DocumentPlace(Place):
 
         def moved(_: object) -> None:
             if self.state.mark == before:
-                what = "hit" if self.state.query else "doubtful word"
-                self.notice(f"There is no other {what} on the pages that are read.")
+                what = "hits" if self.state.query else "doubtful words"
+                other = "other " if before is not None else ""
+                self.notice(f"No {other}{what} on the pages read so far.")
 
         self.do(self.store.documents.next_mark(by), moved)
 

@@ -2,7 +2,7 @@
 
 from textual import work
 from textual.app import ComposeResult
-from textual.containers import Vertical, VerticalScroll
+from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Static
 
@@ -11,6 +11,7 @@ from carrel.store.selectors.words import one_line
 from carrel.store.sources import Sources
 from carrel.tui.looks import labels
 from carrel.tui.widgets.picture import Frame, PagePicture
+from carrel.tui.widgets.scroll import TextPane
 from carrel.wire.completions import Passage
 from carrel.wire.libraries import marked
 
@@ -30,7 +31,7 @@ class SourcePane(Vertical):
 
     def compose(self) -> ComposeResult:
         yield PagePicture()
-        with VerticalScroll(id="quote", can_focus=False):
+        with TextPane(id="quote"):
             yield Static(id="words")
 
     @property
