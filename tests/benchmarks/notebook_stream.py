@@ -15,7 +15,7 @@ from benchmarks.report import Figure
 from carrel.config import Profile
 from carrel.notebook.chat import ChatPanel
 from carrel.notebook.markdown import to_blocks
-from carrel.store.loop import OwnerLoop
+from carrel.store.core.loop import OwnerLoop
 from carrel.store.store import Store
 from support.panels import Wire
 from support.peers import HOST, peer, serve_app

@@ -2,7 +2,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from carrel.notebook.agent_fields import AgentFields
-from carrel.store.drafts import Draft
+from carrel.store.agents.drafts import Draft
 from carrel.wire.agents import Agent
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

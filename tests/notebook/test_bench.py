@@ -17,10 +17,11 @@ from carrel import samples
 from carrel.notebook import calls
 from carrel.notebook.bench import Bench
 from carrel.notebook.errors import BenchError
-from carrel.store import documents, reader
-from carrel.store.agents import AgentsService
-from carrel.store.chat import ChatService
-from carrel.store.libraries import LibrariesService
+from carrel.store.agents.service import AgentsService
+from carrel.store.chat.service import ChatService
+from carrel.store.documents import reader
+from carrel.store.documents import service as documents
+from carrel.store.libraries.service import LibrariesService
 from carrel.wire.agents import AgentCreate
 from carrel.wire.files import File
 from carrel.wire.libraries import LibraryCreate

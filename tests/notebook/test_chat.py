@@ -5,7 +5,7 @@ import pytest
 from carrel.notebook.chat import ChatPanel
 from carrel.notebook.compare import ComparePanel
 from carrel.notebook.results import Answer
-from carrel.store.conversation import Conversation, Turn
+from carrel.store.chat.conversation import Conversation, Turn
 from carrel.store.store import Store
 from carrel.wire.completions import Passage, Usage
 from support.panels import Wire

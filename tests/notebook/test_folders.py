@@ -14,7 +14,7 @@ from carrel.notebook.chat import ChatPanel
 from carrel.notebook.files import FilesPanel
 from carrel.notebook.library import LibraryPanel
 from carrel.notebook.panel import Panel
-from carrel.store.loop import OwnerLoop
+from carrel.store.core.loop import OwnerLoop
 from carrel.store.store import Store
 from support.folders import write
 from support.panels import Wire

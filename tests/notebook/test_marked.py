@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from carrel.notebook.marked import to_marked_html
-from carrel.store.selectors.boxes import Passage
-from carrel.store.selectors.marks import Mark, marked
+from carrel.store.documents.boxes import Passage
+from carrel.store.documents.marks import Mark, marked
 
 
 def test_marks_go_around_text_alone_and_never_into_a_tag() -> None:

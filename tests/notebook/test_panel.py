@@ -18,9 +18,9 @@ from carrel.notebook.files import FilesPanel
 from carrel.notebook.library import LibraryPanel
 from carrel.notebook.panel import Panel
 from carrel.notebook.workbench import Workbench
-from carrel.store.handle import Handle
-from carrel.store.problem import Problem
-from carrel.store.session import Connection
+from carrel.store.core.handle import Handle
+from carrel.store.core.problem import Problem
+from carrel.store.session.service import Connection
 from carrel.store.store import Store
 from carrel.wire.files import File
 from support.panels import Wire

@@ -6,7 +6,7 @@ import pytest
 
 from carrel.notebook import uploads
 from carrel.notebook.uploads import AHEAD, CHUNK, BrowserFiles, Offer
-from carrel.store.problem import ProblemError
+from carrel.store.core.problem import ProblemError
 
 
 class View:

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from carrel.config import Profile
-from carrel.store.loop import OwnerLoop
+from carrel.store.core.loop import OwnerLoop
 from carrel.store.store import Store
 from support.process import RunningServer
 

@@ -18,17 +18,17 @@ import pytest
 from carrel.config import Profile
 from carrel.local.address import Address
 from carrel.pages.renderer import Part
-from carrel.store.agents import AgentsState
-from carrel.store.chat_state import ChatState
-from carrel.store.copies import Source
-from carrel.store.documents import DocumentState
-from carrel.store.drafts import Draft
-from carrel.store.files import FilesState
-from carrel.store.handle import Handle
-from carrel.store.libraries import LibrariesState
-from carrel.store.loop import OwnerLoop
-from carrel.store.reader import USUAL, ReadOptions
-from carrel.store.results import Results
+from carrel.store.agents.drafts import Draft
+from carrel.store.agents.service import AgentsState
+from carrel.store.cache.copies import Source
+from carrel.store.cache.results import Results
+from carrel.store.chat.state import ChatState
+from carrel.store.core.handle import Handle
+from carrel.store.core.loop import OwnerLoop
+from carrel.store.documents.reader import USUAL, ReadOptions
+from carrel.store.documents.service import DocumentState
+from carrel.store.files.service import FilesState
+from carrel.store.libraries.service import LibrariesState
 from carrel.store.store import Store
 from support.late import LateLoop, LateService, content
 
@@ -510,12 +510,12 @@ async def _run(seed: int) -> None:
         patch.setattr("carrel.local.ensure", ensure)
         patch.setattr("carrel.local.Lease", Lease)
         patch.setattr("carrel.store.store.Renderer", Renderer)
-        patch.setattr("carrel.store.copies.COPIES_BYTES", 350)
-        patch.setattr("carrel.store.transfers.NOTICED", 20.0)
+        patch.setattr("carrel.store.cache.copies.COPIES_BYTES", 350)
+        patch.setattr("carrel.store.activity.uploads.NOTICED", 20.0)
         patch.setattr(httpx.AsyncHTTPTransport, "handle_async_request", send)
         patch.setattr(httpx.AsyncHTTPTransport, "aclose", close)
         patch.setattr(
-            "carrel.store.crash.write_report",
+            "carrel.store.core.crash.write_report",
             lambda error: service.wrong.append("".join(traceback.format_exception(error))),
         )
         store = Store(Profile("local"), OwnerLoop.running())

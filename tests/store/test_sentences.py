@@ -21,20 +21,27 @@ from carrel.client import errors
 from carrel.config import ConfigError, Profile
 from carrel.local.errors import LocalError, NotInstalled
 from carrel.pages.errors import NoPicture
-from carrel.store.activity import ActivityItem, ActivityState
-from carrel.store.chat_state import ChatState
-from carrel.store.conversation import Conversation, Turn
-from carrel.store.documents import DocumentState, Source
-from carrel.store.files import FilesState
-from carrel.store.libraries import LibrariesState
-from carrel.store.loop import OwnerLoop
-from carrel.store.problem import Problem
-from carrel.store.readings import Reading
-from carrel.store.selectors import activity, boxes, chat, documents, files, libraries, session, sync
-from carrel.store.selectors.marks import doubtful
-from carrel.store.session import SessionState
+from carrel.store.activity import words as activity
+from carrel.store.activity.service import ActivityItem, ActivityState
+from carrel.store.cache.readings import Reading
+from carrel.store.chat import words as chat
+from carrel.store.chat.conversation import Conversation, Turn
+from carrel.store.chat.state import ChatState
+from carrel.store.core.loop import OwnerLoop
+from carrel.store.core.problem import Problem
+from carrel.store.documents import boxes
+from carrel.store.documents import words as documents
+from carrel.store.documents.marks import doubtful
+from carrel.store.documents.service import DocumentState, Source
+from carrel.store.files import words as files
+from carrel.store.files.service import FilesState
+from carrel.store.libraries import words as libraries
+from carrel.store.libraries.service import LibrariesState
+from carrel.store.session import words as session
+from carrel.store.session.service import SessionState
 from carrel.store.store import Store
-from carrel.store.sync import FolderState, SyncState
+from carrel.store.sync import words as sync
+from carrel.store.sync.service import FolderState, SyncState
 from carrel.sync.errors import SyncError, TooManyDeletions
 from carrel.sync.ledger import Settings
 from carrel.sync.plan import Plan, Removal, Rename, Upload
@@ -656,11 +663,11 @@ async def test_the_words_of_a_connection_that_does_not_come_about(
 
 LIVED = {
     "lost the server, retrying": "test_sentences.py",
-    "the server answers slowly": "test_session.py",
+    "the server answers slowly": "session/test_service.py",
     "trying again": "test_sentences.py",
     "starting the server": "test_sentences.py",
     "Not connected": "test_sentences.py",
-    "No report could be written.": "test_problem.py",
+    "No report could be written.": "core/test_problem.py",
 }
 """Sentences that a test with real services sees come and go, and where."""
 
@@ -697,9 +704,9 @@ def sentences(path: Path) -> Iterator[str]:
 
 
 MODULES = (
-    *("problem.py", "session.py", "selectors/session.py", "selectors/chat.py"),
-    *("selectors/documents.py", "selectors/boxes.py", "selectors/files.py"),
-    *("selectors/libraries.py", "selectors/activity.py", "selectors/sync.py"),
+    *("core/problem.py", "session/service.py", "session/words.py", "chat/words.py"),
+    *("documents/words.py", "documents/boxes.py", "files/words.py"),
+    *("libraries/words.py", "activity/words.py", "sync/words.py"),
 )
 
 

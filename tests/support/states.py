@@ -3,12 +3,12 @@
 import time
 from datetime import UTC, datetime, timedelta
 
-from carrel.store.activity import ActivityItem
-from carrel.store.chats import SessionSummary
-from carrel.store.conversation import Conversation, Turn
-from carrel.store.documents import Source
-from carrel.store.problem import Problem
-from carrel.store.selectors.diff import compare_agents
+from carrel.store.activity.service import ActivityItem
+from carrel.store.chat.conversation import Conversation, Turn
+from carrel.store.chat.sessions import SessionSummary
+from carrel.store.core.diff import compare_agents
+from carrel.store.core.problem import Problem
+from carrel.store.documents.service import Source
 from carrel.store.store import Store
 from carrel.wire.agents import Agent
 from carrel.wire.completions import Passage

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from carrel.store.selectors.sync import change_rows, confirm_words, preview_words, summary_words
+from carrel.store.sync.words import change_rows, confirm_words, preview_words, summary_words
 from carrel.sync.errors import SyncError, TooManyDeletions
 from carrel.sync.ledger import Settings
 from support.folders import Desk

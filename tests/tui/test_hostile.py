@@ -3,7 +3,7 @@
 import pytest
 
 from carrel.config import Profile
-from carrel.store.problem import Problem
+from carrel.store.core.problem import Problem
 from support.states import fill, searched
 from support.workbench import Workbench, workbench
 

@@ -8,10 +8,10 @@ import pytest
 from textual.pilot import Pilot
 
 from carrel.config import Profile
-from carrel.store.activity import ActivityItem
-from carrel.store.conversation import Conversation, Turn
-from carrel.store.documents import Source
-from carrel.store.problem import Problem
+from carrel.store.activity.service import ActivityItem
+from carrel.store.chat.conversation import Conversation, Turn
+from carrel.store.core.problem import Problem
+from carrel.store.documents.service import Source
 from carrel.store.store import Store
 from carrel.tui.app import CarrelApp
 from carrel.wire.completions import Progress

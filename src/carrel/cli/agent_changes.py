@@ -18,9 +18,9 @@ from carrel.editor import EditorError, edit, named_editor
 
 if TYPE_CHECKING:
     from carrel.client import Client
-    from carrel.store.drafts import Draft, SavedDrafts
-    from carrel.store.selectors.agents import ChangeRow
-    from carrel.store.selectors.diff import FieldChange
+    from carrel.store.agents.drafts import Draft, SavedDrafts
+    from carrel.store.agents.words import ChangeRow
+    from carrel.store.core.diff import FieldChange
     from carrel.wire.agents import Agent
 
 OldArgument = Annotated[
@@ -40,8 +40,8 @@ def diff(
     json: JSONOption = False,
 ) -> None:
     """Show what differs between two versions."""
-    from carrel.store.selectors.agents import changed_rows, version_name
-    from carrel.store.selectors.diff import compare_agents
+    from carrel.store.agents.words import changed_rows, version_name
+    from carrel.store.core.diff import compare_agents
 
     async def work(client: "Client") -> "tuple[Agent, Agent, Mapping[str, str]]":
         found = await find_agent(client, agent)
@@ -68,8 +68,8 @@ def edit_in_editor(
     Gives the agent as it was, and the new version or None. What is not saved is kept as a draft,
     and is there again the next time.
     """
-    from carrel.store.drafts import Draft, SavedDrafts
-    from carrel.store.problem import ProblemError
+    from carrel.store.agents.drafts import Draft, SavedDrafts
+    from carrel.store.core.problem import ProblemError
 
     try:
         if not sys.stdin.isatty() and not named_editor():
@@ -107,7 +107,7 @@ def edit_in_editor(
 
 def _written(saved: "SavedDrafts", draft: "Draft", libraries: Mapping[str, str]) -> "Draft":
     """The draft as it is when the editor ends; again and again, if that is wished, until right."""
-    from carrel.store.agent_yaml import YAMLError, from_yaml, to_yaml
+    from carrel.store.agents.agent_yaml import YAMLError, from_yaml, to_yaml
 
     while True:
         path = saved.text(draft.id, to_yaml(draft, libraries), draft.updated)
@@ -125,8 +125,8 @@ def _written(saved: "SavedDrafts", draft: "Draft", libraries: Mapping[str, str])
 
 def _ask(active: "Agent", draft: "Draft", libraries: Mapping[str, str]) -> None:
     """Shows what a draft changes; a person at a terminal has to agree."""
-    from carrel.store.selectors.agents import changed_rows, next_version
-    from carrel.store.selectors.diff import compare_agents
+    from carrel.store.agents.words import changed_rows, next_version
+    from carrel.store.core.diff import compare_agents
 
     for line in _lines(changed_rows(compare_agents(active, draft.preview(active)), libraries)):
         output.note(line)
@@ -136,7 +136,7 @@ def _ask(active: "Agent", draft: "Draft", libraries: Mapping[str, str]) -> None:
 
 
 def _lines(rows: "Iterable[ChangeRow]") -> Iterator[str]:
-    from carrel.store.selectors.agents import gap_words, line_sign
+    from carrel.store.agents.words import gap_words, line_sign
 
     for row in rows:
         yield f"{'  ' * row.depth}{row.field}: {output.one_line(row.words)}"

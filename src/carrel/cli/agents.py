@@ -257,7 +257,7 @@ for command in (agent_changes.diff, aliases.aliases, aliases.alias, aliases.unal
 async def _model(client: "Client", wanted: str | None, profile: str | None) -> str:
     """The model to use: one that the service does not list gets a warning."""
     from carrel.client.errors import NotFound
-    from carrel.store.selectors.agents import models_words, unlisted_words
+    from carrel.store.agents.words import models_words, unlisted_words
 
     try:
         cards = [card for card in (await client.models.list()).data if card.chats]

@@ -51,7 +51,7 @@ def chat(
 
 
 async def _stream(client: "Client", request: "CompletionRequest") -> None:
-    from carrel.store.selectors.chat import CUT, PHASES, source_words, step_words
+    from carrel.store.chat.words import CUT, PHASES, source_words, step_words
 
     sources: Sequence[Passage] = []
     reason: str | None = None

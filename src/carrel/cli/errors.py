@@ -64,7 +64,7 @@ def _known(error: BaseException) -> tuple[Code, str] | None:
 
 
 def _unexpected(error: BaseException) -> str:
-    from carrel.store.crash import write_report
+    from carrel.store.core.crash import write_report
 
     path = write_report(error)
     where = f"The report is in {path}" if path else "No report could be written"

@@ -142,7 +142,7 @@ def url(
     json: JSONOption = False,
 ) -> None:
     """Print an address that opens a file without a key, for a time."""
-    from carrel.store.selectors.files import link_words
+    from carrel.store.files.words import link_words
 
     async def work(client: "Client") -> "SignedURL":
         return await client.files.url((await find_file(client, file)).id, hours)

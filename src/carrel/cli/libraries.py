@@ -332,7 +332,7 @@ def remove(
 
 def status(document: "Document") -> str:
     """A document's status in the words of both faces."""
-    from carrel.store.selectors.libraries import document_status
+    from carrel.store.libraries.words import document_status
 
     return document_status(document).text
 

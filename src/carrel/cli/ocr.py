@@ -89,7 +89,7 @@ def ocr(
     from carrel.wire.ocr import parse_pages
 
     if model is None and not load_profile(profile).local:
-        from carrel.store.reader import HOSTED_MODEL
+        from carrel.store.documents.reader import HOSTED_MODEL
 
         model = HOSTED_MODEL
     try:

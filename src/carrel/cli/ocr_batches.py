@@ -167,7 +167,7 @@ async def _page_count(path: Path) -> int | None:
 
 def _progress(done: int, total: int, seconds: float) -> str:
     """`━━━━━───── 5 of 10 pages · 2.5 pages/s · about 2 s left`."""
-    from carrel.store.selectors.words import left
+    from carrel.store.core.words import left
 
     full = _BAR * done // total
     words = f"{'━' * full}{'─' * (_BAR - full)}  {done} of {total} pages"

@@ -44,7 +44,7 @@ class Files:
 
     def separate(self, page: "Page") -> "Page":
         """Writes a page's pictures and tables; the page that is left leads to them."""
-        from carrel.store.selectors.tables import as_csv, rows_of
+        from carrel.store.documents.tables import as_csv, rows_of
 
         markdown, images = page.markdown, page.images
         if self.images is not None:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from carrel.store.selectors.words import size as size
+from carrel.store.core.words import size as size
 from carrel.text import clean_text
 
 if TYPE_CHECKING:

@@ -205,7 +205,7 @@ class _Sync:
 
     @contextlib.asynccontextmanager
     async def _runner(self, *, preview: bool = False) -> "AsyncIterator[Runner]":
-        from carrel.store.selectors.sync import progress_words, transfer_words
+        from carrel.store.sync.words import progress_words, transfer_words
         from carrel.sync.runner import Runner
 
         last: Progress | None = None
@@ -264,7 +264,7 @@ class _Sync:
         self._told = now
 
     def _tell(self, summary: "Summary") -> None:
-        from carrel.store.selectors.sync import summary_words
+        from carrel.store.sync.words import summary_words
 
         for failure in summary.failures:
             output.note(output.one_line(f"{failure.path}: {failure.reason}"))
@@ -273,7 +273,7 @@ class _Sync:
             output.data(json_format.dumps(asdict(summary), ensure_ascii=False))
 
     def _tell_preview(self, preview: "Preview") -> None:
-        from carrel.store.selectors.sync import change_rows, confirm_words, preview_words
+        from carrel.store.sync.words import change_rows, confirm_words, preview_words
 
         rows = change_rows(preview, grouped=not self._json)
         if self._json:

@@ -7,7 +7,7 @@ from typing import Any
 
 from carrel.notebook.assets import module, style
 from carrel.notebook.panel import Cell, Json, Panel, badge_json, intent
-from carrel.store.selectors.activity import ActivityRow, activity_rows
+from carrel.store.activity.words import ActivityRow, activity_rows
 from carrel.store.store import Store
 
 _HEAD = ("What", "Name", "Status", "Progress", "Rate", "Time", "Problem")

@@ -11,11 +11,9 @@ from carrel.notebook.compare import ComparePanel
 from carrel.notebook.html import moment, table
 from carrel.notebook.panel import Cell, Json, Panel, badge_json, finish, intent, problem_json
 from carrel.notebook.trial import Trial
-from carrel.store.agents import AgentsService, AgentsState
-from carrel.store.drafts import Draft
-from carrel.store.handle import Handle
-from carrel.store.problem import Problem, ProblemError
-from carrel.store.selectors.agents import (
+from carrel.store.agents.drafts import Draft
+from carrel.store.agents.service import AgentsService, AgentsState
+from carrel.store.agents.words import (
     ChangeRow,
     DraftRow,
     VersionRow,
@@ -35,8 +33,10 @@ from carrel.store.selectors.agents import (
     version_name,
     version_rows,
 )
-from carrel.store.selectors.diff import FieldChange, Hunk, compare_agents, side_by_side
-from carrel.store.selectors.words import Badge
+from carrel.store.core.diff import FieldChange, Hunk, compare_agents, side_by_side
+from carrel.store.core.handle import Handle
+from carrel.store.core.problem import Problem, ProblemError
+from carrel.store.core.words import Badge
 from carrel.store.store import Store
 from carrel.wire.agents import Agent
 

@@ -5,7 +5,7 @@ from typing import Any, Self
 
 from pydantic import BaseModel, Field
 
-from carrel.store.drafts import Draft
+from carrel.store.agents.drafts import Draft
 
 
 class AgentFields(BaseModel):

@@ -29,14 +29,14 @@ from carrel.notebook.results import Answer, Reading, Synced
 from carrel.notebook.together import Together
 from carrel.notebook.waits import all_processed, processed, reached, read
 from carrel.notebook.workbench import Workbench
-from carrel.store.chat import ChatService
-from carrel.store.documents import LARGE, Source
-from carrel.store.drafts import Draft, complaints
-from carrel.store.loop import OwnerLoop
-from carrel.store.problem import Problem, ProblemError
-from carrel.store.samples import AGENT
-from carrel.store.selectors.libraries import document_phase
-from carrel.store.selectors.session import header
+from carrel.store.agents.drafts import Draft, complaints
+from carrel.store.chat.service import ChatService
+from carrel.store.core.loop import OwnerLoop
+from carrel.store.core.problem import Problem, ProblemError
+from carrel.store.documents.service import LARGE, Source
+from carrel.store.libraries.words import document_phase
+from carrel.store.sample.service import AGENT
+from carrel.store.session.words import header
 from carrel.store.store import Store
 from carrel.wire.agents import Agent
 from carrel.wire.documents import Document

@@ -11,12 +11,12 @@ from typing import Any, TypeVar, cast
 from carrel.notebook.errors import BenchError
 from carrel.notebook.panel import OPTIONS, no_option
 from carrel.notebook.results import Answer
-from carrel.store.chat_state import ChatState
-from carrel.store.conversation import Turn
-from carrel.store.handle import Handle
-from carrel.store.problem import Problem
-from carrel.store.selectors.chat import call_words
-from carrel.store.session import SessionState
+from carrel.store.chat.conversation import Turn
+from carrel.store.chat.state import ChatState
+from carrel.store.chat.words import call_words
+from carrel.store.core.handle import Handle
+from carrel.store.core.problem import Problem
+from carrel.store.session.service import SessionState
 from carrel.store.store import Store
 from carrel.wire.completions import Usage
 

@@ -13,15 +13,13 @@ from carrel.notebook.markdown import GrowingText, to_blocks, to_html
 from carrel.notebook.panel import Json, accepted, finish, intent, problem_json
 from carrel.notebook.results import Answer
 from carrel.notebook.uploads import Offer
-from carrel.store.attachments import as_mention
-from carrel.store.chat import ChatService
-from carrel.store.chat_state import ChatState
-from carrel.store.conversation import Attachment
-from carrel.store.handle import Handle
-from carrel.store.parameters import Parameters
-from carrel.store.problem import Problem, ProblemError
-from carrel.store.selectors.boxes import rect_of
-from carrel.store.selectors.chat import (
+from carrel.store.chat.attachments import as_mention
+from carrel.store.chat.conversation import Attachment
+from carrel.store.chat.parameters import Parameters
+from carrel.store.chat.service import ChatService
+from carrel.store.chat.sources import source_of
+from carrel.store.chat.state import ChatState
+from carrel.store.chat.words import (
     SourceRow,
     TurnRow,
     parameter_words,
@@ -34,7 +32,9 @@ from carrel.store.selectors.chat import (
     tokens,
     turn_rows,
 )
-from carrel.store.sources import source_of
+from carrel.store.core.handle import Handle
+from carrel.store.core.problem import Problem, ProblemError
+from carrel.store.documents.boxes import rect_of
 from carrel.store.store import Store
 from carrel.wire.completions import Passage
 from carrel.wire.libraries import marked

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from carrel.notebook.calls import check_open, ended
 from carrel.notebook.errors import BenchError
-from carrel.store.problem import ProblemError
+from carrel.store.core.problem import ProblemError
 from carrel.store.store import Store
 
 T = TypeVar("T")

@@ -8,7 +8,7 @@ from carrel.notebook.calls import done, last_answer
 from carrel.notebook.chat import ChatPanel
 from carrel.notebook.panel import Json, Panel, accepted, intent
 from carrel.notebook.results import Answer
-from carrel.store.chat import ChatService
+from carrel.store.chat.service import ChatService
 from carrel.store.store import Store
 
 

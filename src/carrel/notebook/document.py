@@ -15,12 +15,14 @@ from carrel.notebook.assets import module, style
 from carrel.notebook.markdown import to_html
 from carrel.notebook.marked import to_marked_html
 from carrel.notebook.panel import Json, Panel, finish, intent, problem_json
-from carrel.store.documents import DocumentsService, DocumentState, Source
-from carrel.store.export import Format, zipped
-from carrel.store.handle import Handle
-from carrel.store.reader import ReadOptions
-from carrel.store.selectors.boxes import Rect, boxes, lacking, passages
-from carrel.store.selectors.documents import (
+from carrel.store.core.handle import Handle
+from carrel.store.documents.boxes import Rect, boxes, lacking, passages
+from carrel.store.documents.export import Format, zipped
+from carrel.store.documents.marks import marked
+from carrel.store.documents.reader import ReadOptions
+from carrel.store.documents.service import DocumentsService, DocumentState, Source
+from carrel.store.documents.tables import as_csv, as_markdown, tables
+from carrel.store.documents.words import (
     annotation,
     changed_words,
     changes,
@@ -33,9 +35,7 @@ from carrel.store.selectors.documents import (
     progress,
     title,
 )
-from carrel.store.selectors.marks import marked
-from carrel.store.selectors.session import service_words
-from carrel.store.selectors.tables import as_csv, as_markdown, tables
+from carrel.store.session.words import service_words
 from carrel.store.store import Store
 from carrel.wire.ocr import Page
 

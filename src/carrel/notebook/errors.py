@@ -1,6 +1,6 @@
 """What goes wrong in a cell, in words."""
 
-from carrel.store.problem import Problem
+from carrel.store.core.problem import Problem
 
 
 class BenchError(Exception):

@@ -10,10 +10,9 @@ from carrel.notebook.html import moment
 from carrel.notebook.panel import Cell, Json, badge_json, finish, intent, problem_json
 from carrel.notebook.progress import cancel, progress_rows
 from carrel.notebook.uploads import Offer
-from carrel.store.documents import Source
-from carrel.store.handle import Handle
-from carrel.store.samples import SampleState
-from carrel.store.selectors.files import (
+from carrel.store.core.handle import Handle
+from carrel.store.documents.service import Source
+from carrel.store.files.words import (
     FileRow,
     facets,
     file_rows,
@@ -23,7 +22,8 @@ from carrel.store.selectors.files import (
     shown,
     title,
 )
-from carrel.store.selectors.session import service_words
+from carrel.store.sample.service import SampleState
+from carrel.store.session.words import service_words
 from carrel.store.store import Store
 from carrel.wire.files import File
 

@@ -7,9 +7,11 @@ from typing import Any
 from carrel.notebook.dropped import DropPanel
 from carrel.notebook.panel import Json, badge_json, finish, intent
 from carrel.notebook.uploads import Offer
-from carrel.store.libraries import LibrariesService
-from carrel.store.problem import Problem, ProblemError
-from carrel.store.selectors.sync import (
+from carrel.store.core.problem import Problem, ProblemError
+from carrel.store.core.watch import watch
+from carrel.store.libraries.service import LibrariesService
+from carrel.store.store import Store
+from carrel.store.sync.words import (
     change_rows,
     confirm_words,
     folder_name,
@@ -18,8 +20,6 @@ from carrel.store.selectors.sync import (
     patterns_in,
     preview_words,
 )
-from carrel.store.store import Store
-from carrel.store.watch import watch
 
 SHOWN = 200
 """Changes that a preview lists."""

@@ -10,10 +10,10 @@ from carrel.notebook.folders import FolderPanel
 from carrel.notebook.html import moment, table
 from carrel.notebook.panel import Cell, Json, badge_json, finish, intent, problem_json
 from carrel.notebook.progress import cancel, progress_rows
-from carrel.store.documents import Source
-from carrel.store.handle import Handle
-from carrel.store.libraries import LibrariesService
-from carrel.store.selectors.libraries import (
+from carrel.store.core.handle import Handle
+from carrel.store.documents.service import Source
+from carrel.store.libraries.service import LibrariesService
+from carrel.store.libraries.words import (
     LibraryRow,
     document_facts,
     document_rows,
@@ -23,7 +23,7 @@ from carrel.store.selectors.libraries import (
     shown,
     title,
 )
-from carrel.store.selectors.session import service_words
+from carrel.store.session.words import service_words
 from carrel.store.store import Store
 from carrel.wire.documents import Document
 

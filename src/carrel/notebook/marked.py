@@ -3,7 +3,7 @@
 import re
 
 from carrel.notebook.markdown import to_html
-from carrel.store.selectors.marks import MarkRole, runs, unmarked
+from carrel.store.documents.marks import MarkRole, runs, unmarked
 
 # The renderer writes no ">" within a tag but at its end.
 _TAG = re.compile(r"(<[^>]*>)")

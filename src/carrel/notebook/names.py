@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from carrel.notebook.errors import BenchError
-from carrel.store.problem import Problem
+from carrel.store.core.problem import Problem
 from carrel.store.store import Store
 from carrel.wire.agents import Agent
 from carrel.wire.libraries import Library

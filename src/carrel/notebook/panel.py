@@ -25,14 +25,14 @@ from pydantic import ValidationError, validate_call
 from carrel.notebook.html import table
 from carrel.notebook.still import Still, display_live
 from carrel.notebook.uploads import BrowserFiles
-from carrel.store.handle import Handle
-from carrel.store.problem import Problem, ProblemError
-from carrel.store.selectors.session import status
-from carrel.store.selectors.words import Badge
-from carrel.store.session import SessionState
-from carrel.store.slice import Slice
+from carrel.store.core.handle import Handle
+from carrel.store.core.problem import Problem, ProblemError
+from carrel.store.core.slice import Slice
+from carrel.store.core.watch import watch
+from carrel.store.core.words import Badge
+from carrel.store.session.service import SessionState
+from carrel.store.session.words import status
 from carrel.store.store import Store
-from carrel.store.watch import watch
 
 T = TypeVar("T")
 Json = dict[str, Any]

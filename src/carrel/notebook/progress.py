@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from carrel.store.activity import ActivityService, ActivityState, Kind
-from carrel.store.selectors.activity import activity_rows
-from carrel.store.selectors.words import count
+from carrel.store.activity.service import ActivityService, ActivityState, Kind
+from carrel.store.activity.words import activity_rows
+from carrel.store.core.words import count
 
 SHOWN = 8
 """How many items are named."""

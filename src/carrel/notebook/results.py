@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from carrel.notebook.html import table
 from carrel.notebook.markdown import to_html
-from carrel.store.conversation import Turn
-from carrel.store.selectors.chat import sources_title
-from carrel.store.selectors.sync import summary_words
-from carrel.store.selectors.tables import Rows, as_csv, as_markdown, tables
+from carrel.store.chat.conversation import Turn
+from carrel.store.chat.words import sources_title
+from carrel.store.documents.tables import Rows, as_csv, as_markdown, tables
+from carrel.store.sync.words import summary_words
 from carrel.wire.completions import Passage, Usage
 from carrel.wire.ocr import Page
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from carrel.notebook.document import DocumentPanel
-    from carrel.store.sync import Summary
+    from carrel.store.sync.service import Summary
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 
-from carrel.store.agents import AgentsService, AgentsState
-from carrel.store.libraries import LibrariesService, LibrariesState
+from carrel.store.agents.service import AgentsService, AgentsState
+from carrel.store.core.watch import watch
+from carrel.store.libraries.service import LibrariesService, LibrariesState
 from carrel.store.store import Store
-from carrel.store.watch import watch
 
 Area = LibrariesService | AgentsService
 

@@ -4,8 +4,8 @@ from typing import Self
 
 from carrel.notebook.compare import ComparePanel
 from carrel.notebook.panel import Json, finish
-from carrel.store.chat import ChatService
-from carrel.store.drafts import Draft
+from carrel.store.agents.drafts import Draft
+from carrel.store.chat.service import ChatService
 from carrel.store.store import Store
 
 

@@ -3,14 +3,14 @@
 import asyncio
 
 from carrel.notebook.panel import finish
-from carrel.store.activity import ActivityItem, ActivityState
-from carrel.store.documents import DocumentsService, Source
-from carrel.store.problem import Problem, ProblemError
-from carrel.store.selectors.libraries import document_phase
-from carrel.store.selectors.words import count
-from carrel.store.session import SessionState
+from carrel.store.activity.service import ActivityItem, ActivityState
+from carrel.store.core.problem import Problem, ProblemError
+from carrel.store.core.watch import until
+from carrel.store.core.words import count
+from carrel.store.documents.service import DocumentsService, Source
+from carrel.store.libraries.words import document_phase
+from carrel.store.session.service import SessionState
 from carrel.store.store import Store
-from carrel.store.watch import until
 from carrel.wire.documents import Document
 from carrel.wire.ocr import Page
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from carrel.notebook.assets import module, style
 from carrel.notebook.panel import Json, Panel, problem_json
-from carrel.store.selectors.activity import activity_badge
-from carrel.store.selectors.session import connection, header
+from carrel.store.activity.words import activity_badge
+from carrel.store.session.words import connection, header
 from carrel.store.store import Store
 
 NEWS_SECONDS = 8.0

@@ -1,1 +1,1 @@
-"""The state both faces share: slices, the actions that write them, selectors. Knows no screen."""
+"""The state both faces share: a package an area, over `core`. Knows no screen and no server."""

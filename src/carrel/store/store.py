@@ -7,28 +7,28 @@ from weakref import WeakSet
 
 from carrel.config import folders
 from carrel.pages.renderer import Renderer
-from carrel.store import logs
-from carrel.store.action import Service
-from carrel.store.activity import ActivityService
-from carrel.store.agents import AgentsService
-from carrel.store.batch import BatchService
-from carrel.store.chat import ChatService
-from carrel.store.chats import SavedSessions
-from carrel.store.copies import Copies
-from carrel.store.documents import DocumentsService
-from carrel.store.files import FilesService
-from carrel.store.finder import FinderService
-from carrel.store.libraries import LibrariesService
-from carrel.store.loop import OwnerLoop
-from carrel.store.models import ModelsService
-from carrel.store.notifications import NotificationsService
-from carrel.store.previews import PreviewService
-from carrel.store.requests import RequestsService
-from carrel.store.samples import SampleService
-from carrel.store.session import SessionService, SessionState
-from carrel.store.sources import Sources
-from carrel.store.sync import SyncService
-from carrel.store.tools import Toolbox
+from carrel.store.activity.notifications import NotificationsService
+from carrel.store.activity.service import ActivityService
+from carrel.store.agents.service import AgentsService
+from carrel.store.cache.copies import Copies
+from carrel.store.chat.service import ChatService
+from carrel.store.chat.sessions import SavedSessions
+from carrel.store.chat.sources import Sources
+from carrel.store.chat.tools import Toolbox
+from carrel.store.core import logs
+from carrel.store.core.action import Service
+from carrel.store.core.loop import OwnerLoop
+from carrel.store.documents.batch import BatchService
+from carrel.store.documents.service import DocumentsService
+from carrel.store.files.previews import PreviewService
+from carrel.store.files.service import FilesService
+from carrel.store.finder.service import FinderService
+from carrel.store.libraries.service import LibrariesService
+from carrel.store.models.service import ModelsService
+from carrel.store.requests.service import RequestsService
+from carrel.store.sample.service import SampleService
+from carrel.store.session.service import SessionService, SessionState
+from carrel.store.sync.service import SyncService
 
 if TYPE_CHECKING:
     from carrel.config import Profile

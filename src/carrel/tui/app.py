@@ -30,9 +30,9 @@ from carrel.tui.widgets.prose import prose_theme
 from carrel.tui.widgets.topbar import PLACES
 
 if TYPE_CHECKING:
-    from carrel.store.finder import Found
-    from carrel.store.notifications import NotificationsState
-    from carrel.store.problem import Problem
+    from carrel.store.activity.notifications import NotificationsState
+    from carrel.store.core.problem import Problem
+    from carrel.store.finder.service import Found
     from carrel.store.store import Store
     from carrel.tui.place import Place
     from carrel.wire.files import File
@@ -163,9 +163,9 @@ class CarrelApp(Steady, TypeAhead[Profile]):
     @work(exit_on_error=False, description="load")
     async def _load(self) -> None:
         await asyncio.to_thread(_import_the_rest)
-        from carrel.store.loop import OwnerLoop
+        from carrel.store.core.loop import OwnerLoop
+        from carrel.store.core.watch import watch
         from carrel.store.store import Store
-        from carrel.store.watch import watch
         from carrel.tui.screens.all import PLACE_SCREENS
 
         self.store = Store(self.profile, OwnerLoop.running())
@@ -194,7 +194,7 @@ class CarrelApp(Steady, TypeAhead[Profile]):
         """Puts the keys of one's own in force; says which of them cannot be."""
         if not (keymap := self.settings.keymap):
             return None
-        from carrel.store.problem import Problem
+        from carrel.store.core.problem import Problem
         from carrel.tui.keymap import mistakes, usable
 
         # Every module with bindings is imported for it, which takes a while.
@@ -417,7 +417,7 @@ class CarrelApp(Steady, TypeAhead[Profile]):
 
     def _handle_exception(self, error: Exception | BaseException) -> None:
         # Textual would end the app here. A person's work is worth more than one wrong drawing.
-        from carrel.store.problem import Problem
+        from carrel.store.core.problem import Problem
 
         self.failures.append(error)
         problem = Problem.of(error)

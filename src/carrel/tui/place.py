@@ -13,17 +13,17 @@ from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Input, TextArea
 
-from carrel.store.activity import ActivityState
-from carrel.store.area import READ_ONLY
-from carrel.store.chat_state import ChatState
-from carrel.store.handle import Handle
-from carrel.store.problem import Problem
-from carrel.store.selectors.activity import activity_badge
-from carrel.store.selectors.session import connection, service_words, status
-from carrel.store.session import SessionState
-from carrel.store.slice import Slice
+from carrel.store.activity.service import ActivityState
+from carrel.store.activity.words import activity_badge
+from carrel.store.chat.state import ChatState
+from carrel.store.core.handle import Handle
+from carrel.store.core.problem import Problem
+from carrel.store.core.slice import Slice
+from carrel.store.core.watch import watch
+from carrel.store.session.area import READ_ONLY
+from carrel.store.session.service import SessionState
+from carrel.store.session.words import connection, service_words, status
 from carrel.store.store import Store
-from carrel.store.watch import watch
 from carrel.tui.dialogs.confirm import Confirm
 from carrel.tui.frame import Frame
 from carrel.tui.looks import labels

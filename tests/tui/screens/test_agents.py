@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from carrel.store.drafts import Draft
-from carrel.store.loop import OwnerLoop
+from carrel.store.agents.drafts import Draft
+from carrel.store.core.loop import OwnerLoop
 from carrel.store.store import Store
 from carrel.tui.dialogs.agent import AgentForm
 from carrel.tui.dialogs.problem import ProblemPanel

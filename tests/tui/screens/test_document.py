@@ -10,8 +10,8 @@ from reportlab.pdfgen.canvas import Canvas
 from textual.pilot import Pilot
 
 from carrel.config import Profile
-from carrel.store.copies import Copy
-from carrel.store.documents import DocumentState, Opened, Source
+from carrel.store.cache.copies import Copy
+from carrel.store.documents.service import DocumentState, Opened, Source
 from carrel.store.store import Store
 from carrel.tui.app import CarrelApp
 from carrel.tui.screens.document import DocumentPlace

@@ -5,7 +5,7 @@ import pytest
 from textual.app import App, ComposeResult
 from textual.content import Content
 
-from carrel.store.selectors.filters import Filter
+from carrel.store.core.filters import Filter
 from carrel.tui.widgets.paging import PagedRows
 from carrel.tui.widgets.table import Column, Row, VirtualTable, column_widths
 

@@ -11,7 +11,7 @@ from textual.timer import Timer
 from textual.widgets import Button, Label, Static
 from textual.widgets.selection_list import Selection
 
-from carrel.store.drafts import Draft
+from carrel.store.agents.drafts import Draft
 from carrel.text import clean_text
 from carrel.tui.dialogs.dialog import Dialog, buttons, hint
 from carrel.tui.looks import labels

@@ -8,7 +8,7 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widgets import Button, Static
 
-from carrel.store.selectors.agents import ChangeRow
+from carrel.store.agents.words import ChangeRow
 from carrel.tui.dialogs.dialog import Dialog, buttons, hint
 from carrel.tui.widgets.diff import DiffView
 

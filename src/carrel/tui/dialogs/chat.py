@@ -8,11 +8,11 @@ from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import Button, Input, Label, Static
 
-from carrel.store.chat import ChatService
-from carrel.store.chat_state import ChatState
-from carrel.store.parameters import Parameters
-from carrel.store.problem import Problem
-from carrel.store.selectors.chat import code_blocks
+from carrel.store.chat.parameters import Parameters
+from carrel.store.chat.service import ChatService
+from carrel.store.chat.state import ChatState
+from carrel.store.chat.words import code_blocks
+from carrel.store.core.problem import Problem
 from carrel.tui.dialogs.dialog import Dialog, buttons, hint
 from carrel.tui.widgets.fields import Field
 from carrel.tui.widgets.model_field import ModelField, model_label

@@ -8,8 +8,8 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.widgets import Button, Label, Static
 
-from carrel.store.attributes import KINDS, from_text, to_text
-from carrel.store.problem import ProblemError
+from carrel.store.core.problem import ProblemError
+from carrel.store.libraries.attributes import KINDS, from_text, to_text
 from carrel.tui.dialogs.dialog import Dialog, buttons, hint
 from carrel.tui.looks import labels
 from carrel.tui.widgets.fields import Area, Field

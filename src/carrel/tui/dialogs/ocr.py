@@ -9,8 +9,8 @@ from textual.content import Content
 from textual.widgets import Button, Input, Label, RadioSet, Static
 from textual.widgets.selection_list import Selection
 
-from carrel.store.problem import ProblemError
-from carrel.store.reader import ReadOptions
+from carrel.store.core.problem import ProblemError
+from carrel.store.documents.reader import ReadOptions
 from carrel.tui.dialogs.dialog import Dialog, buttons, hint
 from carrel.tui.looks import labels
 from carrel.tui.widgets.choices import Choice, Choices

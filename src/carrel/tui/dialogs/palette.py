@@ -13,13 +13,13 @@ from textual.timer import Timer
 from textual.widgets import Input, OptionList
 from textual.widgets.option_list import Option
 
-from carrel.store.watch import watch
+from carrel.store.core.watch import watch
 from carrel.tui.dialogs.dialog import Dialog
 from carrel.tui.looks import labels
 from carrel.tui.widgets.fields import Field
 
 if TYPE_CHECKING:
-    from carrel.store.finder import FinderService, FinderState, Found
+    from carrel.store.finder.service import FinderService, FinderState, Found
 
 MATCH = Style(bold=True, underline=True)
 """How the letters that were found are drawn."""

@@ -13,7 +13,7 @@ from carrel.tui.terminal.clipboard import copy
 from carrel.tui.widgets.scroll import TextPane
 
 if TYPE_CHECKING:
-    from carrel.store.problem import Problem
+    from carrel.store.core.problem import Problem
 
 
 class ProblemPanel(Dialog[None]):

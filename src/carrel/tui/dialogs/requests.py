@@ -8,8 +8,9 @@ from textual.containers import Horizontal
 from textual.content import Content
 from textual.widgets import Static
 
-from carrel.store.requests import LoggedCall, RequestsState
-from carrel.store.selectors.requests import (
+from carrel.store.core.watch import watch
+from carrel.store.requests.service import LoggedCall, RequestsState
+from carrel.store.requests.words import (
     RequestRow,
     as_command,
     as_curl,
@@ -21,7 +22,6 @@ from carrel.store.selectors.requests import (
     target,
     title,
 )
-from carrel.store.watch import watch
 from carrel.tui.dialogs.ask import Choose, Thing
 from carrel.tui.dialogs.dialog import Dialog, hint
 from carrel.tui.looks import labels

@@ -11,10 +11,10 @@ from textual.content import Content
 from textual.widgets import Button, Static
 
 from carrel import samples
-from carrel.store.samples import SampleService, SampleState, Step
-from carrel.store.selectors.chat import source_words
-from carrel.store.selectors.words import duration
-from carrel.store.watch import watch
+from carrel.store.chat.words import source_words
+from carrel.store.core.watch import watch
+from carrel.store.core.words import duration
+from carrel.store.sample.service import SampleService, SampleState, Step
 from carrel.tui.dialogs.dialog import Dialog, buttons, hint
 from carrel.tui.looks import labels
 

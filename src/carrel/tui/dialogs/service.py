@@ -10,7 +10,7 @@ from textual.widgets import Button, Input, Label, OptionList, Static
 from textual.widgets.selection_list import Selection
 
 from carrel.config import ConfigError, Profile, add_profile, check_url, load_profile, profiles
-from carrel.store.probe import probe, unencrypted
+from carrel.store.session.probe import probe, unencrypted
 from carrel.tui.dialogs.ask import Choose, Thing
 from carrel.tui.dialogs.dialog import Dialog, buttons, hint
 from carrel.tui.looks import labels

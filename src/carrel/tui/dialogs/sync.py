@@ -13,9 +13,12 @@ from textual.timer import Timer
 from textual.widgets import Button, Input, SelectionList, Static
 from textual.widgets.selection_list import Selection
 
-from carrel.store.handle import Handle
-from carrel.store.selectors.session import service_words
-from carrel.store.selectors.sync import (
+from carrel.store.core.handle import Handle
+from carrel.store.core.watch import watch
+from carrel.store.session.words import service_words
+from carrel.store.store import Store
+from carrel.store.sync.service import SyncState
+from carrel.store.sync.words import (
     change_rows,
     confirm_words,
     folder_name,
@@ -24,9 +27,6 @@ from carrel.store.selectors.sync import (
     preview_words,
     progress_words,
 )
-from carrel.store.store import Store
-from carrel.store.sync import SyncState
-from carrel.store.watch import watch
 from carrel.tui.dialogs.confirm import Confirm
 from carrel.tui.dialogs.dialog import Dialog, buttons, hint
 from carrel.tui.dialogs.path import PathDialog
@@ -36,7 +36,7 @@ from carrel.tui.widgets.choices import Choices
 from carrel.tui.widgets.fields import Field
 
 if TYPE_CHECKING:
-    from carrel.store.sync import Preview
+    from carrel.store.sync.service import Preview
 
 SHOWN = 200
 """Changes that the preview lists."""

@@ -1,6 +1,6 @@
 """Aliases: names that point at one version of an agent."""
 
-from carrel.store.selectors.agents import version_name
+from carrel.store.agents.words import version_name
 from carrel.tui.dialogs.ask import Ask, Choose, Thing
 from carrel.tui.place import Place
 from carrel.wire.agents import Agent

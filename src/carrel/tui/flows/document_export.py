@@ -3,12 +3,12 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from carrel.store.documents import DocumentState
-from carrel.store.export import Format
-from carrel.store.selectors.boxes import blocks_of
-from carrel.store.selectors.documents import annotation
-from carrel.store.selectors.tables import as_csv, as_markdown, tables
-from carrel.store.selectors.words import count
+from carrel.store.core.words import count
+from carrel.store.documents.boxes import blocks_of
+from carrel.store.documents.export import Format
+from carrel.store.documents.service import DocumentState
+from carrel.store.documents.tables import as_csv, as_markdown, tables
+from carrel.store.documents.words import annotation
 from carrel.tui.dialogs.ask import Ask, Choose, Thing
 from carrel.tui.terminal.clipboard import copy
 

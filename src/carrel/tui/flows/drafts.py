@@ -10,18 +10,18 @@ from pathlib import Path
 from textual.content import Content
 
 from carrel.editor import EditorError, edit
-from carrel.store.agent_yaml import YAMLError, from_yaml
-from carrel.store.drafts import Draft, nobody
-from carrel.store.libraries import LibrariesState
-from carrel.store.problem import Problem, ProblemError
-from carrel.store.selectors.agents import (
+from carrel.store.agents.agent_yaml import YAMLError, from_yaml
+from carrel.store.agents.drafts import Draft, nobody
+from carrel.store.agents.words import (
     changed_rows,
     models_words,
     next_version,
     unlisted_words,
     version_name,
 )
-from carrel.store.selectors.diff import compare_agents
+from carrel.store.core.diff import compare_agents
+from carrel.store.core.problem import Problem, ProblemError
+from carrel.store.libraries.service import LibrariesState
 from carrel.tui.dialogs.agent import AgentForm, Filled
 from carrel.tui.dialogs.changes import Changes
 from carrel.tui.dialogs.confirm import Confirm

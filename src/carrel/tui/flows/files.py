@@ -4,9 +4,9 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from carrel.store.libraries import LibrariesState
-from carrel.store.selectors.files import facets, link_words
-from carrel.store.selectors.libraries import document_count
+from carrel.store.files.words import facets, link_words
+from carrel.store.libraries.service import LibrariesState
+from carrel.store.libraries.words import document_count
 from carrel.tui.dialogs.ask import Ask, Choose, Thing
 from carrel.tui.place import Place
 from carrel.tui.terminal.clipboard import copy

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from textual.content import Content
 
-from carrel.store.files import FilesState
-from carrel.store.selectors.words import count, size
+from carrel.store.core.words import count, size
+from carrel.store.files.service import FilesState
 from carrel.tui.dialogs.ask import Ask, Thing
 from carrel.tui.dialogs.document import DocumentForm, Said
 from carrel.tui.dialogs.many import ChooseMany

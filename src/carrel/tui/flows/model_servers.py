@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from carrel.tui.dialogs.ask import Choose, Thing
 
 if TYPE_CHECKING:
-    from carrel.store.models import ModelServer
+    from carrel.store.models.service import ModelServer
     from carrel.tui.app import CarrelApp
 
 BUILT_IN = "\0built-in"

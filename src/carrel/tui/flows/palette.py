@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from textual.screen import Screen
 
-from carrel.store.copies import Source
-from carrel.store.finder import Found
+from carrel.store.cache.copies import Source
+from carrel.store.finder.service import Found
 from carrel.tui.dialogs.palette import Command
 from carrel.tui.screens.agents import AgentsPlace
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 from textual.content import Content
 
-from carrel.store.selectors.libraries import document_count
-from carrel.store.selectors.sync import folder_name, folder_rows
-from carrel.store.sync import FolderState
+from carrel.store.libraries.words import document_count
+from carrel.store.sync.service import FolderState
+from carrel.store.sync.words import folder_name, folder_rows
 from carrel.tui.dialogs.ask import Choose, Thing
 from carrel.tui.dialogs.confirm import Confirm
 from carrel.tui.dialogs.sync import FolderDialog, SyncDialog, SyncWish

@@ -65,7 +65,7 @@ class Appearance:
 
     def explain(self) -> None:
         """Shows what is wrong with the user's themes, and what to do."""
-        from carrel.store.problem import Problem
+        from carrel.store.core.problem import Problem
 
         detail = "\n\n".join(str(error) for error in self.broken)
         advice = "Mend the lines named; a file that is saved is read again at once."

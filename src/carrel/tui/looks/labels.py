@@ -13,8 +13,8 @@ from textual.content import Content
 from carrel.text import clean_text
 
 if TYPE_CHECKING:
-    from carrel.store.problem import Problem
-    from carrel.store.selectors.words import Badge
+    from carrel.store.core.problem import Problem
+    from carrel.store.core.words import Badge
 
 _BREAKS = str.maketrans({"\n": "↵", "\t": " "})
 

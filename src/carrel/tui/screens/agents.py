@@ -8,9 +8,9 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widget import Widget
 
-from carrel.store.agents import AgentsState
-from carrel.store.drafts import Draft
-from carrel.store.selectors.agents import (
+from carrel.store.agents.drafts import Draft
+from carrel.store.agents.service import AgentsState
+from carrel.store.agents.words import (
     agent_rows,
     change_rows,
     changed_rows,
@@ -22,7 +22,7 @@ from carrel.store.selectors.agents import (
     version_name,
     version_rows,
 )
-from carrel.store.selectors.diff import FieldChange, compare_agents
+from carrel.store.core.diff import FieldChange, compare_agents
 from carrel.store.store import Store
 from carrel.tui.dialogs.ask import Choose, Thing
 from carrel.tui.dialogs.changes import Changes

@@ -11,11 +11,12 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.timer import Timer
 
-from carrel.store.chat import ChatService
-from carrel.store.chat_state import ChatState
-from carrel.store.conversation import Attachment
-from carrel.store.parameters import Parameters
-from carrel.store.selectors.chat import (
+from carrel.store.chat.conversation import Attachment
+from carrel.store.chat.parameters import Parameters
+from carrel.store.chat.service import ChatService
+from carrel.store.chat.sources import source_of
+from carrel.store.chat.state import ChatState
+from carrel.store.chat.words import (
     SessionRow,
     parameter_words,
     phase_words,
@@ -26,7 +27,6 @@ from carrel.store.selectors.chat import (
     tokens,
     turn_rows,
 )
-from carrel.store.sources import source_of
 from carrel.tui.dialogs.chat import ParametersForm
 from carrel.tui.dialogs.confirm import Confirm
 from carrel.tui.dialogs.path import PathDialog

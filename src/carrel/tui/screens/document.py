@@ -11,10 +11,11 @@ from textual.timer import Timer
 from textual.widgets import Input, Static
 from textual.worker import Worker, WorkerState
 
-from carrel.store.documents import DocumentState
-from carrel.store.reader import ReadOptions
-from carrel.store.selectors.boxes import Rect, block_at, lacking, passages
-from carrel.store.selectors.documents import (
+from carrel.store.core.words import shortened
+from carrel.store.documents.boxes import Rect, block_at, lacking, passages
+from carrel.store.documents.reader import ReadOptions
+from carrel.store.documents.service import DocumentState
+from carrel.store.documents.words import (
     annotation,
     changed_words,
     changes,
@@ -28,8 +29,7 @@ from carrel.store.selectors.documents import (
     progress,
     title,
 )
-from carrel.store.selectors.session import service_words
-from carrel.store.selectors.words import shortened
+from carrel.store.session.words import service_words
 from carrel.tui.dialogs.ocr import OCRForm
 from carrel.tui.flows.document_export import copy_from, save_from
 from carrel.tui.looks import labels

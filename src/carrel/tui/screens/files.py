@@ -11,12 +11,13 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Input
 
-from carrel.store.activity import ActivityItem, ActivityState
-from carrel.store.documents import Source
-from carrel.store.files import FilesState
-from carrel.store.previews import PreviewState
-from carrel.store.selectors.activity import ActivityRow, activity_rows
-from carrel.store.selectors.files import (
+from carrel.store.activity.service import ActivityItem, ActivityState
+from carrel.store.activity.words import ActivityRow, activity_rows
+from carrel.store.core.words import type_words, view_words
+from carrel.store.documents.service import Source
+from carrel.store.files.previews import PreviewState
+from carrel.store.files.service import FilesState
+from carrel.store.files.words import (
     FileRow,
     file_row,
     filter_words,
@@ -25,7 +26,6 @@ from carrel.store.selectors.files import (
     ocr_runs,
     title,
 )
-from carrel.store.selectors.words import type_words, view_words
 from carrel.tui.dialogs.path import PathDialog
 from carrel.tui.flows import files as file_flows
 from carrel.tui.looks import labels

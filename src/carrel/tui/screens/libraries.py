@@ -11,18 +11,18 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Input
 
-from carrel.store.documents import Source
-from carrel.store.libraries import LibrariesState
-from carrel.store.selectors.libraries import (
+from carrel.store.core.words import view_words
+from carrel.store.documents.service import Source
+from carrel.store.libraries.service import LibrariesState
+from carrel.store.libraries.words import (
     document_phase,
     document_row,
     hit_rows,
     library_rows,
     title,
 )
-from carrel.store.selectors.sync import folder_rows
-from carrel.store.selectors.words import view_words
-from carrel.store.sync import SyncState
+from carrel.store.sync.service import SyncState
+from carrel.store.sync.words import folder_rows
 from carrel.tui.dialogs.path import PathDialog
 from carrel.tui.flows.libraries import (
     add_files,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from carrel.store.problem import Problem
+from carrel.store.core.problem import Problem
 from carrel.text import clean_text
 
 MAX_LENGTH = 256 * 1024

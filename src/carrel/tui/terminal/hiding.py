@@ -6,7 +6,7 @@ from rich.segment import Segment
 from textual.color import Color
 from textual.filter import LineFilter
 
-from carrel.store.selectors.hiding import Hider, masked
+from carrel.store.core.hiding import Hider, masked
 
 
 class Hiding(LineFilter):

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from textual.content import Content
 
-from carrel.store.selectors.agents import AgentRow, DraftRow, VersionRow, detail_rows
+from carrel.store.agents.words import AgentRow, DraftRow, VersionRow, detail_rows
 from carrel.tui.looks import labels
 from carrel.tui.widgets.table import Row
 from carrel.wire.agents import Agent

@@ -11,8 +11,8 @@ from textual.reactive import var
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from carrel.store.selectors.agents import ChangeRow, gap_words, line_sign
-from carrel.store.selectors.diff import DiffLine, Hunk, side_by_side
+from carrel.store.agents.words import ChangeRow, gap_words, line_sign
+from carrel.store.core.diff import DiffLine, Hunk, side_by_side
 from carrel.tui.looks import labels
 from carrel.tui.terminal.steadiness import Steady
 

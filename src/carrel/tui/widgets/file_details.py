@@ -8,9 +8,9 @@ from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
-from carrel.store.previews import PreviewService, PreviewState
-from carrel.store.selectors.files import preview_lines
-from carrel.store.selectors.words import shortened
+from carrel.store.core.words import shortened
+from carrel.store.files.previews import PreviewService, PreviewState
+from carrel.store.files.words import preview_lines
 from carrel.tui.looks import labels
 from carrel.tui.widgets.picture import PagePicture
 

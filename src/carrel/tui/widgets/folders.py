@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from textual.content import Content
 from textual.widgets import Static
 
-from carrel.store.selectors.sync import FolderRow
+from carrel.store.sync.words import FolderRow
 from carrel.tui.looks import labels
 
 NOTES = 3

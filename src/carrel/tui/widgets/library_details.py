@@ -7,7 +7,7 @@ from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
-from carrel.store.selectors.libraries import (
+from carrel.store.libraries.words import (
     HitRow,
     document_facts,
     document_phase,

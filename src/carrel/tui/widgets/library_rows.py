@@ -2,7 +2,7 @@
 
 from textual.content import Content
 
-from carrel.store.selectors.libraries import DocumentRow, HitRow, LibraryRow
+from carrel.store.libraries.words import DocumentRow, HitRow, LibraryRow
 from carrel.tui.looks import labels
 from carrel.tui.widgets.table import Row
 

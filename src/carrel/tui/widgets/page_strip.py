@@ -2,7 +2,7 @@
 
 from textual.content import Content
 
-from carrel.store.selectors.documents import PageMark
+from carrel.store.documents.words import PageMark
 
 ROLES = {
     "read": "", "reading": "$busy", "waiting": "$muted", "skipped": "$muted",

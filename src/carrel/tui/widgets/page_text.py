@@ -16,9 +16,9 @@ from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from carrel.store.selectors.boxes import Passage
-from carrel.store.selectors.diff import DiffLine
-from carrel.store.selectors.marks import Mark, MarkRole, marked, runs
+from carrel.store.core.diff import DiffLine
+from carrel.store.documents.boxes import Passage
+from carrel.store.documents.marks import Mark, MarkRole, marked, runs
 from carrel.text import clean_text
 from carrel.tui.terminal.steadiness import Steady
 from carrel.tui.widgets.prose import Prose

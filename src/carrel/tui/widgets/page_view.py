@@ -3,8 +3,8 @@
 from textual import work
 from textual.content import Content
 
-from carrel.store.documents import DocumentsService, DocumentState
-from carrel.store.selectors.boxes import Heat, Rect, boxes
+from carrel.store.documents.boxes import Heat, Rect, boxes
+from carrel.store.documents.service import DocumentsService, DocumentState
 from carrel.tui.looks import labels
 from carrel.tui.widgets.picture import Frame, PagePicture
 

@@ -14,8 +14,8 @@ from textual.message import Message
 from textual.widgets import OptionList, Static, TextArea
 from textual.widgets.option_list import Option
 
-from carrel.store.attachments import as_mention
-from carrel.store.conversation import Attachment
+from carrel.store.chat.attachments import as_mention
+from carrel.store.chat.conversation import Attachment
 from carrel.tui.looks import labels
 from carrel.tui.widgets.fields import Area
 

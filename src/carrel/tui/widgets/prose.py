@@ -12,7 +12,7 @@ from rich.syntax import Syntax
 from rich.text import Text
 from rich.theme import Theme
 
-from carrel.store.selectors.chat import citations
+from carrel.store.chat.words import citations
 from carrel.text import clean_text
 
 MIN_TAIL = 1500

@@ -6,9 +6,9 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Static
 
-from carrel.store.selectors.chat import source_title
-from carrel.store.selectors.words import one_line
-from carrel.store.sources import Sources
+from carrel.store.chat.sources import Sources
+from carrel.store.chat.words import source_title
+from carrel.store.core.words import one_line
 from carrel.tui.looks import labels
 from carrel.tui.widgets.picture import Frame, PagePicture
 from carrel.tui.widgets.scroll import TextPane

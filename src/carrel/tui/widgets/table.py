@@ -14,7 +14,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.style import Style
 
-from carrel.store.selectors.filters import Filter
+from carrel.store.core.filters import Filter
 from carrel.tui.terminal.steadiness import Steady
 
 GAP = 2

@@ -11,7 +11,7 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widget import Widget
 
-from carrel.store.selectors.chat import TurnRow
+from carrel.store.chat.words import TurnRow
 from carrel.text import clean_text
 from carrel.tui.widgets.find import FindPane
 from carrel.tui.widgets.note import Note

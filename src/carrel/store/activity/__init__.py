@@ -1,0 +1,1 @@
+"""Uploads, downloads, reading and processing as they run, and short notifications."""

@@ -1,0 +1,114 @@
+"""Everything that takes a while, in rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from carrel.store.core.words import Badge, age, count, duration, left, one_line, percent, size
+
+if TYPE_CHECKING:
+    from carrel.store.activity.service import ActivityItem, ActivityState
+
+_KINDS = {
+    "upload": "Upload",
+    "download": "Download",
+    "sync": "Sync",
+    "ocr": "OCR",
+    "processing": "Processing",
+}
+_BADGES = {
+    "queued": Badge("○", "Queued", "waiting"),
+    "running": Badge("◐", "Running", "busy"),
+    "done": Badge("●", "Done", "ready"),
+    "failed": Badge("✕", "Failed", "failed"),
+    "cancelled": Badge("○", "Stopped", "muted"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ActivityRow:
+    """One thing that takes a while. `fraction` is how much of it is done, 0 to 1, if known.
+
+    `took` is how long it took, once it has ended.
+    """
+
+    id: str
+    kind: str
+    name: str
+    status: Badge
+    progress: str
+    rate: str
+    left: str
+    when: str
+    took: str
+    error: str
+    fraction: float | None
+    running: bool
+    retryable: bool
+
+
+def activity_rows(state: ActivityState, now: float) -> tuple[ActivityRow, ...]:
+    """Failures first, until they are dismissed; then what runs or waits; then what ended."""
+    order = {"failed": 0, "running": 1, "queued": 2}
+    items = sorted(state.items, key=lambda item: order.get(item.status, 3))
+    return tuple(activity_row(item, now) for item in items)
+
+
+def activity_row(item: ActivityItem, now: float) -> ActivityRow:
+    """One item in words."""
+    fraction = min(1.0, item.done / item.total) if item.done is not None and item.total else None
+    return ActivityRow(
+        item.id,
+        _KINDS[item.kind],
+        one_line(item.name),
+        _BADGES[item.status],
+        _progress(item, fraction),
+        _rate(item),
+        _left(item),
+        age(now - item.finished) if item.finished is not None else "",
+        _took(item),
+        str(item.error) if item.error else "",
+        1.0 if item.status == "done" else fraction,
+        not item.ended,
+        item.retryable,
+    )
+
+
+def activity_badge(state: ActivityState) -> str:
+    """`↑2` while two uploads or syncs run or wait, `◐1` for other things, `✕1` for failures."""
+    open_items = [item for item in state.items if not item.ended]
+    uploads = sum(item.kind in ("upload", "sync") for item in open_items)
+    failed = sum(item.status == "failed" for item in state.items)
+    counts = (("↑", uploads), ("◐", len(open_items) - uploads), ("✕", failed))
+    return " ".join(f"{mark}{count(number)}" for mark, number in counts if number)
+
+
+def _progress(item: ActivityItem, fraction: float | None) -> str:
+    if item.unit == "pages":
+        if item.total is None:
+            return ""
+        return f"{count(item.done or 0)} of {count(item.total)} pages"
+    if fraction is None:
+        return size(item.done) if item.done is not None else ""
+    return percent(fraction)
+
+
+def _rate(item: ActivityItem) -> str:
+    if item.rate is None or item.status != "running":
+        return ""
+    if item.unit == "pages":
+        return f"{item.rate:.1f} pages/s"
+    return f"{size(item.rate)}/s"
+
+
+def _took(item: ActivityItem) -> str:
+    if item.started is None or item.finished is None:
+        return ""
+    return duration(item.finished - item.started)
+
+
+def _left(item: ActivityItem) -> str:
+    if item.status != "running" or not item.rate or item.done is None or item.total is None:
+        return ""
+    return left((item.total - item.done) / item.rate)

@@ -1,0 +1,1 @@
+"""Agents, their versions, drafts and aliases."""

@@ -1,0 +1,257 @@
+"""Drafts: what an agent's next version, or a new agent, is to be. Kept on disk until saved."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import quote
+
+from carrel.atomic import write_private
+from carrel.store.core.diff import DEFAULTS
+from carrel.store.core.problem import Problem, ProblemError
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
+
+    from carrel.wire.agents import Agent, AgentCreate, AgentUpdate
+    from carrel.wire.base import Request
+
+R = TypeVar("R", bound="Request")
+
+FORMAT = 1
+
+FIELDS = (
+    "name",
+    "model",
+    "description",
+    "instructions",
+    "tools",
+    "completion_args",
+    "handoffs",
+    "metadata",
+    "guardrails",
+)
+"""What a version is made of, in the order a person reads it."""
+
+LIBRARY = "document_library"
+
+_CLEARED: Mapping[str, Any] = {"tools": [], "completion_args": {}, "guardrails": []}
+"""What clears a field of which a service reads null as left out."""
+
+
+def nobody() -> Agent:
+    """An agent that has nothing yet, to compare a new one with."""
+    from carrel.wire.agents import Agent
+
+    now = datetime.now(UTC)
+    return Agent(id="", name="", model="", version=0, versions=[], created_at=now, updated_at=now)
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A version that is not saved yet.
+
+    Its `fields` are those of the interface that say something. `agent_id` is None for a new
+    agent, `base` the version it was begun from, `message` what the version is about, `updated` in
+    seconds since 1970.
+    """
+
+    id: str
+    agent_id: str | None
+    base: int | None
+    fields: Mapping[str, Any] = field(default_factory=dict)
+    message: str = ""
+    updated: float = 0.0
+
+    @classmethod
+    def of(cls, agent: Agent) -> Draft:
+        """The next version of an agent, so far as this version has it."""
+        return cls(agent.id, agent.id, agent.version, fields_of(agent))
+
+    @classmethod
+    def blank(cls, model: str = "") -> Draft:
+        """A new agent."""
+        return cls(uuid.uuid4().hex, None, None, _saying({"model": model}))
+
+    @classmethod
+    def copy_of(cls, agent: Agent) -> Draft:
+        """A new agent like this version of another."""
+        return cls.blank().changed(**{**fields_of(agent), "name": f"{agent.name} copy"})
+
+    @property
+    def name(self) -> str:
+        return str(self.fields.get("name", ""))
+
+    @property
+    def libraries(self) -> tuple[str, ...]:
+        """The ids of the libraries it searches."""
+        tools = self.fields.get("tools", ())
+        return tuple(
+            str(library)
+            for tool in tools
+            if tool.get("type") == LIBRARY
+            for library in tool.get("library_ids") or ()
+        )
+
+    def changed(self, **fields: Any) -> Draft:
+        """With other fields; an empty value takes a field away."""
+        return replace(self, fields=_saying({**self.fields, **fields}))
+
+    def with_libraries(self, library_ids: Sequence[str]) -> Draft:
+        """Searching other libraries; its other tools stay as they are."""
+        if set(library_ids) == set(self.libraries):
+            return self
+        tools = [tool for tool in self.fields.get("tools", ()) if tool.get("type") != LIBRARY]
+        if library_ids:
+            tools.append({"type": LIBRARY, "library_ids": list(library_ids)})
+        return self.changed(tools=tools)
+
+    def with_arguments(self, **arguments: Any) -> Draft:
+        """With other sampling arguments; None takes one away."""
+        return self.changed(completion_args={**self.fields.get("completion_args", {}), **arguments})
+
+    def differs_from(self, agent: Agent) -> bool:
+        """Whether saving it would change anything of this version."""
+        return self.fields != fields_of(agent)
+
+    def create(self) -> AgentCreate:
+        """The request for a new agent.
+
+        Raises:
+            ProblemError: in words, no service would take it.
+        """
+        from carrel.wire.agents import AgentCreate
+
+        return _checked(AgentCreate, {**self._named(), **self._about()})
+
+    def update(self, agent: Agent) -> AgentUpdate | None:
+        """The request that makes an agent's next version of it; None when nothing differs.
+
+        Raises:
+            ProblemError: in words, no service would take it.
+        """
+        from carrel.wire.agents import AgentUpdate
+
+        mine, theirs = self._named(), fields_of(agent)
+        changes = {
+            name: mine.get(name, _CLEARED.get(name))
+            for name in FIELDS
+            if mine.get(name) != theirs.get(name)
+        }
+        return _checked(AgentUpdate, {**changes, **self._about()}) if changes else None
+
+    def preview(self, agent: Agent) -> Agent:
+        """The agent as this draft would have it."""
+        theirs = fields_of(agent)
+        changes = {
+            name: self.fields.get(name, _CLEARED.get(name))
+            for name in FIELDS
+            if self.fields.get(name) != theirs.get(name)
+        }
+        if "completion_args" in changes:
+            silent = agent.completion_args.keys() - theirs.get("completion_args", {}).keys()
+            kept = {name: agent.completion_args[name] for name in silent}
+            changes["completion_args"] = {**kept, **changes["completion_args"]}
+        return agent.model_copy(update=changes)
+
+    def _named(self) -> dict[str, Any]:
+        for name in ("name", "model"):
+            if not str(self.fields.get(name, "")).strip():
+                raise ProblemError(Problem(f"An agent needs a {name}", "This one has none."))
+        return dict(self.fields)
+
+    def _about(self) -> dict[str, str]:
+        return {"version_message": self.message} if self.message else {}
+
+
+def fields_of(agent: Agent) -> dict[str, Any]:
+    """What an agent's version says, in the order of FIELDS."""
+    return _saying({name: getattr(agent, name) for name in FIELDS})
+
+
+def _saying(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Without what says nothing: empty values, and arguments at their defaults."""
+    arguments = {
+        name: value
+        for name, value in (fields.get("completion_args") or {}).items()
+        if value is not None and value != DEFAULTS.get(name)
+    }
+    known = {**fields, "completion_args": arguments}
+    return {name: known[name] for name in FIELDS if known.get(name)}
+
+
+def _checked(kind: type[R], body: dict[str, Any]) -> R:
+    from pydantic import ValidationError
+
+    try:
+        return kind.model_validate(body)
+    except ValidationError as error:
+        raise ProblemError(
+            Problem("An agent cannot be like this", " ".join(complaints(error)))
+        ) from None
+
+
+def complaints(error: ValidationError) -> list[str]:
+    """What is wrong with the fields, a sentence each."""
+    return [
+        f"{'.'.join(str(part) for part in one['loc'])}: {one['msg']}."
+        for one in error.errors(include_url=False, include_input=False, include_context=False)
+    ]
+
+
+class SavedDrafts:
+    """The drafts of one profile, a JSON file each."""
+
+    def __init__(self, state: Path, profile: str) -> None:
+        self._folder = state / "drafts" / quote(profile, safe=" ")
+
+    def all(self) -> tuple[Draft, ...]:
+        """All drafts, the newest first. Files that cannot be read are left out."""
+        found = []
+        for path in self._folder.glob("*.json"):
+            try:
+                found.append(_from_json(json.loads(path.read_text(encoding="utf-8"))))
+            except (OSError, ValueError):
+                continue
+        return tuple(sorted(found, key=lambda draft: (-draft.updated, draft.id)))
+
+    def save(self, draft: Draft) -> None:
+        """Writes a draft whole or not at all, readable by its owner only."""
+        text = json.dumps({"format": FORMAT, **asdict(draft)}, ensure_ascii=False)
+        write_private(self._path(draft.id, "json"), text)
+
+    def forget(self, draft_id: str) -> None:
+        """Removes a draft, but not what an editor left of it. It may be gone already."""
+        self._path(draft_id, "json").unlink(missing_ok=True)
+
+    def delete(self, draft_id: str) -> None:
+        """Removes a draft and what an editor left of it."""
+        self.forget(draft_id)
+        self._path(draft_id, "yaml").unlink(missing_ok=True)
+
+    def text(self, draft_id: str, text: str, since: float) -> Path:
+        """A file for an editor, with this text in it.
+
+        What an editor left there after `since` (seconds since 1970) stays instead.
+        """
+        path = self._path(draft_id, "yaml")
+        if not path.exists() or path.stat().st_mtime <= since:
+            write_private(path, text)
+        return path
+
+    def _path(self, draft_id: str, kind: str) -> Path:
+        return self._folder / f"{quote(draft_id, safe='')}.{kind}"
+
+
+def _from_json(data: Any) -> Draft:
+    try:
+        if data.pop("format") != FORMAT:
+            raise ValueError("another format")
+        return replace(Draft(**data), fields=_saying(data["fields"]))
+    except (AttributeError, KeyError, TypeError) as error:
+        raise ValueError(f"not a draft: {error}") from None

@@ -1,0 +1,386 @@
+"""Agents: their versions, which one is active, what changed between two, what is not saved yet."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Coroutine, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from carrel.store.activity.notifications import NotificationsService
+from carrel.store.agents.drafts import Draft, SavedDrafts
+from carrel.store.chat.asking import is_left_over, is_trial, remove_trial
+from carrel.store.core.action import Policy, action, instant
+from carrel.store.core.diff import FieldChange, compare_agents
+from carrel.store.core.loop import OwnerLoop
+from carrel.store.core.problem import Problem, ProblemError
+from carrel.store.session.area import Area
+from carrel.store.session.service import SessionService
+
+if TYPE_CHECKING:
+    from carrel.wire.agents import Agent, AgentAlias, AgentCreate, AgentUpdate
+
+
+@dataclass(frozen=True, slots=True)
+class AgentsState:
+    """The agents; the versions of the selected one, newest first; two marked ones compared.
+
+    `drafts` has what is not saved yet, of any agent, and new agents. Where the agent was deleted
+    meanwhile, its draft is one of a new agent.
+    """
+
+    items: tuple[Agent, ...] = ()
+    selected: str | None = None
+    versions: tuple[Agent, ...] = ()
+    aliases: tuple[AgentAlias, ...] = ()
+    marked: tuple[int, ...] = ()
+    diff: tuple[FieldChange, ...] = ()
+    drafts: tuple[Draft, ...] = ()
+    loaded: bool = False
+    loading: bool = False
+    error: Problem | None = None
+
+    @property
+    def agent(self) -> Agent | None:
+        """The selected agent, as its active version has it."""
+        return next((agent for agent in self.items if agent.id == self.selected), None)
+
+    @property
+    def draft(self) -> Draft | None:
+        """What is not saved yet of the selected agent."""
+        return next((draft for draft in self.drafts if draft.agent_id == self.selected), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Switched:
+    """A version took the place of another as the active one."""
+
+    came_from: int
+    to: int
+
+
+class AgentsService(Area[AgentsState]):
+    def __init__(
+        self, loop: OwnerLoop, session: SessionService, notifications: NotificationsService
+    ) -> None:
+        super().__init__(loop, AgentsState(), session)
+        self._notifications = notifications
+        self._switched: dict[str, list[Switched]] = {}
+
+    @action(Policy.JOIN)
+    async def load(self) -> None:
+        """Loads the agents, the versions of the selected one, and the drafts."""
+        with self._loading():
+            await self._load()
+
+    @action(Policy.RENEW, lane="load")
+    async def reload(self) -> None:
+        """Loads the same after something has changed: a load that began before is not enough."""
+        with self._loading():
+            await self._load()
+
+    @action(Policy.LATEST, lane="versions")
+    def select(self, agent_id: str | None) -> Coroutine[Any, Any, None]:
+        """Makes an agent the selected one and loads its versions."""
+        self._choose(agent_id)
+        return self._select(agent_id)
+
+    async def _select(self, agent_id: str | None) -> None:
+        with self._loading():
+            await self._load_versions(agent_id)
+
+    @action(Policy.QUEUE, changes=True)
+    def create(self, agent: AgentCreate) -> Coroutine[Any, Any, Agent]:
+        """Makes an agent, version 0, and selects it unless another was selected meanwhile."""
+        return self._create(agent, self.slice.value.selected)
+
+    async def _create(self, agent: AgentCreate, selected: str | None) -> Agent:
+        client = await self._session.client()
+        made = await client.agents.create(agent)
+        await self._show(made, selected)
+        return made
+
+    @action(Policy.SINGLE, changes=True)
+    def update(self, agent_id: str, change: AgentUpdate) -> Coroutine[Any, Any, Agent]:
+        """Makes a new version of an agent, which becomes the active one."""
+        return self._update(agent_id, change, self.slice.value.selected)
+
+    async def _update(self, agent_id: str, change: AgentUpdate, selected: str | None) -> Agent:
+        client = await self._session.client()
+        before = await client.agents.get(agent_id)
+        changed = await client.agents.update(agent_id, change)
+        self._remember(before, changed)
+        await self._show(changed, selected)
+        self._notifications.notify(f"{changed.name} is now v{changed.version}.")
+        return changed
+
+    @action(Policy.SINGLE, lane="update", changes=True)
+    def save(self, draft: Draft) -> Coroutine[Any, Any, Agent | None]:
+        """Saves a draft: an agent's next version, or a new agent. It is no draft any more then,
+        unless something was changed in it meanwhile.
+
+        None when it does not differ from the active version.
+        """
+        return self._save(draft, self.slice.value.selected)
+
+    async def _save(self, draft: Draft, selected: str | None) -> Agent | None:
+        client = await self._session.client()
+        if draft.agent_id is None:
+            saved = await client.agents.create(draft.create())
+        else:
+            # Against the version that is active now, which may be of another client.
+            agent = await client.agents.get(draft.agent_id)
+            change = draft.update(agent)
+            if change is None:
+                await self._drop_saved(draft)
+                return None
+            saved = await client.agents.update(agent.id, change)
+            self._remember(agent, saved)
+            self._notifications.notify(f"{saved.name} is now v{saved.version}.")
+        await self._drop_saved(draft)
+        await self._show(saved, selected)
+        return saved
+
+    @action(Policy.SINGLE, lane="update", changes=True)
+    async def use_model(self, agent_ids: Sequence[str], model: str) -> None:
+        """Makes a new version of each agent, with another model. They answer with it at once."""
+        from carrel.wire.agents import AgentUpdate
+
+        client = await self._session.client()
+        for agent_id in agent_ids:
+            agent = await client.agents.get(agent_id)
+            change = AgentUpdate(model=model, version_message=f"Model {model}"[:500])
+            self._remember(agent, await client.agents.update(agent_id, change))
+        await self.reload()
+        count = f"{len(agent_ids)} agents have" if len(agent_ids) > 1 else "One agent has"
+        self._notifications.notify(f"{count} the model {model} now.")
+
+    @action(Policy.QUEUE, lane="drafts")
+    async def keep(self, draft: Draft) -> None:
+        """Keeps a draft on disk. One that differs in nothing from its version is dropped."""
+        if draft in self.slice.value.drafts:
+            return
+        saved = self._saved()
+        if self._says_something(draft):
+            await asyncio.to_thread(saved.save, replace(draft, updated=time.time()))
+        else:
+            await asyncio.to_thread(saved.forget, draft.id)
+        await self._load_drafts()
+
+    @action(Policy.QUEUE, lane="drafts")
+    async def write(self, draft: Draft, libraries: Mapping[str, str]) -> Path:
+        """The path of a draft as YAML, for an editor.
+
+        What an editor left of it, because it could not be read, is there again. `libraries`
+        gives names for library ids.
+        """
+        from carrel.store.agents.agent_yaml import to_yaml
+
+        kept = (each.updated for each in self.slice.value.drafts if each.id == draft.id)
+        text = to_yaml(draft, libraries)
+        return await asyncio.to_thread(self._saved().text, draft.id, text, next(kept, 0.0))
+
+    @action(Policy.QUEUE, lane="drafts")
+    async def drop(self, draft_id: str) -> None:
+        """Drops a draft for good."""
+        await asyncio.to_thread(self._saved().delete, draft_id)
+        await self._load_drafts()
+
+    @action(Policy.QUEUE, lane="drafts")
+    async def _drop_saved(self, saved: Draft) -> None:
+        await self._load_drafts()
+        kept = next((draft for draft in self.slice.value.drafts if draft.id == saved.id), saved)
+        # What was typed after it was sent is not saved yet.
+        if (kept.fields, kept.message) == (saved.fields, saved.message):
+            await asyncio.to_thread(self._saved().delete, saved.id)
+            await self._load_drafts()
+
+    @action(Policy.SINGLE, changes=True)
+    def switch(self, agent_id: str, version: int) -> Coroutine[Any, Any, Agent]:
+        """Makes a version the active one."""
+        return self._switch(agent_id, version, self.slice.value.selected)
+
+    async def _switch(self, agent_id: str, version: int, selected: str | None) -> Agent:
+        client = await self._session.client()
+        before = await client.agents.get(agent_id)
+        changed = await client.agents.switch(agent_id, version)
+        self._remember(before, changed)
+        await self._show_active(changed, selected)
+        return changed
+
+    @action(Policy.SINGLE, lane="switch", changes=True)
+    def roll_back(self, agent_id: str) -> Coroutine[Any, Any, Agent]:
+        """Makes the version active that was active before, else the one below the active one."""
+        return self._roll_back(agent_id, self.slice.value.selected)
+
+    async def _roll_back(self, agent_id: str, selected: str | None) -> Agent:
+        client = await self._session.client()
+        agent = await client.agents.get(agent_id)
+        version = self._active_before(agent)
+        changed = await client.agents.switch(agent_id, version)
+        if switched := self._switched.get(agent_id):
+            switched.pop()
+        await self._show_active(changed, selected)
+        return changed
+
+    @action(Policy.QUEUE, lane="alias", changes=True)
+    async def set_alias(self, agent_id: str, alias: str, version: int) -> None:
+        """Points an alias at a version, away from the one it pointed at."""
+        client = await self._session.client()
+        try:
+            made = await client.agents.set_alias(agent_id, alias, version)
+        except ValueError:
+            raise ProblemError(
+                Problem(
+                    f"“{alias}” cannot be an alias",
+                    "It has small letters, digits, _ and -, with a letter first.",
+                )
+            ) from None
+        await self._load_versions_again()
+        self._notifications.notify(f"{made.alias} is v{made.version} now.")
+
+    @action(Policy.QUEUE, lane="alias", changes=True)
+    async def remove_alias(self, agent_id: str, alias: str) -> None:
+        """Takes an alias away; its version stays."""
+        client = await self._session.client()
+        await client.agents.delete_alias(agent_id, alias)
+        await self._load_versions_again()
+        self._notifications.notify(f"{alias} names no version now.")
+
+    @action(Policy.QUEUE, changes=True)
+    async def delete(self, agent_id: str) -> None:
+        """Deletes an agent with all its versions. One that is gone already counts as deleted."""
+        from carrel.client.errors import NotFound
+
+        client = await self._session.client()
+        with contextlib.suppress(NotFound):
+            await client.agents.delete(agent_id)
+        await self.drop(agent_id)
+        await self.reload()
+
+    @instant
+    def mark_version(self, version: int) -> None:
+        """Marks a version, or takes its mark away. The two marked last are compared."""
+        marked = self.slice.value.marked
+        if version in marked:
+            marked = tuple(number for number in marked if number != version)
+        else:
+            marked = (*marked, version)[-2:]
+        self._compare(marked)
+
+    @instant
+    def compare(self, old: int, new: int) -> None:
+        """Compares two versions of the selected agent."""
+        self._compare((old, new))
+
+    def _remember(self, before: Agent, now: Agent) -> None:
+        """Remembers which version another one has taken the place of, to be rolled back to."""
+        if before.version != now.version:
+            switched = Switched(before.version, now.version)
+            self._switched.setdefault(now.id, []).append(switched)
+
+    def _active_before(self, agent: Agent) -> int:
+        """The version to roll back to."""
+        switched = self._switched.get(agent.id, [])
+        # What another client has made active since then did not follow these.
+        while switched and switched[-1].to != agent.version:
+            switched.pop()
+        below = [number for number in agent.versions if number < agent.version]
+        if not switched and not below:
+            raise ProblemError(
+                Problem(
+                    "There is no version to roll back to",
+                    f"{agent.name} v{agent.version} is its first.",
+                )
+            )
+        return switched[-1].came_from if switched else max(below)
+
+    def _says_something(self, draft: Draft) -> bool:
+        if draft.agent_id is None:
+            return bool(draft.fields.keys() - {"model"})
+        agents = (agent for agent in self.slice.value.items if agent.id == draft.agent_id)
+        agent = next(agents, None)
+        return agent is None or draft.differs_from(agent)
+
+    async def _load_drafts(self) -> None:
+        drafts = await asyncio.to_thread(self._saved().all)
+        state = self.slice.value
+        self.slice.set(drafts=_adopted(drafts, state.items) if state.loaded else drafts)
+
+    def _saved(self) -> SavedDrafts:
+        from carrel.config import folders
+
+        return SavedDrafts(folders().state, self._session.slice.value.profile)
+
+    async def _show_active(self, agent: Agent, selected: str | None) -> None:
+        await self._show(agent, selected)
+        self._notifications.notify(f"{agent.name} v{agent.version} is active.")
+
+    async def _show(self, agent: Agent, selected: str | None) -> None:
+        """Selects an agent, unless another one than `selected` is by now, and loads it."""
+        if self.slice.value.selected == selected:
+            self._choose(agent.id)
+        await self.reload()
+
+    async def _load(self) -> None:
+        await self._load_drafts_in_turn()
+        selected = self.slice.value.selected
+        client = await self._session.client()
+        agents = [agent async for agent in client.agents.every()]
+        items = [agent for agent in agents if not is_trial(agent)]
+        drafts = _adopted(self.slice.value.drafts, items)
+        self.slice.set(items=tuple(items), drafts=drafts, loaded=True)
+        # One that was selected meanwhile may be newer than this list.
+        if self.slice.value.selected == selected and selected not in {one.id for one in items}:
+            self._choose(items[0].id if items else None)
+        await self._load_versions_again()
+        if not self._session.slice.value.read_only:
+            for agent in agents:
+                if is_left_over(agent, time.time()):
+                    await remove_trial(client, agent.id)
+
+    @action(Policy.QUEUE, lane="drafts")
+    async def _load_drafts_in_turn(self) -> None:
+        await self._load_drafts()
+
+    @action(Policy.RENEW, lane="versions")
+    async def _load_versions_again(self) -> None:
+        await self._load_versions(self.slice.value.selected)
+
+    async def _load_versions(self, agent_id: str | None) -> None:
+        """Loads the versions of an agent, if it is still the selected one by then."""
+        if agent_id is None:
+            return
+        client = await self._session.client()
+        versions = [version async for version in client.agents.every_version(agent_id)]
+        aliases = await client.agents.aliases(agent_id)
+        if self.slice.value.selected != agent_id:
+            return
+        newest_first = sorted(versions, key=lambda agent: agent.version, reverse=True)
+        self.slice.set(versions=tuple(newest_first), aliases=tuple(aliases))
+        self._compare(self.slice.value.marked)
+
+    def _compare(self, marked: tuple[int, ...]) -> None:
+        versions = {agent.version: agent for agent in self.slice.value.versions}
+        marked = tuple(number for number in marked if number in versions)
+        diff: tuple[FieldChange, ...] = ()
+        if len(marked) == 2:
+            old, new = sorted(marked)
+            diff = compare_agents(versions[old], versions[new])
+        self.slice.set(marked=marked, diff=diff)
+
+    def _choose(self, agent_id: str | None) -> None:
+        if agent_id != self.slice.value.selected:
+            self.slice.set(selected=agent_id, versions=(), aliases=(), marked=(), diff=())
+
+
+def _adopted(drafts: Sequence[Draft], agents: Sequence[Agent]) -> tuple[Draft, ...]:
+    """The drafts; those of agents that are not there any more are of new agents."""
+    there = {agent.id for agent in agents}
+    return tuple(
+        draft if draft.agent_id in there else replace(draft, agent_id=None, base=None)
+        for draft in drafts
+    )

@@ -1,0 +1,247 @@
+"""Agents, their versions, and what changed between two, in rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from carrel.store.agents.drafts import LIBRARY, Draft
+from carrel.store.core.diff import (
+    DEFAULTS,
+    Change,
+    FieldChange,
+    Hunk,
+    compare_agents,
+    hunks,
+    tool_name,
+)
+from carrel.store.core.words import age, count, one_line
+
+if TYPE_CHECKING:
+    from carrel.store.agents.service import AgentsState
+    from carrel.wire.agents import Agent
+
+NAMED = 8
+"""How many of a service's models are named."""
+_SIGNS = {"same": " ", "added": "+", "removed": "−"}
+
+
+@dataclass(frozen=True, slots=True)
+class AgentRow:
+    id: str
+    name: str
+    version: str
+    model: str
+    selected: bool
+
+
+@dataclass(frozen=True, slots=True)
+class VersionRow:
+    """One version. `note` is what its maker wrote about it."""
+
+    number: int
+    name: str
+    active: bool
+    aliases: str
+    age: str
+    note: str
+    marked: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DraftRow:
+    """What is not saved yet: an agent's next version, or a new agent."""
+
+    id: str
+    name: str
+    about: str
+    age: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeRow:
+    """One field that either version has: its name, the change in words, and text in `hunks`.
+
+    `depth` 1 is for a part of the field above.
+    """
+
+    field: str
+    words: str
+    change: Change
+    hunks: tuple[Hunk, ...] = ()
+    depth: int = 0
+
+
+def agent_rows(state: AgentsState) -> tuple[AgentRow, ...]:
+    """The agents."""
+    return tuple(
+        AgentRow(
+            agent.id,
+            one_line(agent.name),
+            version_name(agent.version),
+            agent.model,
+            agent.id == state.selected,
+        )
+        for agent in state.items
+    )
+
+
+def version_rows(state: AgentsState, now: float) -> tuple[VersionRow, ...]:
+    """The versions of the selected agent, newest first."""
+    active = next((agent.version for agent in state.items if agent.id == state.selected), None)
+    return tuple(
+        VersionRow(
+            agent.version,
+            version_name(agent.version),
+            agent.version == active,
+            ", ".join(each.alias for each in state.aliases if each.version == agent.version),
+            age(now - agent.updated_at.timestamp()),
+            one_line(agent.version_message or ""),
+            agent.version in state.marked,
+        )
+        for agent in state.versions
+    )
+
+
+def draft_row(state: AgentsState, now: float) -> DraftRow | None:
+    """What is not saved yet of the selected agent."""
+    return None if state.draft is None else _draft_row(state.draft, now)
+
+
+def new_agent_rows(state: AgentsState, now: float) -> tuple[DraftRow, ...]:
+    """The new agents that are not saved yet, newest first."""
+    return tuple(_draft_row(draft, now) for draft in state.drafts if draft.agent_id is None)
+
+
+def draft_title(state: AgentsState) -> str:
+    """`v4 → draft · 2 changes`; empty without a draft of the selected agent."""
+    if state.agent is None or state.draft is None:
+        return ""
+    return f"{version_name(state.agent.version)} → draft · {changes_words(draft_changes(state))}"
+
+
+def draft_changes(state: AgentsState) -> tuple[FieldChange, ...]:
+    """What the draft of the selected agent would change of the active version."""
+    if state.agent is None or state.draft is None:
+        return ()
+    return compare_agents(state.agent, state.draft.preview(state.agent))
+
+
+def next_version(agent: Agent) -> str:
+    """What the version that is saved next will be called."""
+    return version_name(max((*agent.versions, agent.version)) + 1)
+
+
+def detail_rows(
+    agent: Agent, libraries: Mapping[str, str] | None = None
+) -> tuple[tuple[str, str], ...]:
+    """What a version is made of but for its instructions: names and values in one line each."""
+    tools: list[str] = []
+    for tool in agent.tools:
+        if tool.get("type") == LIBRARY:
+            ids = tool.get("library_ids") or ()
+            tools += [f"library {one_line((libraries or {}).get(id, id))}" for id in ids]
+        else:
+            tools.append(one_line(tool_name(tool)))
+    arguments = (
+        (name.replace("_", " ").capitalize(), one_line(str(value)))
+        for name, value in sorted(agent.completion_args.items())
+        if value is not None and value != DEFAULTS.get(name)
+    )
+    about = [("About", one_line(agent.description))] if agent.description else []
+    return (("Model", agent.model), ("Tools", ", ".join(tools) or "none"), *arguments, *about)
+
+
+def version_name(version: int | None) -> str:
+    """`v3`."""
+    return "" if version is None else f"v{version}"
+
+
+def diff_title(state: AgentsState) -> str:
+    """`v3 → v4 · 3 changes`; empty without two marked versions."""
+    if len(state.marked) != 2:
+        return ""
+    old, new = sorted(state.marked)
+    return f"{version_name(old)} → {version_name(new)} · {changes_words(state.diff)}"
+
+
+def changes_words(changes: Iterable[FieldChange]) -> str:
+    """`3 changes`."""
+    number = sum(change.change != "same" for change in changes)
+    return f"{count(number)} change{'' if number == 1 else 's'}"
+
+
+def change_rows(
+    changes: Iterable[FieldChange], libraries: Mapping[str, str] | None = None
+) -> tuple[ChangeRow, ...]:
+    """What differs, in rows. `libraries` gives names for library ids."""
+    return tuple(
+        _row(part, libraries or {}, depth)
+        for change in changes
+        for depth, part in ((0, change), *((1, part) for part in change.parts))
+    )
+
+
+def changed_rows(
+    changes: Iterable[FieldChange], libraries: Mapping[str, str] | None = None
+) -> tuple[ChangeRow, ...]:
+    """The rows of what is not the same."""
+    return change_rows((change for change in changes if change.change != "same"), libraries)
+
+
+def change_words(change: FieldChange) -> str:
+    """`mistral-large (same)`, `0.7 → 0.3`, `+ web_search`, `2 of 31 lines`."""
+    if change.lines:
+        added = sum(line.change == "added" for line in change.lines)
+        removed = sum(line.change == "removed" for line in change.lines)
+        total = len(change.lines) - (removed if added >= removed else added)
+        return f"{count(max(added, removed))} of {count(total)} lines"
+    match change.change:
+        case "same":
+            value = change.new or ""
+            shown = value if "\n" not in value and len(value) <= 60 else ""
+            return f"{shown} (same)".strip()
+        case "added":
+            return f"+ {change.new}"
+        case "removed":
+            return f"− {change.old}"
+        case "changed" if change.parts:
+            return change.new or ""
+        case "changed":
+            return f"{change.old} → {change.new}"
+
+
+def gap_words(lines: int) -> str:
+    """Says that lines are left out because they are the same."""
+    return f"⋯ {count(lines)} line{'' if lines == 1 else 's'} the same"
+
+
+def line_sign(change: str) -> str:
+    """The sign before a line: added +, removed −."""
+    return _SIGNS[change]
+
+
+def _draft_row(draft: Draft, now: float) -> DraftRow:
+    begun = "" if draft.base is None else f", from {version_name(draft.base)}"
+    about = " · ".join(filter(None, (f"unsaved{begun}", one_line(draft.message))))
+    return DraftRow(draft.id, one_line(draft.name), about, age(now - draft.updated))
+
+
+def _row(change: FieldChange, libraries: Mapping[str, str], depth: int) -> ChangeRow:
+    words = change_words(change)
+    for library_id, name in libraries.items():
+        words = words.replace(library_id, one_line(name))
+    shown = hunks(change.lines) if change.change != "same" else ()
+    return ChangeRow(change.field, words, change.change, shown, depth)
+
+
+def unlisted_words(model: str) -> str:
+    """The warning for an agent's model that its service does not list."""
+    return f"This service lists no model “{one_line(model)}”: it may not answer."
+
+
+def models_words(models: Sequence[str]) -> str:
+    """The models that a service lists, as many as a line holds."""
+    more = f" and {count(len(models) - NAMED)} more" if len(models) > NAMED else ""
+    return f"There are: {', '.join(models[:NAMED])}{more}"

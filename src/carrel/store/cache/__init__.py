@@ -1,0 +1,1 @@
+"""Copies of documents and what was read of them, on this machine."""

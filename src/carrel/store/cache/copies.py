@@ -1,0 +1,95 @@
+"""Copies of documents on this machine, which their pictures are drawn from."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+from collections import Counter
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+from weakref import WeakKeyDictionary
+
+from carrel.config import folders
+from carrel.store.session.service import SessionService
+
+COPIES_BYTES = 512 * 1024 * 1024
+"""How large the folder of copies may grow before the oldest go."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What is opened: a file, or a document of a library."""
+
+    kind: Literal["file", "document"]
+    id: str
+    name: str
+    library_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """A document on this machine; `hash` is the SHA-256 of its content, in hex."""
+
+    path: Path
+    hash: str
+
+
+class Copies:
+    """The copies of one profile's documents; those used longest ago make room for others."""
+
+    def __init__(self, session: SessionService) -> None:
+        self._session = session
+        self._shown: WeakKeyDictionary[object, Path] = WeakKeyDictionary()
+        self._fetched: Counter[Path] = Counter()
+
+    async def fetch(self, source: Source) -> Copy:
+        """The document's bytes on this machine, downloaded unless they are here already."""
+        key = f"{self._session.slice.value.profile}\0{source.id}"
+        folder = folders().cache / "documents"
+        path = folder / hashlib.sha256(key.encode()).hexdigest()[:32]
+        self._fetched[path] += 1
+        try:
+            if path.exists():
+                path.touch()  # the oldest go first
+            else:
+                folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+                client = await self._session.client()
+                if source.kind == "file":
+                    await client.files.download(source.id, path)
+                else:
+                    await client.documents.download(source.library_id or "", source.id, path)
+                make_room(folder, {*+self._fetched, *self._shown.values()}, COPIES_BYTES)
+            return Copy(path, await asyncio.to_thread(_hash, path))
+        finally:
+            self._fetched[path] -= 1
+
+    def keep(self, viewer: object, copy: Copy | None) -> None:
+        """Keeps the copy that a viewer shows, until it shows another or none."""
+        self._shown.pop(viewer, None)
+        if copy is not None:
+            self._shown[viewer] = copy.path
+
+
+def make_room(folder: Path, kept: Collection[Path], most: int) -> None:
+    """Removes the files used longest ago until the folder has at most `most` bytes.
+
+    Those of `kept` stay.
+    """
+    files = []
+    for file in folder.iterdir():
+        with contextlib.suppress(FileNotFoundError):  # another workbench removed it
+            stat = file.stat()
+            files.append((file not in kept, -stat.st_mtime, stat.st_size, file))
+    total = 0
+    for removable, _, size, file in sorted(files):
+        total += size
+        if total > most and removable:
+            file.unlink(missing_ok=True)
+
+
+def _hash(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,78 @@
+"""How far each document was read: what a list says of files that were read in an earlier run."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from carrel.atomic import write_private
+from carrel.config import folders
+from carrel.store.cache.results import results_file
+
+MOST = 5000
+"""Lines above which the file of a profile is written anew, with one line a document."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How many pages of a document are read, of how many."""
+
+    read: int
+    total: int
+
+
+class Readings:
+    """The readings of one profile, on this machine. Other workbenches may add to them."""
+
+    def __init__(self, profile: str) -> None:
+        name = hashlib.sha256(profile.encode()).hexdigest()[:32]
+        self._path = folders().cache / "readings" / f"{name}.jsonl"
+
+    async def note(self, source_id: str, key: str, reading: Reading) -> None:
+        """Notes how far a document is, whose pages are kept under a key of `Results`."""
+        await asyncio.to_thread(self._note, source_id, key, reading)
+
+    async def load(self) -> Mapping[str, Reading]:
+        """The readings by the ids of their documents. One whose pages are gone is none."""
+        return await asyncio.to_thread(self._load)
+
+    def _note(self, source_id: str, key: str, reading: Reading) -> None:
+        line = [source_id, results_file(key).name, reading.read, reading.total]
+        self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        with os.fdopen(descriptor, "a", encoding="utf-8") as file:
+            # The line break first: a line that was cut off before spoils only itself.
+            file.write("\n" + json.dumps(line))
+
+    def _load(self) -> Mapping[str, Reading]:
+        try:
+            lines = self._path.read_text("utf-8").splitlines()
+        except OSError:
+            return {}
+        newest: dict[str, tuple[str, Reading]] = {}
+        for line in lines:
+            try:
+                source_id, name, read, total = json.loads(line)
+                newest[source_id] = (name, Reading(int(read), int(total)))
+            except (ValueError, TypeError):
+                continue  # empty, cut off, or written by another version
+        if len(lines) > MOST:
+            self._rewrite(newest)
+        kept = _names(results_file("").parent)
+        return {id: reading for id, (name, reading) in newest.items() if name in kept}
+
+    def _rewrite(self, newest: Mapping[str, tuple[str, Reading]]) -> None:
+        rows = ([id, name, each.read, each.total] for id, (name, each) in newest.items())
+        write_private(self._path, "".join(f"\n{json.dumps(row)}" for row in rows))
+
+
+def _names(folder: Path) -> frozenset[str]:
+    try:
+        return frozenset(path.name for path in folder.iterdir())
+    except OSError:
+        return frozenset()

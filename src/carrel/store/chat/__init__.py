@@ -1,0 +1,1 @@
+"""Chats with agents: sessions, questions, answers, attachments and tools."""

@@ -1,0 +1,135 @@
+"""Who is asked: an agent as its active version has it, or as it could be.
+
+The interface lets only an agent's active version answer, with the agent's own model and sampling.
+Another version, a draft, another model or another temperature is therefore asked as a trial: an
+agent made for one answer and removed after it. A completion by the model alone would do without
+that, but also without the libraries, the service's own tools and the guardrails.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from carrel.store.chat.parameters import Parameters
+
+if TYPE_CHECKING:
+    from carrel.client import Client
+    from carrel.wire.agents import Agent, AgentCreate
+
+TRIAL = {"carrel": "trial"}
+"""The metadata of an agent that is made for one answer."""
+
+LEFT_OVER = 3600.0
+"""Seconds after which a trial that is still there counts as left over from a crash."""
+
+_LIBRARY = "document_library"
+
+logger = logging.getLogger(__name__)
+
+
+def is_trial(agent: Agent) -> bool:
+    """Whether an agent was made for one answer."""
+    return TRIAL.items() <= (agent.metadata or {}).items()
+
+
+def is_left_over(agent: Agent, now: float) -> bool:
+    """Whether a trial has outlived its answer; `now` in seconds since 1970."""
+    return is_trial(agent) and now - agent.updated_at.timestamp() > LEFT_OVER
+
+
+async def remove_trial(client: Client, agent_id: str) -> None:
+    """Removes a trial. One that cannot be removed now is left over, and goes later."""
+    from carrel.client.errors import ClientError
+
+    try:
+        await client.agents.delete(agent_id)
+    except ClientError as error:
+        logger.info("a trial was not removed: %s", error)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """An agent's version (`active` or not), or a draft, that answers."""
+
+    fields: Agent | AgentCreate
+    active: bool
+
+    @property
+    def version(self) -> int | None:
+        """Its number; a draft has none."""
+        return getattr(self.fields, "version", None)
+
+    @property
+    def library_ids(self) -> tuple[str, ...]:
+        """The libraries it searches."""
+        found: list[str] = []
+        for tool in self._tools():
+            if tool.get("type") == _LIBRARY:
+                found += tool.get("library_ids") or ()
+        return tuple(found)
+
+    @property
+    def functions(self) -> frozenset[str]:
+        """The names of the functions that it may call."""
+        functions = (tool.get("function") for tool in self._tools())
+        return frozenset(str(one.get("name")) for one in functions if one)
+
+    @property
+    def must_call(self) -> bool:
+        """Whether its every answer is to be a call."""
+        arguments = self.fields.completion_args
+        if arguments is not None and not isinstance(arguments, dict):
+            arguments = arguments.body()
+        return (arguments or {}).get("tool_choice") in ("any", "required")
+
+    def needs_trial(self, parameters: Parameters) -> bool:
+        """Whether an agent has to be made for the answer."""
+        return not self.active or parameters.changes_agent
+
+    @asynccontextmanager
+    async def answering(self, client: Client, parameters: Parameters) -> AsyncIterator[str]:
+        """The id of the agent that answers just so."""
+        if not self.needs_trial(parameters):
+            yield str(getattr(self.fields, "id", ""))
+            return
+        trial = await client.agents.create(self._trial(parameters))
+        try:
+            yield trial.id
+        finally:
+            # Shielded: it goes after a stopped answer too.
+            await asyncio.shield(asyncio.ensure_future(remove_trial(client, trial.id)))
+
+    def _tools(self) -> list[dict[str, Any]]:
+        tools = self.fields.tools or []
+        return [tool if isinstance(tool, dict) else tool.body() for tool in tools]
+
+    def _trial(self, parameters: Parameters) -> AgentCreate:
+        from carrel.wire.agents import AgentCreate, CompletionArgs
+
+        fields = self.fields
+        arguments = fields.completion_args or {}
+        if not isinstance(arguments, dict):
+            arguments = arguments.body()
+        known = {
+            name: value
+            for name, value in arguments.items()
+            if name in CompletionArgs.model_fields and value is not None
+        }
+        return AgentCreate.model_validate(
+            {
+                "model": parameters.model or fields.model,
+                "name": f"{fields.name} · trial",
+                "description": fields.description,
+                "instructions": fields.instructions,
+                "tools": self._tools(),
+                "handoffs": fields.handoffs or None,
+                "metadata": {**(fields.metadata or {}), **TRIAL},
+                "completion_args": {**known, **parameters.sampling()},
+                "guardrails": fields.guardrails,
+            }
+        )

@@ -1,0 +1,94 @@
+"""The list of saved chats, and the open one kept among them."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Coroutine
+from typing import Any
+
+from carrel.store.chat.sessions import SavedSessions, Session
+from carrel.store.chat.state import ChatState
+from carrel.store.core.action import Policy, action
+from carrel.store.core.loop import OwnerLoop
+from carrel.store.session.area import Area
+from carrel.store.session.service import SessionService
+
+HISTORY = 200
+"""Questions that are remembered to be asked again."""
+
+
+class KeptChats(Area[ChatState]):
+    """The saved chats of one profile. With `keeps` false the open one is not kept."""
+
+    def __init__(
+        self, loop: OwnerLoop, session: SessionService, saved: SavedSessions, *, keeps: bool
+    ) -> None:
+        super().__init__(loop, ChatState(), session)
+        self._saved = saved
+        self._keeps = keeps
+        self._kept: Session | None = None
+
+    @action(Policy.JOIN)
+    async def load_sessions(self) -> None:
+        """Loads the list of saved sessions."""
+        await self._list()
+
+    @action(Policy.RENEW, lane="load_sessions")
+    async def reload(self) -> None:
+        """Loads the same after something has changed: a load that began before is not enough."""
+        await self._list()
+
+    @action(Policy.LATEST, lane="load_sessions")
+    async def search_sessions(self, text: str) -> None:
+        """Lists only sessions in which something holds `text`; all for an empty text."""
+        self.slice.set(search=text.strip())
+        await self._list()
+
+    async def _list(self) -> None:
+        changes = -1
+        while changes != self._saved.changes:  # else it would take back what was saved meanwhile
+            changes = self._saved.changes
+            found = await asyncio.to_thread(self._saved.all)
+        asked = [
+            turn.text
+            for session in reversed(found)
+            for turn in session.conversation.said
+            if turn.role == "user"
+        ]
+        asked += [turn.text for turn in self.slice.value.conversation.said if turn.role == "user"]
+        search = self.slice.value.search
+        listed = (one.summary() for one in found if not search or one.matches(search))
+        history = tuple(reversed(dict.fromkeys(reversed(asked))))[-HISTORY:]
+        self.slice.set(sessions=tuple(listed), history=history)
+
+    def _save(self) -> Coroutine[Any, Any, None]:
+        """Saves the open session as it is now."""
+        session = self._session_now()
+        if self._keeps and session.id and session.agent_id:
+            self._kept = session
+            return self._write_file(session)
+        return asyncio.sleep(0)
+
+    async def _write_file(self, session: Session) -> None:
+        if await asyncio.to_thread(self._saved.save, session):
+            others = (other for other in self.slice.value.sessions if other.id != session.id)
+            self.slice.set(sessions=(session.summary(), *others))
+
+    async def _save_unsaved(self) -> None:
+        """Saves the open session if something was said in it since it was saved or opened."""
+        kept, said = self._kept, self.slice.value.conversation
+        if said.turns and (kept is None or said is not kept.conversation):
+            await self._save()
+
+    def _session_now(self) -> Session:
+        state = self.slice.value
+        return Session(
+            state.session_id or "",
+            state.agent_id or "",
+            state.agent_name,
+            time.time(),
+            state.conversation,
+            state.pinned,
+            state.parameters,
+        )

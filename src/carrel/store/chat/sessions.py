@@ -1,0 +1,188 @@
+"""Chat sessions on disk: one JSON file each, a folder a profile."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from carrel.atomic import write_private
+from carrel.store.chat.conversation import EMPTY, Attachment, Call, Conversation, Turn
+from carrel.store.chat.parameters import AGENTS_OWN, Parameters
+
+FORMAT = 1
+TITLE_LENGTH = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A chat with one agent; `updated` in seconds since 1970.
+
+    `pinned` is the version that is asked, None for whichever is active.
+    """
+
+    id: str
+    agent_id: str
+    agent_name: str
+    updated: float
+    conversation: Conversation = EMPTY
+    pinned: int | None = None
+    parameters: Parameters = AGENTS_OWN
+
+    @property
+    def title(self) -> str:
+        """Its first question, in one line."""
+        turns = self.conversation.turns
+        first = " ".join(turns[0].text.split()) if turns else ""
+        return first if len(first) <= TITLE_LENGTH else first[: TITLE_LENGTH - 1] + "…"
+
+    def summary(self) -> SessionSummary:
+        """Itself in a list."""
+        turns = len(self.conversation.turns)
+        return SessionSummary(
+            self.id, self.title, self.agent_id, self.agent_name, self.updated, turns
+        )
+
+    def matches(self, text: str) -> bool:
+        """Whether anything said in it, or its agent's name, contains a text in any case."""
+        wanted = text.casefold()
+        words = (self.agent_name, *(turn.text for turn in self.conversation.said))
+        return any(wanted in one.casefold() for one in words)
+
+
+@dataclass(frozen=True, slots=True)
+class SessionSummary:
+    """A saved session in a list."""
+
+    id: str
+    title: str
+    agent_id: str
+    agent_name: str
+    updated: float
+    turns: int
+
+
+class SavedSessions:
+    """The sessions of one profile. May be used from several threads at once.
+
+    A thread that was started before another may write after it. What was deleted here is
+    therefore never saved again, and a session never in an older form.
+    """
+
+    def __init__(self, state: Path, profile: str) -> None:
+        self._folder = state / "chats" / quote(profile, safe=" ")
+        self._lock = threading.Lock()
+        self._saved: dict[str, float] = {}
+        self._deleted: set[str] = set()
+        self.changes = 0
+        """How often something was saved or deleted."""
+
+    def all(self) -> tuple[Session, ...]:
+        """All sessions, the newest first. Files that cannot be read are left out."""
+        return tuple(sorted(self._sessions(), key=lambda session: session.updated, reverse=True))
+
+    def load(self, session_id: str) -> Session:
+        """One session.
+
+        Raises:
+            OSError: there is no such file.
+            ValueError: the file is not a session.
+        """
+        return _from_json(json.loads(self._path(session_id).read_text(encoding="utf-8")))
+
+    def save(self, session: Session) -> bool:
+        """Writes a session whole or not at all, readable by its owner only.
+
+        Whether it was written: not one that was deleted, nor an older form of it.
+        """
+        text = json.dumps(to_json(session), ensure_ascii=False)
+        with self._lock:
+            newest = self._saved.get(session.id, session.updated)
+            if session.id in self._deleted or session.updated < newest:
+                return False
+            write_private(self._path(session.id), text)
+            self._saved[session.id] = session.updated
+            self.changes += 1
+            return True
+
+    def delete(self, session_id: str) -> None:
+        """Removes a session; one that is gone already counts as removed."""
+        with self._lock:
+            self._deleted.add(session_id)
+            self._path(session_id).unlink(missing_ok=True)
+            self.changes += 1
+
+    def _path(self, session_id: str) -> Path:
+        return self._folder / f"{quote(session_id, safe='')}.json"
+
+    def _sessions(self) -> Iterator[Session]:
+        for path in self._folder.glob("*.json"):
+            try:
+                yield _from_json(json.loads(path.read_text(encoding="utf-8")))
+            except (OSError, ValueError):
+                continue
+
+
+def to_json(session: Session) -> dict[str, Any]:
+    """A session with all its variants, as it is saved."""
+    conversation = session.conversation
+    turns = []
+    for turn, after in zip(conversation.said, conversation.after, strict=True):
+        saved = {one.name: getattr(turn, one.name) for one in fields(turn)}
+        saved["sources"] = [source.model_dump(mode="json") for source in turn.sources]
+        saved["calls"] = [asdict(call) for call in turn.calls]
+        saved["attachments"] = [asdict(one) for one in turn.attachments]
+        turns.append({**saved, "after": after})
+    return {
+        "format": FORMAT,
+        "id": session.id,
+        "agent_id": session.agent_id,
+        "agent_name": session.agent_name,
+        "pinned": session.pinned,
+        "updated": session.updated,
+        "parameters": asdict(session.parameters),
+        "last": conversation.last,
+        "turns": turns,
+    }
+
+
+def _from_json(data: Any) -> Session:
+    try:
+        if data["format"] != FORMAT:
+            raise ValueError(f"format {data['format']}")
+        turns = data["turns"]
+        # A session without variants need not say what follows what.
+        after = tuple(turn.get("after", number - 1) for number, turn in enumerate(turns))
+        last = data.get("last", len(turns) - 1)
+        if any(not -1 <= one < number for number, one in enumerate(after)):
+            raise ValueError("a turn follows a later one")
+        if not -1 <= last < len(turns):
+            raise ValueError("the last turn is not there")
+        return Session(
+            data["id"],
+            data["agent_id"],
+            data["agent_name"],
+            float(data["updated"]),
+            Conversation(tuple(map(_turn, turns)), after, last),
+            data.get("pinned"),
+            Parameters.of(data.get("parameters", {})),
+        )
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"not a session: {error}") from None
+
+
+def _turn(saved: dict[str, Any]) -> Turn:
+    from carrel.wire.completions import Passage
+
+    return Turn(
+        **{
+            **{name: value for name, value in saved.items() if name != "after"},
+            "sources": tuple(map(Passage.model_validate, saved["sources"])),
+            "calls": tuple(Call(**call) for call in saved.get("calls", ())),
+            "attachments": tuple(Attachment(**one) for one in saved.get("attachments", ())),
+        }
+    )

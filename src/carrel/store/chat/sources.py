@@ -1,0 +1,79 @@
+"""Where the passages of an answer stand: pictures of their pages, without reading them anew."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from carrel.pages.renderer import Renderer
+from carrel.store.cache.copies import Copies, Source
+from carrel.store.core.handle import Handle
+from carrel.store.core.loop import OwnerLoop
+from carrel.store.documents.boxes import Rect, rect_of
+
+if TYPE_CHECKING:
+    from carrel.wire.completions import Passage
+
+USUAL_PAGE = 2**0.5
+"""How much higher than wide a page is whose size is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """A part of a page as PNG, and the passage's box in parts of that part."""
+
+    png: bytes
+    box: Rect | None
+
+
+class Sources:
+    def __init__(self, loop: OwnerLoop, copies: Copies, renderer: Renderer) -> None:
+        self._loop = loop
+        self._renderer = renderer
+        self._copies = copies
+
+    def excerpt(
+        self, passage: Passage, width: int, height_of_width: float | None = None
+    ) -> Handle[Excerpt]:
+        """The page of a passage, `width` pixels wide.
+
+        With `height_of_width` only as much of it as has that shape, around the passage.
+        """
+        return self._loop.run(self._excerpt(passage, width, height_of_width))
+
+    async def _excerpt(
+        self, passage: Passage, width: int, height_of_width: float | None
+    ) -> Excerpt:
+        copy = await self._copies.fetch(source_of(passage))
+        box = rect_of(passage.box)
+        part = None if height_of_width is None else _around(passage, box, height_of_width)
+        drawn = (part.left, part.top, part.width, part.height) if part else None
+        png = await self._renderer.render(copy.path, passage.page or 0, width, drawn)
+        return Excerpt(png, _within(box, part) if box and part else box)
+
+
+def source_of(passage: Passage) -> Source:
+    """The document that a passage is from."""
+    return Source("document", passage.document_id, passage.document_name, passage.library_id)
+
+
+def _around(passage: Passage, box: Rect | None, height_of_width: float) -> Rect | None:
+    page = USUAL_PAGE
+    if box and passage.box and passage.box.page_width and passage.box.page_height:
+        page = passage.box.page_height / passage.box.page_width
+    height = height_of_width / page
+    if height >= 1:
+        return None
+    middle = box.top + box.height / 2 if box else 0.0
+    # The beginning of a passage that is higher than the view.
+    top = min(middle - height / 2, box.top) if box else 0.0
+    return Rect(0.0, min(max(top, 0.0), 1 - height), 1.0, height)
+
+
+def _within(box: Rect, part: Rect) -> Rect:
+    return Rect(
+        (box.left - part.left) / part.width,
+        (box.top - part.top) / part.height,
+        box.width / part.width,
+        box.height / part.height,
+    )

@@ -1,0 +1,83 @@
+"""Functions of this program that an agent may call."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import json
+import logging
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from carrel.store.chat.conversation import Call
+
+if TYPE_CHECKING:
+    from carrel.wire.tools import FunctionTool
+
+logger = logging.getLogger(__name__)
+
+
+class Toolbox:
+    """The registered functions, by name. May be filled from any thread."""
+
+    def __init__(self) -> None:
+        self._functions: dict[str, Callable[..., Any]] = {}
+
+    def add(self, function: Callable[..., Any]) -> None:
+        """Registers a function under its own name, in place of one of that name.
+
+        Raises:
+            TypeError: it has no name, or its parameters cannot be described to a model.
+        """
+        from pydantic import PydanticUserError
+
+        if not getattr(function, "__name__", "").isidentifier():
+            raise TypeError("A function that agents may call needs a name: define it with def.")
+        try:
+            _schema(function)
+        except PydanticUserError as error:
+            raise TypeError(
+                f"The parameters of {function.__name__} cannot be described: {error}"
+            ) from None
+        self._functions[function.__name__] = function
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._functions
+
+    def offered(self, known: frozenset[str]) -> list[FunctionTool]:
+        """The functions as a request offers them, without those that the agent knows itself."""
+        from carrel.wire.tools import Function, FunctionTool
+
+        return [
+            FunctionTool(
+                function=Function(
+                    name=name,
+                    description=inspect.getdoc(function),
+                    parameters=_schema(function),
+                )
+            )
+            for name, function in list(self._functions.items())
+            if name not in known
+        ]
+
+    async def result(self, call: Call) -> str:
+        """What a called function gives, as text: a failure is told to the model as one."""
+        from pydantic import validate_call
+
+        function = self._functions[call.name]
+        try:
+            arguments = json.loads(call.arguments or "{}")
+            found = await asyncio.to_thread(lambda: validate_call(function)(**arguments))
+            if inspect.isawaitable(found):
+                found = await found
+            return found if isinstance(found, str) else json.dumps(found, default=str)
+        except Exception as error:
+            logger.info("the function %s failed", call.name, exc_info=error)
+            return f"{type(error).__name__}: {error}"
+
+
+def _schema(function: Callable[..., Any]) -> dict[str, Any]:
+    from pydantic import TypeAdapter
+
+    adapter: TypeAdapter[Any] = TypeAdapter(function)  # type: ignore[arg-type]
+    return adapter.json_schema()

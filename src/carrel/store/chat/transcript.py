@@ -1,0 +1,47 @@
+"""A chat as a text to keep: Markdown as it is shown, or JSON with every variant."""
+
+from __future__ import annotations
+
+import json
+from typing import Literal
+
+from carrel.store.agents.words import version_name
+from carrel.store.chat.conversation import Turn
+from carrel.store.chat.sessions import Session, to_json
+from carrel.store.chat.words import ended, figures, source_words
+from carrel.store.core.words import one_line
+
+Format = Literal["markdown", "json"]
+
+
+def export(session: Session, form: Format) -> str:
+    """The whole chat in that form."""
+    if form == "json":
+        return json.dumps(to_json(session), ensure_ascii=False, indent=2) + "\n"
+    parts = [f"# {session.title or session.agent_name}"]
+    for turn in session.conversation.turns:
+        parts += _turn(session, turn)
+    return "\n\n".join(parts) + "\n"
+
+
+def _turn(session: Session, turn: Turn) -> list[str]:
+    if turn.role == "user":
+        names = ", ".join(one_line(one.name) for one in turn.attachments)
+        return ["## You", turn.text, *([f"Attached: {names}"] if names else [])]
+    if turn.role == "tool":
+        return ["## Result", _fenced(turn.text)]
+    who = f"{one_line(session.agent_name)} {version_name(turn.version)}".strip()
+    told = figures(turn)
+    parts = [f"## {who}" + (f" ({told})" if told else "")]
+    parts += [turn.text] if turn.text else []
+    parts += [f"Calls `{call.name}`:\n\n{_fenced(call.arguments)}" for call in turn.calls]
+    parts += [f"*{note}*"] if (note := ended(turn)) else []
+    parts += ["\n".join(f"- {source_words(source)}" for source in turn.sources)]
+    return [part for part in parts if part]
+
+
+def _fenced(text: str) -> str:
+    fence = "```"
+    while fence in text:
+        fence += "`"
+    return f"{fence}\n{text}\n{fence}"

@@ -1,0 +1,82 @@
+"""Deleting several things, of which some may be gone already."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+
+from carrel.store.core.problem import Problem, ProblemError
+from carrel.store.core.words import count
+
+NAMED = 3
+"""How many of those that were not deleted a problem names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deleted:
+    """How a deletion ended: `done` includes those that were `gone` before, `failed` are names."""
+
+    done: int
+    gone: int
+    failed: tuple[str, ...]
+    reason: Problem | None
+
+    def words(self, one: str, many: str) -> str:
+        """“Deleted 3 files; 1 was gone already.”; `one` and `many` are the nouns."""
+        words = (
+            f"Deleted {'one' if self.done == 1 else count(self.done)} {_of(self.done, one, many)}"
+        )
+        if self.gone:
+            was = "was" if self.gone == 1 else "were"
+            words += f"; {count(self.gone)} {was} gone already"
+        return f"{words}."
+
+    def check(self, one: str, many: str) -> None:
+        """
+        Raises:
+            ProblemError: some are not deleted.
+        """
+        if self.reason is None:
+            return
+        number = len(self.failed)
+        was = "was" if number == 1 else "were"
+        title = f"{count(number)} {_of(number, one, many)} {was} not deleted"
+        names = ", ".join(self.failed[:NAMED])
+        if number > NAMED:
+            names += f" and {count(number - NAMED)} more"
+        why = f"{names}: {self.reason.title}. {self.reason.detail}"
+        raise ProblemError(Problem(title, why, "Try again.", lost=self.reason.lost))
+
+
+async def delete_each(
+    names: Mapping[str, str],
+    delete: Callable[[str], Awaitable[object]],
+    forget: Callable[[str], object],
+) -> Deleted:
+    """Deletes things one after the other; `names` has their names by id.
+
+    One that is gone already counts as deleted, and one that fails does not keep the others from
+    being deleted, unless the service is lost. `forget` is called with each that is gone.
+    """
+    from carrel.client.errors import ClientError, NotFound, Unreachable
+
+    gone, failed, reason = 0, [], None
+    for number, (id, name) in enumerate(names.items()):
+        try:
+            await delete(id)
+        except NotFound:
+            gone += 1
+        except Unreachable as error:
+            failed += [*names.values()][number:]
+            reason = Problem.of(error)
+            break
+        except ClientError as error:
+            failed.append(name)
+            reason = Problem.of(error)
+            continue
+        forget(id)
+    return Deleted(len(names) - len(failed), gone, tuple(failed), reason)
+
+
+def _of(number: int, one: str, many: str) -> str:
+    return one if number == 1 else many

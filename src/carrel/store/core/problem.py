@@ -1,0 +1,114 @@
+"""What went wrong, in words that both faces show."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+
+from carrel.store.core import crash
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """An error for a person: what happened, the particulars, and what to do next.
+
+    One that is `lost` came of a service that was not reached: it is over when the service is back.
+    """
+
+    title: str
+    detail: str
+    advice: str | None = None
+    lost: bool = False
+
+    def __str__(self) -> str:
+        return " ".join(part for part in (f"{self.title}.", self.detail, self.advice) if part)
+
+    @classmethod
+    def of(cls, error: BaseException) -> Problem:
+        """The problem an exception means.
+
+        One that nobody expected is logged with its traceback, and a crash report
+        is written whose path the problem names.
+        """
+        if isinstance(error, ProblemError):
+            return error.problem
+        if isinstance(error, OSError) and error.strerror:
+            return _of_system(error)
+        known = _of_known(error)
+        if known is not None:
+            return known
+        return _of_unexpected(error)
+
+
+class ProblemError(Exception):
+    """Ends an action with a problem that is already in words."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem.title)
+        self.problem = problem
+
+
+def _of_system(error: OSError) -> Problem:
+    name = "" if error.filename is None else str(error.filename)
+    if isinstance(error, FileNotFoundError):
+        return Problem("No such file", name, "Check the path and try again.")
+    if isinstance(error, IsADirectoryError):
+        return Problem("This is a folder, not a file", name, "Choose the files inside it.")
+    if isinstance(error, PermissionError):
+        return Problem("No permission", name, "Check who may read and write it.")
+    return Problem("The system refused", ": ".join(filter(None, (name, error.strerror))))
+
+
+def _of_known(error: BaseException) -> Problem | None:
+    # Imported late: whoever raised one of these has paid for the import already.
+    from carrel.client import errors
+    from carrel.config import ConfigError
+    from carrel.local.errors import LocalError, NotInstalled
+    from carrel.pages.errors import NoPicture
+    from carrel.sync.errors import SyncError, TooManyDeletions
+
+    match error:
+        case errors.Unreachable():
+            # Every message of this kind says what to do next.
+            return Problem("The connection failed", str(error), lost=True)
+        case errors.TooLarge():
+            return Problem("The file is too large", str(error))
+        case errors.Unauthorized():
+            return Problem("The key was refused", str(error), "Check the API key of this profile.")
+        case errors.NotFound():
+            return Problem("Not there any more", str(error), "Load the list again.")
+        case errors.Invalid():
+            return Problem("The service did not accept this", str(error))
+        case errors.UnreadableFile():
+            return Problem("The file cannot be read", str(error), "Check it and try again.")
+        case errors.ClientError():
+            return Problem("The service answered with an error", str(error))
+        case NotInstalled():
+            return Problem(
+                "The local server is not installed",
+                "This installation has the workbench alone.",
+                "Install it with: pip install 'carrel[server]', or connect to a hosted service.",
+            )
+        case LocalError():
+            return Problem("The server on this machine did not start", str(error))
+        case TooManyDeletions():
+            return Problem("Too many deletions", str(error), "Look at the preview, then confirm.")
+        case SyncError():
+            return Problem("The folder was not synced", str(error))
+        case ConfigError():
+            return Problem("The settings cannot be used", str(error))
+        case NoPicture():
+            return Problem("No picture of this page", str(error))
+    return None
+
+
+def _of_unexpected(error: BaseException) -> Problem:
+    logger.error("unexpected error", exc_info=error)
+    report = crash.write_report(error)
+    return Problem(
+        "Something went wrong inside the workbench",
+        type(error).__name__,
+        f"The report is in {report}." if report else "No report could be written.",
+    )

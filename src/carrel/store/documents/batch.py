@@ -1,0 +1,101 @@
+"""OCR of many documents: each a row of Activity, its pages kept for when it is opened."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from carrel.pages.errors import NoPicture
+from carrel.pages.renderer import Renderer
+from carrel.store.activity.notifications import NotificationsService
+from carrel.store.activity.service import ActivityService, Entry
+from carrel.store.cache.copies import Copies, Source
+from carrel.store.core.action import Policy, action
+from carrel.store.core.handle import Handle
+from carrel.store.core.loop import OwnerLoop
+from carrel.store.core.problem import Problem
+from carrel.store.documents.reader import USUAL, Reader, ReadOptions
+from carrel.store.session.area import Area
+from carrel.store.session.service import SessionService
+
+
+@dataclass(frozen=True, slots=True)
+class BatchState:
+    """What the last OCR of many documents failed at: names and reasons, in their order."""
+
+    failed: tuple[tuple[str, Problem], ...] = ()
+    error: Problem | None = None
+
+
+class BatchService(Area[BatchState]):
+    def __init__(
+        self,
+        loop: OwnerLoop,
+        session: SessionService,
+        activity: ActivityService,
+        copies: Copies,
+        renderer: Renderer,
+        notifications: NotificationsService,
+    ) -> None:
+        super().__init__(loop, BatchState(), session)
+        self._activity = activity
+        self._renderer = renderer
+        self._notifications = notifications
+        self._copies = copies
+        self._reader = Reader(session)
+
+    @action(Policy.BESIDE)
+    async def read(self, sources: Sequence[Source], options: ReadOptions = USUAL) -> int:
+        """Reads documents one after the other; gives how many were read whole.
+
+        One that fails, or is cancelled in Activity, does not keep the others from being read.
+        """
+        self.slice.set(failed=(), error=None)
+        handles = [self._begin(source, options) for source in sources]
+        try:
+            await asyncio.gather(*handles)
+        except asyncio.CancelledError:
+            for handle in handles:
+                handle.cancel()
+            raise
+        named = zip(sources, handles, strict=True)
+        failed = tuple((source.name, handle.error) for source, handle in named if handle.error)
+        self.slice.set(failed=failed, error=None)
+        done = sum(handle.outcome == "done" for handle in handles)
+        words = f"{done} of {len(sources)} read."
+        if failed:
+            names = ", ".join(name for name, _ in failed[:3])
+            words = f"{done} of {len(sources)} read; failed: {names}"
+            words += f" and {len(failed) - 3} more." if len(failed) > 3 else "."
+        self._notifications.notify(words, "error" if failed else "info")
+        return done
+
+    def _begin(self, source: Source, options: ReadOptions) -> Handle[None]:
+        entry = self._activity.begin("ocr", source.name, unit="pages", subject=source.id)
+        return entry.follow(
+            self._read_one(source, options, entry), lambda: self._begin(source, options)
+        )
+
+    @action(Policy.QUEUE)
+    async def _read_one(self, source: Source, options: ReadOptions, entry: Entry) -> None:
+        copy = await self._copies.fetch(source)
+        key = self._reader.key(copy, options)
+        kept = await self._reader.results.load(key)
+        try:
+            count: int | None = await self._renderer.page_count(copy.path)
+        except NoPicture:
+            count = kept.page_count
+        entry.progress(len(kept.pages), count)
+        if count is None:
+            read = await self._reader.read_whole(source, key, options)
+            entry.progress(len(read.pages), len(read.pages))
+            await self._reader.note(source, key, len(read.pages), len(read.pages))
+            return
+        wanted = options.wanted(count) or []
+        done = {*kept.pages}
+        unread = lambda: [number for number in wanted if number not in done]  # noqa: E731
+        async for answer in self._reader.read(source, key, options, unread):
+            done |= answer.pages.keys()
+            entry.progress(len(done), count)
+            await self._reader.note(source, key, len(done), count)

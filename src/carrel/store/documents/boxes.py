@@ -1,0 +1,267 @@
+"""A page as its parts: boxes on the picture and passages of the text, one linked to the other."""
+
+from __future__ import annotations
+
+import re
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import wraps
+from typing import TYPE_CHECKING, Literal, TypeVar
+
+from carrel.store.core.words import percent
+
+if TYPE_CHECKING:
+    from carrel.wire.libraries import PageBox
+    from carrel.wire.ocr import Block, Page
+
+T = TypeVar("T")
+
+DOUBTFUL = 0.7
+"""A word or block the reader is less sure of counts as doubtful."""
+FAIR = 0.9
+"""A word the reader is at least this sure of is left plain in the heat of a page."""
+
+Heat = Literal["fair", "doubtful"]
+"""How warm a word or block is: below FAIR, below DOUBTFUL. The others are plain."""
+REMEMBERED = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Rect:
+    """A rectangle on a page, from its top left corner, in parts of its width and height."""
+
+    left: float
+    top: float
+    width: float
+    height: float
+
+    def shared(self, other: Rect) -> float:
+        """How much of the page lies in both."""
+        across = min(self.left + self.width, other.left + other.width) - max(self.left, other.left)
+        down = min(self.top + self.height, other.top + other.height) - max(self.top, other.top)
+        return max(across, 0.0) * max(down, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A part of a page where it stands; `sure` from 0 to 1, None where nobody said.
+
+    `name` reads `text 2 of 9`, and `words` adds how sure the reader was. `heat` is that of its
+    least sure word, or its own where no word is scored.
+    """
+
+    block: int
+    kind: str
+    name: str
+    rect: Rect
+    sure: float | None
+    doubtful: bool
+    words: str
+    heat: Heat | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A stretch of a page's text, as Markdown, and the block it came from, if one is known.
+
+    `start` is where it stands in the page's Markdown, None for what is not in there: a header,
+    a footer, a table that was taken out.
+    """
+
+    text: str
+    start: int | None
+    block: int | None
+
+    def spans(self, start: int, end: int) -> tuple[int, int] | None:
+        """What of a stretch of the page's Markdown lies in here, counted from here."""
+        if self.start is None:
+            return None
+        first, last = max(start - self.start, 0), min(end - self.start, len(self.text))
+        return (first, last) if first < last else None
+
+
+def per_page(function: Callable[[Page], T]) -> Callable[[Page], T]:
+    """Remembers what was made of the last pages: a page never changes."""
+    known: OrderedDict[int, tuple[Page, T]] = OrderedDict()
+
+    @wraps(function)
+    def remembered(page: Page) -> T:
+        if id(page) not in known:
+            known[id(page)] = (page, function(page))  # holding the page keeps its id its own
+            if len(known) > REMEMBERED:
+                known.popitem(last=False)
+        return known[id(page)][1]
+
+    return remembered
+
+
+@per_page
+def blocks_of(page: Page) -> tuple[Block, ...]:
+    """The page's blocks; where the service gives none, its pictures."""
+    from carrel.wire.ocr import Block
+
+    if page.blocks:
+        return tuple(page.blocks)
+    return tuple(
+        Block(
+            type="image",
+            content=f"![{image.id}]({image.id})",
+            image_id=image.id,
+            top_left_x=image.top_left_x,
+            top_left_y=image.top_left_y,
+            bottom_right_x=image.bottom_right_x,
+            bottom_right_y=image.bottom_right_y,
+        )
+        for image in page.images
+    )
+
+
+@per_page
+def boxes(page: Page) -> tuple[Box, ...]:
+    """Every block that has a place on the page, in reading order."""
+    blocks = blocks_of(page)
+    found = []
+    for number, block in enumerate(blocks):
+        rect = _rect(block, page)
+        if rect is None:
+            continue
+        kind = block.type.replace("_", " ")
+        name = f"{kind} {number + 1} of {len(blocks)}"
+        scores = _scores(page, number)
+        sure = _sure(block, scores)
+        words = [name]
+        if low := sum(score < DOUBTFUL for score in scores):
+            words.append(f"{low:,} doubtful")
+        if sure is not None:
+            words.append(f"{percent(sure)} sure")
+        doubtful = sure is not None and sure < DOUBTFUL
+        heat = heat_of(min(scores, default=1.0 if sure is None else sure))
+        found.append(Box(number, kind, name, rect, sure, doubtful, " · ".join(words), heat))
+    return tuple(found)
+
+
+@per_page
+def passages(page: Page) -> tuple[Passage, ...]:
+    """The page's text in reading order, cut where its blocks begin and end."""
+    text = page.markdown
+    found: list[Passage] = []
+    at = 0
+    for number, block in enumerate(blocks_of(page)):
+        place = _find(block, text, at)
+        if place is None:
+            if block.type in ("header", "footer"):
+                found.append(Passage(block.content, None, number))
+            continue
+        start, end = place
+        found += _between(text, at, start)
+        table = _taken_out(page, block)
+        found.append(
+            Passage(text[start:end], start, number)
+            if table is None
+            else Passage(table, None, number)
+        )
+        at = end
+    found += _between(text, at, len(text))
+    return tuple(found)
+
+
+def block_at(page: Page, place: Rect) -> int | None:
+    """The block that shares most with a place on the page."""
+    shared = [(box.rect.shared(place), box.block) for box in boxes(page)]
+    most, block = max(shared, default=(0.0, -1), key=lambda one: one[0])
+    return block if most > 0 else None
+
+
+def rect_of(box: PageBox | None) -> Rect | None:
+    """A passage's box in parts of its page; None where the page's size is not known."""
+    if box is None or not box.page_width or not box.page_height:
+        return None
+    edges = (box.top_left_x, box.top_left_y, box.bottom_right_x, box.bottom_right_y)
+    return _in_parts(edges, box.page_width, box.page_height)
+
+
+def lacking(page: Page | None) -> str:
+    """What the service does not say: `The service gives no boxes.`; empty when it says all."""
+    if page is None or not page.markdown.strip():
+        return ""
+    missing = []
+    if not any(_rect(block, page) for block in blocks_of(page)):
+        missing.append("no boxes")
+    if page.confidence_scores is None:
+        missing.append("no scores")
+    elif page.confidence_scores.word_confidence_scores is None:
+        missing.append("no scores of words")
+    return f"The service gives {' and '.join(missing)}." if missing else ""
+
+
+def heat_of(sure: float) -> Heat | None:
+    """How warm a word is of which the reader is this sure."""
+    if sure >= FAIR:
+        return None
+    return "fair" if sure >= DOUBTFUL else "doubtful"
+
+
+def _rect(block: Block, page: Page) -> Rect | None:
+    edges = (block.top_left_x, block.top_left_y, block.bottom_right_x, block.bottom_right_y)
+    size = page.dimensions
+    if size is None or not size.width or not size.height:
+        return None
+    known = [edge for edge in edges if edge is not None]
+    return _in_parts(known, size.width, size.height) if len(known) == 4 else None
+
+
+def _in_parts(edges: tuple[int, ...] | list[int], width: int, height: int) -> Rect:
+    left, top, right, bottom = edges
+    return Rect(left / width, top / height, (right - left) / width, (bottom - top) / height)
+
+
+def _sure(block: Block, scores: list[float]) -> float | None:
+    """How sure the reader is of a block; where it only scores words, of its words together."""
+    given = block.confidence_scores
+    if given is not None and given.average_content_confidence_score is not None:
+        return given.average_content_confidence_score
+    return sum(scores) / len(scores) if scores else None
+
+
+def _scores(page: Page, number: int) -> list[float]:
+    """How sure the reader is of each word of a block."""
+    given = page.confidence_scores
+    passage = next((one for one in passages(page) if one.block == number), None)
+    if given is None or passage is None:
+        return []
+    return [
+        word.confidence
+        for word in given.word_confidence_scores or ()
+        if passage.spans(word.start_index, word.start_index + len(word.text))
+    ]
+
+
+def _find(block: Block, text: str, at: int) -> tuple[int, int] | None:
+    content = block.content.strip()
+    if content and (start := text.find(content, at)) >= 0:
+        return start, start + len(content)
+    name = block.table_id or block.image_id
+    pattern = rf"!?\[[^\]\n]*\]\({re.escape(name)}\)" if name else _loosely(content)
+    match = re.compile(pattern).search(text, at) if pattern else None
+    return match.span() if match else None
+
+
+def _loosely(content: str) -> str:
+    """A pattern of the same words, whatever blanks and line breaks are between them."""
+    return r"\s+".join(map(re.escape, content.split()))
+
+
+def _taken_out(page: Page, block: Block) -> str | None:
+    """The content of a table for which the text has but a link, as Markdown."""
+    from carrel.store.documents.tables import as_markdown, rows_of
+
+    table = next((one for one in page.tables if one.id == block.table_id), None)
+    return None if table is None else as_markdown(rows_of(table.content))
+
+
+def _between(text: str, start: int, end: int) -> Iterator[Passage]:
+    stripped = text[start:end].strip()
+    if stripped:
+        first = text.index(stripped, start)
+        yield Passage(stripped, first, None)

@@ -1,0 +1,135 @@
+"""What was read as files: Markdown, JSON, tables as CSV, pictures."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import io
+import json
+import re
+import zipfile
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from carrel.filenames import file_name, free
+from carrel.pages.errors import NoPicture
+from carrel.store.core.problem import Problem, ProblemError
+from carrel.store.documents.boxes import Rect, blocks_of, boxes
+from carrel.store.documents.tables import as_csv, tables
+
+if TYPE_CHECKING:
+    from carrel.wire.ocr import Page
+
+Format = Literal["markdown", "json", "csv", "images"]
+Draw = Callable[[int, int, Rect], Awaitable[bytes]]
+"""Page, width in pixels, part of the page; gives PNG."""
+
+NamedFile = tuple[str, bytes]
+
+_LONGEST = 100
+"""Bytes of a document's or a picture's name: a file's name may have one of each."""
+_DATA_URL = re.compile(r"data:image/(\w+)[\w.+-]*;base64,")
+
+
+@dataclass(frozen=True)
+class Document:
+    """What is written: the pages that are read, and the annotation of the whole as JSON text."""
+
+    name: str
+    pages: Sequence[Page]
+    annotation: str | None = None
+
+    @property
+    def stem(self) -> str:
+        """The name without its ending, fit for a file on any system."""
+        return Path(file_name(self.name, "document", _LONGEST)).stem
+
+
+async def files(document: Document, format: Format, draw: Draw) -> list[NamedFile]:
+    """A document as files. A picture that the answer has not is drawn from the document."""
+    match format:
+        case "markdown":
+            return [(f"{document.stem}.md", markdown(document).encode())]
+        case "json":
+            return [(f"{document.stem}.json", as_json(document).encode())]
+        case "csv":
+            found = [table for page in document.pages for table in tables(page)]
+            made = [
+                (f"{document.stem} table {number}.csv", as_csv(table.rows).encode())
+                for number, table in enumerate(found, 1)
+            ]
+        case "images":
+            made = [picture async for picture in _pictures(document, draw)]
+    if not made:
+        what = "tables" if format == "csv" else "pictures"
+        raise ProblemError(Problem(f"There are no {what}", "None of the pages read has one."))
+    return made
+
+
+def zipped(named: Sequence[NamedFile]) -> bytes:
+    """Several files as one ZIP file."""
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as zip_file:
+        for name, content in named:
+            zip_file.writestr(name, content)
+    return archive.getvalue()
+
+
+def write(to: Path, named: Sequence[NamedFile]) -> tuple[Path, ...]:
+    """Writes files to a folder; a path with an ending names a single file.
+
+    Nothing is overwritten: a name that is taken gets a number.
+    """
+    to = to.expanduser()
+    single = len(named) == 1 and not to.is_dir() and to.suffix
+    (to.parent if single else to).mkdir(parents=True, exist_ok=True)
+    written = []
+    for name, content in named:
+        path = free(to if single else to / name)
+        path.write_bytes(content)
+        written.append(path)
+    return tuple(written)
+
+
+def markdown(document: Document) -> str:
+    """The whole text."""
+    return "\n\n".join(page.markdown for page in document.pages) + "\n"
+
+
+def as_json(document: Document) -> str:
+    """The pages as the service answered them."""
+    whole: dict[str, object] = {"pages": [page.model_dump(mode="json") for page in document.pages]}
+    if document.annotation is not None:
+        whole["document_annotation"] = document.annotation
+    return json.dumps(whole, ensure_ascii=False, indent=2) + "\n"
+
+
+async def _pictures(document: Document, draw: Draw) -> AsyncIterator[NamedFile]:
+    for page in document.pages:
+        drawable = {box.block: box for box in boxes(page)}
+        sent = {image.id: image.image_base64 for image in page.images}
+        for number, block in enumerate(blocks_of(page)):
+            if block.image_id is None:
+                continue
+            own = Path(file_name(block.image_id, "picture", _LONGEST)).stem
+            name = f"{document.stem} page {page.index + 1} {own}"
+            if picture := _sent(sent.get(block.image_id)):
+                yield f"{name}.{picture[0]}", picture[1]
+            elif (box := drawable.get(number)) and page.dimensions and page.dimensions.width:
+                try:
+                    yield f"{name}.png", await draw(page.index, page.dimensions.width, box.rect)
+                except NoPicture:
+                    continue
+
+
+def _sent(url: str | None) -> tuple[str, bytes] | None:
+    """The kind and the bytes of a picture that came with the answer."""
+    match = _DATA_URL.match(url or "")
+    if url is None or match is None:
+        return None
+    try:
+        return match[1], base64.b64decode(url[match.end() :], validate=True)
+    except binascii.Error:
+        return None

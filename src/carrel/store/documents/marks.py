@@ -1,0 +1,111 @@
+"""Marks in a page's text: doubtful words, and what is searched for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from carrel.store.documents.boxes import Passage, heat_of, per_page
+
+if TYPE_CHECKING:
+    from carrel.wire.ocr import Page
+
+Kind = Literal["doubtful", "fair", "hit"]
+MarkRole = Literal["doubtful", "fair", "hit", "chosen"]
+
+# Characters without width that no text needs: they survive a Markdown renderer.
+_BEGIN: dict[MarkRole, str] = {
+    "doubtful": "\u2061",
+    "hit": "\u2062",
+    "chosen": "\u2063",
+    "fair": "\u2060",
+}
+_END = "\u2064"
+_ROLES = {character: role for role, character in _BEGIN.items()}
+_SIGNS = re.compile(f"[{''.join(_ROLES)}{_END}]")
+_ENCODED = re.compile("%E2%81%A[0-4]")
+_WIDTHLESS = "\u200b"
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A stretch of a page's Markdown; `sure` from 0 to 1 for a word that is scored."""
+
+    page: int
+    start: int
+    end: int
+    kind: Kind
+    text: str
+    sure: float | None = None
+
+
+@per_page
+def heat(page: Page) -> tuple[Mark, ...]:
+    """The words of a page that are warm: the reader is not quite sure of them."""
+    scores = page.confidence_scores
+    found = []
+    for word in (scores and scores.word_confidence_scores) or ():
+        text, kind = word.text.strip(), heat_of(word.confidence)
+        if kind is not None and text:
+            start = word.start_index + len(word.text) - len(word.text.lstrip())
+            end = start + len(text)
+            found.append(Mark(page.index, start, end, kind, text, word.confidence))
+    return tuple(found)
+
+
+@per_page
+def doubtful(page: Page) -> tuple[Mark, ...]:
+    """The words of a page that the reader is less sure of."""
+    return tuple(mark for mark in heat(page) if mark.kind == "doubtful")
+
+
+def hits(page: Page, query: str) -> tuple[Mark, ...]:
+    """Where the words of a query stand in a page, one after the other; case does not matter."""
+    pattern = r"\s+".join(map(re.escape, query.split()))
+    if not pattern:
+        return ()
+    return tuple(
+        Mark(page.index, match.start(), match.end(), "hit", match[0])
+        for match in re.finditer(pattern, page.markdown, re.IGNORECASE)
+    )
+
+
+def marks(page: Page, query: str) -> tuple[Mark, ...]:
+    """What `[` and `]` go through on a page: the hits of a search, else the doubtful words."""
+    return hits(page, query) if query.strip() else doubtful(page)
+
+
+def marked(passage: Passage, found: Iterable[Mark], chosen: Mark | None) -> str:
+    """A passage's Markdown with signs around its marks, for `runs` to find when it is drawn."""
+    text = _SIGNS.sub(_WIDTHLESS, passage.text)
+    parts: list[str] = []
+    at = 0
+    for mark in sorted(found, key=lambda mark: mark.start):
+        span = passage.spans(mark.start, mark.end)
+        if span is None or span[0] < at:
+            continue
+        start, end = span
+        sign = _BEGIN["chosen" if mark == chosen else mark.kind]
+        parts += (text[at:start], sign, text[start:end], _END)
+        at = end
+    return "".join([*parts, text[at:]])
+
+
+def runs(text: str, role: MarkRole | None = None) -> Iterator[tuple[str, MarkRole | None]]:
+    """Drawn text, cut where its role changes, without the signs. It begins in `role`.
+
+    The last run may be empty: its role is that of the text that follows.
+    """
+    at = 0
+    for sign in _SIGNS.finditer(text):
+        if sign.start() > at:
+            yield text[at : sign.start()], role
+        role, at = _ROLES.get(sign[0]), sign.end()
+    yield text[at:], role
+
+
+def unmarked(text: str) -> str:
+    """Text without the signs, also where they were encoded for an address."""
+    return _ENCODED.sub("", _SIGNS.sub("", text))

@@ -1,0 +1,176 @@
+"""Reading a document through the service: how it is to be read, and a few pages at a time."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Literal
+
+from carrel.store.cache.copies import Copy, Source
+from carrel.store.cache.readings import Reading, Readings
+from carrel.store.cache.results import Result, Results
+from carrel.store.core.problem import Problem, ProblemError
+from carrel.store.session.service import SessionService
+
+if TYPE_CHECKING:
+    from carrel.wire.formats import ResponseFormat
+    from carrel.wire.ocr import OCRDocument
+
+BATCH = 4
+"""The most pages asked for at a time, after the first."""
+BATCH_SECONDS = 2.0
+"""Pages that take longer than this together are asked for in smaller batches."""
+HOSTED_MODEL = "mistral-ocr-latest"
+"""The name hosted services have for reading; the bundled server needs none."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOptions:
+    """How a document is read.
+
+    `pages` as a person writes them, from 1 (`1-3, 7`), empty for all; `tables` in the text, or
+    taken out of it as Markdown or HTML; `headers` and footers apart from the text; `pictures`
+    with the answer; `schema` a JSON schema that the whole document is to be answered in.
+    """
+
+    pages: str = ""
+    tables: Literal["text", "markdown", "html"] = "text"
+    headers: bool = False
+    scores: Literal["word", "page", "none"] = "word"
+    pictures: bool = False
+    schema: str = ""
+
+    def check(self) -> None:
+        """Raises ProblemError where a field cannot be understood."""
+        self.wanted(None)
+        self.format()
+
+    def wanted(self, page_count: int | None) -> list[int] | None:
+        """The pages asked for, from 0, of those there are; None for all of an unknown number."""
+        from carrel.wire.ocr import parse_pages
+
+        if not self.pages.strip():
+            return None if page_count is None else [*range(page_count)]
+        try:
+            ranges = parse_pages(self.pages.replace(" ", ""))
+        except ValueError:
+            ranges = None
+        if not ranges or any(part.start < 1 for part in ranges):
+            raise ProblemError(Problem("These are no pages", self.pages, "Write them like 1-3, 7."))
+        last = page_count or max(part.stop for part in ranges)
+        found = {n - 1 for part in ranges for n in range(part.start, min(part.stop, last + 1))}
+        return sorted(found)
+
+    def format(self) -> ResponseFormat | None:
+        """The schema as a request names it."""
+        from carrel.wire.formats import ResponseFormat
+
+        if not self.schema.strip():
+            return None
+        try:
+            schema = json.loads(self.schema)
+        except ValueError as error:
+            raise ProblemError(Problem("The schema is no JSON", str(error))) from None
+        if not isinstance(schema, dict):
+            raise ProblemError(
+                Problem("The schema is no JSON schema", "", 'Begin with {"type": "object", …}.')
+            )
+        named = {"name": "document", "schema": schema}
+        return ResponseFormat.model_validate({"type": "json_schema", "json_schema": named})
+
+    def key(self) -> str:
+        """What of this an answer depends on. A page reads the same whatever is read beside it."""
+        fields = asdict(self)
+        if not self.schema:
+            del fields["pages"]
+        return json.dumps(fields, sort_keys=True)
+
+
+USUAL = ReadOptions()
+"""All pages, tables in the text, a score for every word."""
+
+
+class Reader:
+    def __init__(self, session: SessionService) -> None:
+        self._session = session
+        self.results = Results()
+        self._readings = Readings(session.slice.value.profile)
+
+    def key(self, copy: Copy, options: ReadOptions) -> str:
+        """Where results are kept: by content, options and who read it."""
+        return f"{copy.hash}\0{self._session.slice.value.profile}\0{options.key()}"
+
+    async def note(self, source: Source, key: str, read: int, total: int | None) -> None:
+        """Notes how many pages of a document are read, for the lists of later runs."""
+        if total:
+            await self._readings.note(source.id, key, Reading(read, total))
+
+    async def read(
+        self, source: Source, key: str, options: ReadOptions, unread: Callable[[], Sequence[int]]
+    ) -> AsyncIterator[Result]:
+        """Reads the pages that `unread` names, the first alone, and keeps every answer.
+
+        `unread` is asked before each batch, so that what a person looks at comes first.
+        """
+        size = 1
+        while waiting := unread():
+            # An annotation is of all the pages of a request.
+            batch = [*waiting] if options.schema else in_a_row(waiting, size)
+            began = time.monotonic()
+            answer = await self.ask(source, batch, options)
+            if not answer.pages.keys() & {*batch}:
+                words = f"The service did not read page {batch[0] + 1}."
+                raise ProblemError(Problem("Not read", words))
+            await self.results.add(key, answer)
+            yield answer
+            a_page = (time.monotonic() - began) / len(batch)
+            size = max(1, min(BATCH, int(BATCH_SECONDS / max(a_page, 1e-3))))
+
+    async def read_whole(self, source: Source, key: str, options: ReadOptions) -> Result:
+        """Reads a document of which nobody knows how many pages it has, at once."""
+        wanted = options.wanted(None)
+        answer = await self.ask(source, wanted, options)
+        if wanted is None:
+            answer.page_count = len(answer.pages)
+        await self.results.add(key, answer)
+        return answer
+
+    async def ask(self, source: Source, pages: list[int] | None, options: ReadOptions) -> Result:
+        """One request: these pages, or all."""
+        from carrel.wire.ocr import OCRRequest
+
+        client = await self._session.client()
+        hosted = self._session.slice.value.hosted
+        request = OCRRequest(
+            model=HOSTED_MODEL if hosted else None,
+            # Named anew each time: a signed address may expire before the last page is read.
+            document=await self._document(source),
+            pages=None if pages is None else [*pages],
+            include_blocks=True,
+            include_image_base64=options.pictures,
+            confidence_scores_granularity=None if options.scores == "none" else options.scores,
+            extract_header=options.headers,
+            extract_footer=options.headers,
+            table_format=None if options.tables == "text" else options.tables,
+            document_annotation_format=options.format(),
+        )
+        answer = await client.ocr.process(request)
+        found = {page.index: page for page in answer.pages}
+        return Result(found, annotation=answer.document_annotation)
+
+    async def _document(self, source: Source) -> OCRDocument:
+        """The document as a request for reading names it."""
+        from carrel.wire.content import DocumentURLChunk, FileChunk
+
+        if source.kind == "file":
+            return FileChunk(file_id=source.id)
+        client = await self._session.client()
+        url = await client.documents.url(source.library_id or "", source.id)
+        return DocumentURLChunk(document_url=url, document_name=source.name)
+
+
+def in_a_row(pages: Sequence[int], most: int) -> list[int]:
+    """The first pages as long as one follows the other."""
+    return [page for place, page in enumerate(pages[:most]) if page == pages[0] + place]

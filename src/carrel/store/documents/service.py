@@ -1,0 +1,423 @@
+"""The open document: its pages as pictures and as text, read a few at a time."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import time
+from collections.abc import Coroutine, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from carrel.pages.errors import NoPicture
+from carrel.pages.renderer import Renderer
+from carrel.store.activity.service import ActivityService, Entry
+from carrel.store.cache.copies import Copies, Copy
+from carrel.store.cache.copies import Source as Source
+from carrel.store.core.action import Policy, action, instant
+from carrel.store.core.handle import Handle
+from carrel.store.core.loop import OwnerLoop
+from carrel.store.core.problem import Problem, ProblemError
+from carrel.store.documents import export
+from carrel.store.documents.boxes import Rect, block_at, boxes, passages, rect_of
+from carrel.store.documents.marks import Mark, marks
+from carrel.store.documents.reader import USUAL, Reader, ReadOptions
+from carrel.store.session.area import Area
+from carrel.store.session.service import SessionService
+
+if TYPE_CHECKING:
+    from carrel.wire.libraries import PageBox
+    from carrel.wire.ocr import Page
+
+LARGE = 20
+"""Pages above which a hosted service, which bills them, is not asked before a person says so."""
+NOTHING_OPEN = Problem("Nothing is open", "", "Open a file or a document first.")
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A document whose bytes are here, with its copy."""
+
+    source: Source
+    copy: Copy
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentState:
+    """The open document. Pages count from 0; one that is not read yet is None.
+
+    `source` is the document that was asked for, `opened` the same once its bytes are here.
+    `wanted` are the pages that the options ask for, `read` the number of those that are read,
+    `started` when reading began (seconds since 1970) and `read_before` how many were read then;
+    `before` the pages as they were before they were read anew.
+    `no_picture` says why there are no pictures of its pages.
+    `block` is the chosen block of the current page, `place` where a passage is that was asked
+    for, `mark` the chosen doubtful word or hit of `query`.
+    """
+
+    source: Source | None = None
+    opened: Opened | None = None
+    page_count: int | None = None
+    pages: tuple[Page | None, ...] = ()
+    wanted: frozenset[int] = frozenset()
+    current: int = 0
+    reading: bool = False
+    read: int = 0
+    read_before: int = 0
+    started: float | None = None
+    options: ReadOptions = USUAL
+    annotation: str | None = None
+    before: tuple[Page | None, ...] = ()
+    no_picture: str | None = None
+    block: int | None = None
+    place: Rect | None = None
+    query: str = ""
+    mark: Mark | None = None
+    loading: bool = False
+    error: Problem | None = None
+
+    @property
+    def picture_path(self) -> Path | None:
+        """The copy that pictures are drawn from."""
+        return None if self.opened is None else self.opened.copy.path
+
+    @property
+    def page(self) -> Page | None:
+        """The current page, once it is read."""
+        return self.pages[self.current] if self.current < len(self.pages) else None
+
+    @property
+    def text(self) -> str | None:
+        """The current page's Markdown, once it is read."""
+        return None if self.page is None else self.page.markdown
+
+    @property
+    def complete(self) -> bool:
+        """Whether every page that is wanted is read."""
+        return self.page_count is not None and self.read == len(self.wanted)
+
+    @property
+    def unread(self) -> int:
+        """How many of the pages that are wanted are not read."""
+        return len(self.wanted) - self.read
+
+
+class DocumentsService(Area[DocumentState]):
+    def __init__(
+        self,
+        loop: OwnerLoop,
+        session: SessionService,
+        activity: ActivityService,
+        copies: Copies,
+        renderer: Renderer,
+    ) -> None:
+        super().__init__(loop, DocumentState(), session)
+        self._activity = activity
+        self._renderer = renderer
+        self._copies = copies
+        self._reader = Reader(session)
+
+    # Opening and reading
+
+    @action(Policy.LATEST)
+    def open(
+        self, source: Source, page: int = 0, box: PageBox | None = None
+    ) -> Coroutine[Any, Any, None]:
+        """Opens a document at a page, and there at a box, and begins to read what is not kept.
+
+        A large one is not read at a hosted service before `read` is called.
+        """
+        self._lane("read").cancel()
+        self._copies.keep(self, None)
+        # Which pages are wanted, and in what form they are answered, is meant for one document.
+        options = replace(self.slice.value.options, pages="", schema="")
+        self.slice.put(
+            DocumentState(source=source, current=max(0, page), place=rect_of(box), options=options)
+        )
+        return self._open(source, options)
+
+    async def _open(self, source: Source, options: ReadOptions) -> None:
+        with self._loading():
+            opened = Opened(source, await self._copies.fetch(source))
+            self._copies.keep(self, opened.copy)
+            self.slice.set(opened=opened)
+            await self._count(opened)
+            await self._take_kept(opened, options)
+        if not self.slice.value.complete and not self.large:
+            self.read()
+
+    def service_is_back(self) -> None:
+        """Goes on with what the lost service left undone."""
+        state = self.slice.value
+        if state.error is not None and state.error.lost and state.source is not None:
+            self.open(state.source, state.current)
+
+    @property
+    def large(self) -> bool:
+        """Whether reading what is not read is worth asking about: it is much, and billed."""
+        return self._session.slice.value.hosted and self.slice.value.unread > LARGE
+
+    def read(self) -> Handle[None]:
+        """Reads the pages that are not read yet, the current one first.
+
+        A document whose bytes are not here, because they could not be had, is opened once more.
+        """
+        state = self.slice.value
+        source, opened = state.source, state.opened
+        if source is not None and opened is None:
+            return self.open(source, state.current)
+        if source is None or opened is None:
+            return self._nothing_to_read()
+        entry = self._activity.begin(
+            "ocr",
+            source.name,
+            unit="pages",
+            total=len(state.wanted) or None,
+            subject=source.id,
+        )
+        return entry.follow(self._read(opened, state.options, entry), lambda: self.open(source))
+
+    def read_again(self, options: ReadOptions | None = None) -> Handle[None]:
+        """Reads the document with other options, or once more with the same.
+
+        With other options, what is kept of them is not read again.
+        """
+        state = self.slice.value
+        if state.source is not None and state.opened is None:
+            return self.open(state.source, state.current)
+        return self._read_again(options)
+
+    @action(Policy.LATEST, lane="read")
+    def _read_again(self, options: ReadOptions | None) -> Coroutine[Any, Any, None]:
+        state = self.slice.value
+        if state.opened is None:
+            raise ProblemError(NOTHING_OPEN)
+        options = options or state.options
+        options.check()
+        return self._begin_anew(state, state.opened, options)
+
+    async def _begin_anew(self, state: DocumentState, opened: Opened, options: ReadOptions) -> None:
+        wanted = options.wanted(state.page_count)
+        if options.key() == state.options.key() and (state.complete or options == state.options):
+            key = self._reader.key(opened.copy, options)
+            # A page that was not read before only makes the document more complete.
+            new = {*(wanted or ())} - {n for n, page in enumerate(state.pages) if page}
+            if not new:
+                await self._reader.results.forget(key, wanted)
+        before = state.pages if any(state.pages) else state.before
+        # Only a renderer knows how many pages there are, whichever are read.
+        count = state.page_count if state.no_picture is None else None
+        self.slice.set(
+            options=options, pages=(None,) * (count or 0), page_count=count, read=0,
+            annotation=None, before=before, mark=None, error=None,
+        )  # fmt: skip
+        await self._take_kept(opened, options)
+        if not self.slice.value.complete:
+            self.read()
+
+    @instant
+    def stop(self) -> None:
+        """Stops reading. Pages that are read stay."""
+        self._lane("read").cancel()
+
+    def picture(self, page: int, width: int, part: Rect | None = None) -> Handle[bytes]:
+        """A page of the open document as PNG, `width` pixels wide, or that part of it."""
+        return self._loop.run(self._picture(self.slice.value, page, width, part))
+
+    # Moving about
+
+    @instant
+    def go(self, page: int) -> None:
+        """Shows a page; one beyond the end is the last."""
+        self._go(page)
+
+    @instant
+    def choose(self, block: int | None) -> None:
+        """Chooses a block of the current page; None chooses none."""
+        self.slice.set(block=block, place=None, mark=None)
+
+    @instant
+    def step(self, by: int) -> None:
+        """Chooses the block after the chosen one, or before; beyond the last, the next page's."""
+        state = self.slice.value
+        here = _choosable(state.page)
+        first = 0 if by > 0 else len(here) - 1
+        at = here.index(state.block) + by if state.block in here else first
+        if 0 <= at < len(here):
+            self.slice.set(block=here[at], place=None, mark=None)
+            return
+        page = state.current + (1 if by > 0 else -1)
+        if 0 <= page < (state.page_count or 0):
+            self._go(page)
+            there = _choosable(self.slice.value.page)
+            if there:
+                self.slice.set(block=there[0 if by > 0 else -1])
+
+    @instant
+    def find(self, query: str) -> None:
+        """Searches the pages that are read, from the current one on; "" ends the search."""
+        self.slice.set(query=query, mark=None)
+        if query.strip():
+            self._mark(1, at_first=True)
+
+    @instant
+    def next_mark(self, by: int) -> None:
+        """Chooses the next hit of the search, or the next doubtful word; -1 for the one before."""
+        self._mark(by)
+
+    def _go(self, page: int) -> None:
+        state = self.slice.value
+        page = min(max(0, page), max(0, (state.page_count or 1) - 1))
+        if page != state.current:
+            self.slice.set(current=page, block=None, place=None, mark=None)
+
+    def _mark(self, by: int, *, at_first: bool = False) -> None:
+        state = self.slice.value
+        count = len(state.pages)
+        for turned in range(count + 1 if count else 0):
+            number = (state.current + by * turned) % count
+            page = state.pages[number]
+            found = [] if page is None else [*marks(page, state.query)]
+            if not turned and not at_first:
+                found = _beyond(found, state, by)
+            if found and page is not None:
+                mark = found[0 if by > 0 else -1]
+                block = next(
+                    (p.block for p in passages(page) if p.spans(mark.start, mark.end)), None
+                )
+                self.slice.set(current=number, mark=mark, block=block, place=None)
+                return
+
+    # Taking it along
+
+    @action(Policy.BESIDE)
+    def as_files(self, format: export.Format) -> Coroutine[Any, Any, list[export.NamedFile]]:
+        """The pages that are read, as files."""
+        return self._files(self.slice.value, format)
+
+    @action(Policy.BESIDE)
+    def save(self, format: export.Format, to: Path) -> Coroutine[Any, Any, tuple[Path, ...]]:
+        """Writes the pages that are read to a folder, or a file of that name; gives the paths."""
+        return self._save(self.slice.value, format, to)
+
+    async def _save(
+        self, state: DocumentState, format: export.Format, to: Path
+    ) -> tuple[Path, ...]:
+        return await asyncio.to_thread(export.write, to, await self._files(state, format))
+
+    async def _files(self, state: DocumentState, format: export.Format) -> list[export.NamedFile]:
+        if state.source is None or not any(state.pages):
+            raise ProblemError(Problem("Nothing is read yet", "", "Wait for the first page."))
+        pages = [page for page in state.pages if page is not None]
+        what = export.Document(state.source.name, pages, state.annotation)
+        return await export.files(what, format, functools.partial(self._picture, state))
+
+    # How it is read
+
+    async def _count(self, opened: Opened) -> None:
+        try:
+            count = await self._renderer.page_count(opened.copy.path)
+        except NoPicture as error:
+            self.slice.set(no_picture=str(error))
+        else:
+            last = max(0, count - 1)
+            self._put({}, count, self.slice.value.annotation)
+            self.slice.set(current=min(self.slice.value.current, last))
+
+    async def _take_kept(self, opened: Opened, options: ReadOptions) -> None:
+        kept = await self._reader.results.load(self._reader.key(opened.copy, options))
+        count = self.slice.value.page_count or kept.page_count
+        asked = options.wanted(None)
+        if count is None and asked and kept.pages.keys() >= {*asked}:
+            count = asked[-1] + 1
+        self._put(kept.pages, count, kept.annotation)
+
+    async def _picture(
+        self, state: DocumentState, page: int, width: int, part: Rect | None = None
+    ) -> bytes:
+        if state.opened is None or state.no_picture is not None:
+            raise NoPicture(state.no_picture or "No document is open.")
+        copy = state.opened.copy
+        if not copy.path.exists():  # another workbench made room
+            copy = await self._copies.fetch(state.opened.source)
+        region = None if part is None else (part.left, part.top, part.width, part.height)
+        return await self._renderer.render(copy.path, page, width, region)
+
+    @action(Policy.LATEST, lane="read")
+    async def _nothing_to_read(self) -> None:
+        raise ProblemError(NOTHING_OPEN)
+
+    @action(Policy.LATEST, lane="read")
+    async def _read(self, opened: Opened, options: ReadOptions, entry: Entry) -> None:
+        state, source = self.slice.value, opened.source
+        self.slice.set(reading=True, started=time.time(), read_before=state.read, error=None)
+        key = self._reader.key(opened.copy, options)
+        try:
+            entry.progress(state.read)
+            if state.page_count is None:
+                answer = await self._reader.read_whole(source, key, options)
+                # The pages that were asked for may not be the first.
+                count = answer.page_count or max(answer.pages, default=-1) + 1
+                self._put(answer.pages, count, answer.annotation)
+                await self._note(source, key)
+            async for answer in self._reader.read(source, key, options, self._unread):
+                self._put(answer.pages, None, answer.annotation)
+                state = self.slice.value
+                entry.progress(state.read, len(state.wanted))
+                await self._note(source, key)
+        finally:
+            self.slice.set(reading=False)
+
+    async def _note(self, source: Source, key: str) -> None:
+        state = self.slice.value
+        read = sum(page is not None for page in state.pages)
+        await self._reader.note(source, key, read, state.page_count)
+
+    def _unread(self) -> list[int]:
+        """The pages to be read, from the current one on, then those before it."""
+        state = self.slice.value
+        unread = [n for n in sorted(state.wanted) if state.pages[n] is None]
+        return [n for n in unread if n >= state.current] or unread
+
+    def _put(
+        self, found: Mapping[int, Page], page_count: int | None, annotation: str | None
+    ) -> None:
+        """Takes in pages that were read, and how many there are where that is known."""
+        state = self.slice.value
+        count = state.page_count if page_count is None else page_count
+        if count is None:
+            return
+        old = state.pages or (None,) * count
+        pages = tuple(found.get(number, page) for number, page in enumerate(old))
+        wanted = frozenset(state.options.wanted(count) or ())
+        state = self.slice.set(
+            pages=pages,
+            page_count=count,
+            wanted=wanted,
+            read=sum(pages[number] is not None for number in wanted),
+            annotation=annotation or state.annotation,
+        )
+        if state.place is not None and state.block is None and state.page is not None:
+            self.slice.set(block=block_at(state.page, state.place))
+
+
+def _choosable(page: Page | None) -> list[int | None]:
+    """The blocks of a page that can be seen on either side, in reading order."""
+    if page is None:
+        return []
+    seen = {box.block for box in boxes(page)} | {passage.block for passage in passages(page)}
+    return [*sorted(block for block in seen if block is not None)]
+
+
+def _beyond(found: list[Mark], state: DocumentState, by: int) -> list[Mark]:
+    """The marks of the current page that come after the chosen one, or before."""
+    if state.mark is not None:
+        at = state.mark.start
+    else:
+        starts = (
+            [p.start for p in passages(state.page) if p.block == state.block] if state.page else []
+        )
+        at = next((start for start in starts if start is not None and state.block is not None), 0)
+        at -= by > 0  # a mark right at the beginning counts
+    return [mark for mark in found if (mark.start > at if by > 0 else mark.start < at)]

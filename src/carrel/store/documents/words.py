@@ -1,0 +1,179 @@
+"""The open document: its title, its pages, its marks, how sure the reader was, how far it is."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from carrel.store.core.diff import DiffLine, compare_lines
+from carrel.store.core.words import count, left, one_line, percent
+from carrel.store.documents.boxes import DOUBTFUL, FAIR, boxes
+from carrel.store.documents.marks import Mark, doubtful, heat, hits, marks
+
+if TYPE_CHECKING:
+    from carrel.store.documents.reader import ReadOptions
+    from carrel.store.documents.service import DocumentState
+    from carrel.wire.ocr import Page
+
+
+@dataclass(frozen=True, slots=True)
+class PageMark:
+    """A page in the strip below the picture: `3`, `[7]`, `◐11`, `○12`.
+
+    One that is not asked for is `skipped`.
+    """
+
+    page: int
+    text: str
+    state: Literal["read", "reading", "waiting", "skipped"]
+    current: bool
+
+
+def title(state: DocumentState) -> str:
+    """`lease-2024.pdf · page 7 of 12`."""
+    if state.source is None:
+        return "Document"
+    name = one_line(state.source.name)
+    if state.page_count is None:
+        return name
+    return f"{name} · page {state.current + 1} of {count(state.page_count)}"
+
+
+def page_marks(state: DocumentState) -> tuple[PageMark, ...]:
+    """Every page; while pages are read, the next unread one is the one being read."""
+    made = []
+    unread = [n for n in sorted(state.wanted) if state.pages[n] is None]
+    following = [n for n in unread if n >= state.current] or unread
+    for number, page in enumerate(state.pages):
+        kind: Literal["read", "reading", "waiting", "skipped"] = "skipped"
+        if page is not None:
+            kind = "read"
+        elif number in state.wanted:
+            reading = state.reading and number == following[0]
+            kind = "reading" if reading else "waiting"
+        mark = {"read": "", "reading": "◐", "waiting": "○", "skipped": ""}[kind]
+        current = number == state.current
+        label = f"[{mark}{number + 1}]" if current else f"{mark}{number + 1}"
+        made.append(PageMark(number, label, kind, current))
+    return tuple(made)
+
+
+def confidence(page: Page | None) -> str:
+    """`3 doubtful · 98 % sure`; empty where there is no text, or the service gives no scores."""
+    if page is None or page.confidence_scores is None or not page.markdown.strip():
+        return ""
+    words = f"{percent(page.confidence_scores.average_page_confidence_score)} sure"
+    found = len(doubtful(page))
+    return f"{count(found)} doubtful · {words}" if found else words
+
+
+def heat_words(page: Page | None) -> str:
+    """How many words the heat shows: `heat: 3 words below 90 %, 1 below 70 %`."""
+    scores = None if page is None else page.confidence_scores
+    if page is None or scores is None or scores.word_confidence_scores is None:
+        return "heat: no word of this page is scored"
+    warm, hot = len(heat(page)), len(doubtful(page))
+    words = f"{count(warm)} word{'' if warm == 1 else 's'}"
+    return f"heat: {words} below {percent(FAIR)}, {count(hot)} below {percent(DOUBTFUL)}"
+
+
+def chosen_block(state: DocumentState) -> str:
+    """`text 2 of 9 · 1 doubtful · 97 % sure`; empty when no block with a box is chosen."""
+    if state.page is None:
+        return ""
+    return next((box.words for box in boxes(state.page) if box.block == state.block), "")
+
+
+def page_hits(state: DocumentState, *, warm: bool = False) -> tuple[Mark, ...]:
+    """The hits of the search on the page, and its doubtful words; with `warm` all warm ones."""
+    if state.page is None:
+        return ()
+    found = hits(state.page, state.query)
+    taken = [(mark.start, mark.end) for mark in found]
+    beside = (
+        mark
+        for mark in (heat if warm else doubtful)(state.page)
+        if not any(mark.start < end and start < mark.end for start, end in taken)
+    )
+    return (*found, *beside)
+
+
+def mark_words(state: DocumentState) -> str:
+    """`“writlng” 61 % sure · 2 of 3 on this page`, or the search: `find: notice · 2 of 3 …`."""
+    found = [] if state.page is None else [*marks(state.page, state.query)]
+    at = found.index(state.mark) + 1 if state.mark in found else 0
+    where = f"{at} of {count(len(found))} on this page" if at else ""
+    if state.query.strip():
+        on_pages = sum(bool(page and hits(page, state.query)) for page in state.pages)
+        pages = f"on {count(on_pages)} page{'' if on_pages == 1 else 's'}"
+        rest = where or (pages if on_pages else "not found")
+        return f"find: {one_line(state.query)} · {rest}"
+    if state.mark is None or state.mark.sure is None:
+        return ""
+    return f"“{one_line(state.mark.text)}” {percent(state.mark.sure)} sure · {where}"
+
+
+def progress(state: DocumentState, now: float) -> str:
+    """`Reading page 11 of 12 · about 2 s left`; empty when nothing is read."""
+    if not state.reading:
+        return ""
+    if state.page_count is None:
+        return "Reading"
+    total = len(state.wanted)
+    words = f"Reading page {min(state.read + 1, total)} of {count(total)}"
+    done = state.read - state.read_before
+    if done <= 0 or state.started is None:
+        return words
+    seconds = (now - state.started) / done * (total - state.read)
+    return f"{words} · about {left(seconds)}"
+
+
+def changes(state: DocumentState) -> tuple[DiffLine, ...]:
+    """What is different on the current page since it was read before; empty when nothing is."""
+    old = state.before[state.current] if state.current < len(state.before) else None
+    if old is None or state.page is None or old.markdown == state.page.markdown:
+        return ()
+    return compare_lines(old.markdown, state.page.markdown)
+
+
+def changed_words(state: DocumentState) -> str:
+    """`read again: 2 of 7 pages changed`; empty when nothing was read again."""
+    both = [
+        (old, new)
+        for old, new in zip(state.before, state.pages, strict=False)
+        if old is not None and new is not None
+    ]
+    if not both:
+        return ""
+    differing = sum(old.markdown != new.markdown for old, new in both)
+    pages = f"{count(len(both))} page{'' if len(both) == 1 else 's'}"
+    return f"read again: {count(differing) if differing else 'none'} of {pages} changed"
+
+
+def option_words(options: ReadOptions) -> str:
+    """What is asked for beside the usual: `pages 1-3 · tables as HTML · headers apart`."""
+    words = []
+    if options.pages.strip():
+        words.append(f"pages {one_line(options.pages)}")
+    if options.tables != "text":
+        words.append(f"tables as {'HTML' if options.tables == 'html' else 'Markdown'}")
+    if options.headers:
+        words.append("headers apart")
+    if options.scores != "word":
+        words.append("scores of pages" if options.scores == "page" else "no scores")
+    if options.pictures:
+        words.append("with pictures")
+    if options.schema.strip():
+        words.append("with a schema")
+    return " · ".join(words)
+
+
+def annotation(state: DocumentState) -> str:
+    """The document in the words of its schema, as JSON a person can read; empty without one."""
+    if state.annotation is None:
+        return ""
+    try:
+        return json.dumps(json.loads(state.annotation), ensure_ascii=False, indent=2)
+    except ValueError:
+        return state.annotation

@@ -1,0 +1,150 @@
+"""A look into the selected file: the beginning of its text, or its first page as a picture."""
+
+from __future__ import annotations
+
+import asyncio
+import codecs
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from carrel.pages.errors import NoPicture
+from carrel.pages.renderer import Renderer
+from carrel.store.cache.copies import Copies, Copy, Source
+from carrel.store.core.action import Policy, action
+from carrel.store.core.handle import Handle
+from carrel.store.core.loop import OwnerLoop
+from carrel.store.core.problem import Problem
+from carrel.store.session.area import Area
+from carrel.store.session.service import SessionService
+from carrel.text import clean_text
+
+if TYPE_CHECKING:
+    from carrel.wire.files import File
+
+PAUSE = 0.1
+"""Seconds a file stays selected before its preview is made."""
+TEXT = 16_000
+"""Bytes of a text that are shown."""
+MOST, MOST_HOSTED = 64_000_000, 4_000_000
+"""Bytes that are downloaded for a picture: from this machine, from a hosted service."""
+
+_BYTE_ORDERS = ((codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
+
+Kind = Literal["text", "lines", "picture", "none"]
+
+
+@dataclass(frozen=True, slots=True)
+class PreviewState:
+    """What is seen of a file. `lines`: each line of `text` is a record; `more`: it goes on.
+
+    the picture is drawn from `copy`, `note` says why there is nothing to see.
+    """
+
+    file_id: str | None = None
+    kind: Kind = "none"
+    text: str = ""
+    more: bool = False
+    copy: Copy | None = None
+    page_count: int | None = None
+    note: str = ""
+    loading: bool = False
+    error: Problem | None = None
+
+    @property
+    def path(self) -> Path | None:
+        """Where the copy is."""
+        return None if self.copy is None else self.copy.path
+
+
+class PreviewService(Area[PreviewState]):
+    def __init__(
+        self, loop: OwnerLoop, session: SessionService, copies: Copies, renderer: Renderer
+    ) -> None:
+        super().__init__(loop, PreviewState(), session)
+        self._renderer = renderer
+        self._copies = copies
+        self._file: File | None = None
+
+    def service_is_back(self) -> None:
+        """Loads anew what could not be loaded without the service."""
+        error = self.slice.value.error
+        if error is not None and error.lost:
+            self.show(self._file)
+
+    @action(Policy.LATEST)
+    async def show(self, file: File | None) -> None:
+        """Shows a file; None shows nothing."""
+        self._file = file
+        if file is None:
+            self.slice.put(PreviewState())
+            return
+        kind = kind_of(file)
+        self.slice.put(PreviewState(file.id, kind, loading=True))
+        try:
+            await asyncio.sleep(PAUSE)
+            if kind == "picture":
+                await self._picture(file)
+            elif kind == "none":
+                self.slice.set(note="No preview of this kind: open it to read it.")
+            else:
+                await self._text(file)
+        finally:
+            self.slice.set(loading=False)
+
+    def picture(self, width: int) -> Handle[bytes]:
+        """The first page as PNG, `width` pixels wide."""
+        return self._loop.run(self._draw(self.slice.value, width))
+
+    async def _draw(self, state: PreviewState, width: int) -> bytes:
+        if state.copy is None:
+            raise NoPicture(state.note or "Nothing is shown.")
+        return await self._renderer.render(state.copy.path, 0, width)
+
+    async def _picture(self, file: File) -> None:
+        most = MOST_HOSTED if self._session.slice.value.hosted else MOST
+        if file.bytes is None or file.bytes > most:
+            self.slice.set(kind="none", note="A large file: open it to see its pages.")
+            return
+        copy = await self._copies.fetch(Source("file", file.id, file.filename))
+        self._copies.keep(self, copy)
+        try:
+            count = await self._renderer.page_count(copy.path)
+        except NoPicture as error:
+            self.slice.set(kind="none", note=str(error))
+        else:
+            self.slice.set(copy=copy, page_count=count)
+
+    async def _text(self, file: File) -> None:
+        client = await self._session.client()
+        content = bytearray()
+        async with client.files.content(file.id) as parts:
+            async for part in parts:
+                content += part
+                if len(content) > TEXT:
+                    break
+        more = len(content) > TEXT
+        self.slice.set(text=_decoded(bytes(content[:TEXT]), more=more), more=more)
+
+
+def kind_of(file: File) -> Kind:
+    """How a file can be looked into without reading it as a document."""
+    mimetype = file.mimetype or ""
+    name = file.filename.lower()
+    if mimetype == "application/jsonl" or name.endswith((".jsonl", ".ndjson")):
+        return "lines"
+    if mimetype == "image/svg+xml" or mimetype.startswith("text/") or name.endswith(_TEXTS):
+        return "text"
+    if mimetype == "application/pdf" or mimetype.startswith("image/") or name.endswith(".pdf"):
+        return "picture"
+    return "none"
+
+
+_TEXTS = (".json", ".xml", ".yaml", ".yml", ".tex", ".bib", ".md", ".txt", ".csv", ".eml", ".ipynb")
+
+
+def _decoded(content: bytes, *, more: bool) -> str:
+    """The text, without a line that was cut."""
+    encoding = next((name for mark, name in _BYTE_ORDERS if content.startswith(mark)), "utf-8-sig")
+    text = clean_text(content.decode(encoding, "replace"))
+    return text.rpartition("\n")[0] or text if more else text

@@ -1,0 +1,173 @@
+"""The files in rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from carrel.config import on_this_machine
+from carrel.store.core.filters import Filter
+from carrel.store.core.words import (
+    Badge,
+    age,
+    count,
+    one_line,
+    range_words,
+    size,
+)
+
+if TYPE_CHECKING:
+    from carrel.store.activity.service import ActivityItem, ActivityState
+    from carrel.store.cache.readings import Reading
+    from carrel.store.files.previews import PreviewState
+    from carrel.store.files.service import FilesState
+    from carrel.wire.files import File
+
+
+@dataclass(frozen=True, slots=True)
+class FileRow:
+    """One file. `ocr` is how far reading it is; None where it was not read on this machine."""
+
+    id: str
+    name: str
+    purpose: str
+    size: str
+    pages: str
+    ocr: Badge | None
+    created: str
+    marked: bool
+    selected: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Facet:
+    """One way to narrow the list: the action's argument, its name, its values, the one in force."""
+
+    field: str
+    name: str
+    values: tuple[str, ...]
+    chosen: str | None
+
+
+def file_rows(state: FilesState, activity: ActivityState, now: float) -> tuple[FileRow, ...]:
+    """The page of files that is loaded, without those that the search leaves out."""
+    runs, wanted = ocr_runs(activity), hidden(state)
+    return tuple(
+        file_row(file, state, runs, now)
+        for file in state.items
+        if wanted.matches(f"{file.filename} {file.purpose}")
+    )
+
+
+def file_row(
+    file: File, state: FilesState, runs: Mapping[str | None, ActivityItem], now: float
+) -> FileRow:
+    """One file; `runs` are the last OCR runs by the file's id."""
+    run, reading = runs.get(file.id), state.readings.get(file.id)
+    return FileRow(
+        file.id,
+        one_line(file.filename),
+        file.purpose,
+        size(file.bytes),
+        _pages(file, run, reading),
+        _ocr(run, reading),
+        age(now - file.created_at),
+        file.id in state.marked,
+        file.id == state.selected,
+    )
+
+
+def ocr_runs(activity: ActivityState) -> Mapping[str | None, ActivityItem]:
+    """The last OCR run of each file, by the file's id."""
+    return {item.subject: item for item in reversed(activity.items) if item.kind == "ocr"}
+
+
+def hidden(state: FilesState) -> Filter:
+    """What the search leaves out; the service finds only what must be there."""
+    return Filter(without=Filter.parse(state.search).without)
+
+
+def filter_words(state: FilesState) -> str:
+    """What the list is narrowed to: `lease !draft · ocr · PDF`; empty when it is not."""
+    parts = (state.search, state.purpose, state.source and f"from {state.source}", state.type)
+    return " · ".join(one_line(part) for part in parts if part)
+
+
+def facets(state: FilesState) -> tuple[Facet, ...]:
+    """What the list can be narrowed to, and to which of them it is."""
+    from carrel.store.files.service import TYPES
+    from carrel.wire.files import PURPOSES, SOURCES
+
+    return (
+        Facet("purpose", "Purpose", PURPOSES, state.purpose),
+        Facet("source", "Source", SOURCES, state.source),
+        Facet("type", "Type", tuple(TYPES), state.type),
+    )
+
+
+def nothing_words(state: FilesState) -> str:
+    """Why a list that is narrowed shows nothing."""
+    if state.search and not (state.purpose or state.source or state.type):
+        return f"No name has “{state.search}” in it."
+    return f"No file fits “{filter_words(state)}”."
+
+
+def title(state: FilesState) -> str:
+    """`Files · 1,204 · 2 marked`."""
+    parts = ["Files"]
+    if state.total is not None:
+        parts.append(count(state.total))
+    if state.marked:
+        parts.append(f"{count(len(state.marked))} marked")
+    return " · ".join(parts)
+
+
+def shown(state: FilesState) -> str:
+    """`41–60 of 1,204`."""
+    return range_words(state.page, state.page_size, state.total, len(state.items))
+
+
+def preview_lines(state: PreviewState) -> tuple[tuple[str, str], ...]:
+    """A text's lines, each with its number where every line is a record of its own."""
+    lines = state.text.splitlines()
+    numbered = state.kind == "lines"
+    rows = [(str(at) if numbered else "", line) for at, line in enumerate(lines, 1)]
+    return (*rows, ("", "…")) if state.more else tuple(rows)
+
+
+def link_words(url: str, hours: int, now: float) -> str:
+    """Where a signed address works, and until when on this machine's clock."""
+    until = datetime.fromtimestamp(now + 3600 * hours).strftime("%a %d %b, %H:%M")
+    if on_this_machine(url):
+        return f"The link works until {until}, on this machine alone, while its server runs."
+    return f"The link works until {until}, for anyone who has it."
+
+
+def _pages(file: File, run: ActivityItem | None, reading: Reading | None) -> str:
+    if file.num_lines is not None:
+        return f"{count(file.num_lines)} lines"
+    total = (run.total if run else None) or (reading.total if reading else None)
+    return count(total) if total else ""
+
+
+def _ocr(item: ActivityItem | None, reading: Reading | None) -> Badge | None:
+    if item is None and reading is None:
+        return None
+    if item is None or (item.status == "cancelled" and reading is not None):
+        assert reading is not None
+        if reading.read < reading.total:
+            return Badge("○", f"{count(reading.read)} of {count(reading.total)}", "waiting")
+        return Badge("●", "done", "ready")
+    match item.status:
+        case "queued":
+            return Badge("○", "queued", "waiting")
+        case "running":
+            return Badge("◐", f"page {(item.done or 0) + 1}", "busy")
+        case "done":
+            return Badge("●", "done", "ready")
+        case "failed":
+            return Badge("✕", "failed", "failed")
+        case "cancelled":
+            return Badge("○", "stopped", "muted")

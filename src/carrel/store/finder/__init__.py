@@ -1,0 +1,1 @@
+"""Search by name across files, documents, agents and chats."""

@@ -1,0 +1,1 @@
+"""Libraries with their documents, search and processing status."""

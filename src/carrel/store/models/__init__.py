@@ -1,0 +1,1 @@
+"""Model servers of this machine for the local server."""

@@ -1,0 +1,96 @@
+"""Model servers of this machine, offered to the local server instead of its built-in model."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from carrel.config import folders
+from carrel.store.activity.notifications import NotificationsService
+from carrel.store.core.action import Policy, action
+from carrel.store.core.loop import OwnerLoop
+from carrel.store.core.problem import Problem, ProblemError
+from carrel.store.session.area import Area
+from carrel.store.session.service import SessionService
+
+if TYPE_CHECKING:
+    from carrel.config import Profile
+    from carrel.local import ModelServer as ModelServer
+
+PATIENCE = 60.0
+"""Seconds in which the server must have taken up its changed settings."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelsState:
+    """The model servers that answer here."""
+
+    found: tuple[ModelServer, ...] = ()
+    looked: bool = False
+    error: Problem | None = None
+
+
+class ModelsService(Area[ModelsState]):
+    def __init__(
+        self,
+        loop: OwnerLoop,
+        profile: Profile,
+        session: SessionService,
+        notifications: NotificationsService,
+    ) -> None:
+        super().__init__(loop, ModelsState(), session)
+        self._profile = profile
+        self._notifications = notifications
+
+    @action(Policy.SINGLE)
+    async def look(self, addresses: Mapping[str, str]) -> tuple[ModelServer, ...]:
+        """Looks for model servers at named addresses of this machine; a hosted profile has none."""
+        if not self._profile.local:
+            return ()
+        from carrel.local import find_model_servers
+
+        await self._session.client()  # ours is busy starting until then
+        own = self._session.slice.value.url
+        others = {name: url for name, url in addresses.items() if url != own}
+        found = await find_model_servers(others)
+        self.slice.set(found=found, looked=True)
+        return found
+
+    @action(Policy.SINGLE, changes=True)
+    async def use(self, server: ModelServer, model: str) -> None:
+        """Has the local server answer with one of this server's models from now on."""
+        await self._use(server, model)
+
+    @action(Policy.SINGLE, changes=True)
+    async def use_built_in(self) -> None:
+        """Has the local server answer with its built-in test model again."""
+        await self._use(None, None)
+
+    async def _use(self, server: ModelServer | None, model: str | None) -> None:
+        if not self._profile.local:
+            raise ProblemError(
+                Problem("Not the server of this machine", "Its models are chosen where it runs.")
+            )
+        from carrel.local import use_model
+
+        before = self._session.slice.value.models
+        url = server.url if server else None
+        changed = await asyncio.to_thread(use_model, folders().server, url, model)
+        name = server.name if server else "the built-in test model"
+        try:
+            async with asyncio.timeout(PATIENCE):
+                while changed and not _lists(self._session.slice.value.models, before, model):
+                    await asyncio.sleep(0.5)
+                    await self._session.load_models()
+        except TimeoutError:
+            self._notifications.notify(f"The server will use {name} when it has read its settings.")
+        else:
+            model = self._session.slice.value.model
+            self._notifications.notify(f"Answers come from {name} now ({model}).")
+
+
+def _lists(models: tuple[str, ...], before: tuple[str, ...], model: str | None) -> bool:
+    """Whether the server has taken up its changed settings."""
+    return models != before if model is None else models[:1] == (model,)

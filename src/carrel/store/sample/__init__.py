@@ -1,0 +1,1 @@
+"""The shipped sample, from upload to answer."""

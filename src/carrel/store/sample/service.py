@@ -1,0 +1,256 @@
+"""The shipped sample, played from end to end: a page read, a library ready, a question answered."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Coroutine
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+from carrel import samples
+from carrel.store.agents.service import AgentsService
+from carrel.store.cache.copies import Source
+from carrel.store.chat.conversation import Turn
+from carrel.store.chat.service import ChatService
+from carrel.store.core.action import Policy, action
+from carrel.store.core.handle import Handle
+from carrel.store.core.loop import OwnerLoop
+from carrel.store.core.problem import Problem, ProblemError
+from carrel.store.core.watch import until
+from carrel.store.documents.service import DocumentsService
+from carrel.store.files.service import FilesService
+from carrel.store.libraries.service import LibrariesService
+from carrel.store.libraries.words import document_phase
+from carrel.store.session.area import Area
+from carrel.store.session.service import SessionService
+
+if TYPE_CHECKING:
+    from carrel.wire.agents import Agent
+    from carrel.wire.documents import Document
+    from carrel.wire.files import File
+    from carrel.wire.libraries import Library
+
+T = TypeVar("T")
+
+LIBRARY = "Sample"
+AGENT = "Sample guide"
+INSTRUCTIONS = "Answer in one short sentence, from the passages of the library."
+
+ANSWER = 120
+"""Tokens that the answer may have: small models do not know when to stop."""
+
+ELSEWHERE = Problem("The sample was stopped", "Something else was opened meanwhile.")
+
+LOOK = 0.3
+"""Seconds between two looks at a document that is being processed."""
+
+Status = Literal["waiting", "running", "done", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One part of the sample: what is done, how far it is, and what came of it."""
+
+    words: str
+    status: Status = "waiting"
+    result: str = ""
+
+
+STEPS = (
+    Step("Upload the sample, a guide of two pages"),
+    Step("Read its pages"),
+    Step("Put it into a library, to be searched"),
+    Step("Ask an agent that searches the library"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SampleState:
+    """The steps, and the answer with its source once it is there."""
+
+    steps: tuple[Step, ...] = STEPS
+    answer: Turn | None = None
+    running: bool = False
+    error: Problem | None = None
+
+    @property
+    def done(self) -> bool:
+        """Whether it was played to its end."""
+        return self.answer is not None and not self.running
+
+
+class SampleService(Area[SampleState]):
+    """Does what a person would do, with the services of the areas, so that each of them shows it.
+
+    What an earlier run has made is used again.
+    """
+
+    def __init__(
+        self,
+        loop: OwnerLoop,
+        session: SessionService,
+        files: FilesService,
+        documents: DocumentsService,
+        libraries: LibrariesService,
+        agents: AgentsService,
+        chat: ChatService,
+    ) -> None:
+        super().__init__(loop, SampleState(), session)
+        self._files = files
+        self._documents = documents
+        self._libraries = libraries
+        self._agents = agents
+        self._chat = chat
+
+    @action(Policy.SINGLE, changes=True)
+    async def play(self) -> None:
+        """Plays it, step by step."""
+        self.slice.put(SampleState(running=True))
+        try:
+            file = await self._step(0, self._upload, lambda file: file.filename)
+            pages = await self._step(1, lambda: self._read(file), "{} pages".format)
+            assert pages
+            library = await self._step(2, self._fill, lambda library: f"ready in “{library.name}”")
+            answer = await self._step(3, lambda: self._ask(library), _found)
+            self.slice.set(answer=answer)
+        finally:
+            self.slice.set(running=False)
+
+    @action(Policy.QUEUE)
+    async def stop(self) -> None:
+        """Stops it where it is."""
+        self._lane("play").cancel()
+
+    async def _step(
+        self, number: int, do: Callable[[], Coroutine[Any, Any, T]], words: Callable[[T], str]
+    ) -> T:
+        self._put(number, status="running")
+        try:
+            result = await do()
+        except BaseException:
+            self._put(number, status="failed")
+            raise
+        self._put(number, status="done", result=words(result))
+        return result
+
+    def _put(self, number: int, **fields: Any) -> None:
+        steps = self.slice.value.steps
+        self.slice.set(
+            steps=tuple(
+                replace(step, **fields) if at == number else step for at, step in enumerate(steps)
+            )
+        )
+
+    async def _upload(self) -> File:
+        client = await self._session.client()
+        content = samples.content()
+        listed = await client.files.list(search=samples.NAME)
+        for file in listed.data:
+            if (file.filename, file.bytes) == (samples.NAME, len(content)):
+                return file
+        return await _done(self._files.upload((samples.NAME, len(content), _Content(content))))
+
+    async def _read(self, file: File) -> int:
+        source = Source("file", file.id, file.filename)
+        await _done(self._documents.open(source))
+        state = await until(
+            self._documents.slice,
+            lambda state: state.source != source or state.complete or state.error is not None,
+        )
+        if state.source != source:
+            raise ProblemError(ELSEWHERE)
+        if state.error is not None:
+            raise ProblemError(state.error)
+        return state.read
+
+    async def _fill(self) -> Library:
+        client = await self._session.client()
+        await _done(self._libraries.load())
+        known = self._libraries.slice.value.items
+        library = next((each for each in known if each.name == LIBRARY), None)
+        if library is None:
+            library = await _done(
+                self._libraries.create(LIBRARY, "The sample of the workbench; delete it any time.")
+            )
+        content = samples.content()
+        document = await _done(
+            self._libraries.upload(library.id, (samples.NAME, len(content), _Content(content)))
+        )
+        while document_phase(document) in ("queued", "processing"):
+            await asyncio.sleep(LOOK)
+            document = await client.documents.get(library.id, document.id)
+        _check(document)
+        return library
+
+    async def _ask(self, library: Library) -> Turn:
+        agent = await self._agent(library)
+        await _done(self._chat.new(agent.id))
+        session_id = self._chat.slice.value.session_id
+        await _done(self._chat.send(samples.QUESTION))
+        if self._chat.slice.value.session_id != session_id:
+            raise ProblemError(ELSEWHERE)
+        turn = self._chat.slice.value.turns[-1]
+        if turn.status != "done":
+            raise ProblemError(self._chat.slice.value.error or Problem("No answer came", ""))
+        return turn
+
+    async def _agent(self, library: Library) -> Agent:
+        from carrel.wire.agents import AgentCreate, CompletionArgs
+        from carrel.wire.tools import LibraryTool
+
+        client = await self._session.client()
+        for agent in await client.agents.list(name=AGENT):
+            if any(library.id in (tool.get("library_ids") or ()) for tool in agent.tools):
+                return agent
+        models = self._session.slice.value.models
+        if not models:
+            raise ProblemError(
+                Problem("There is no model here", "An agent needs one.", "Connect a model first.")
+            )
+        made = AgentCreate(
+            name=AGENT,
+            model=models[0],
+            instructions=INSTRUCTIONS,
+            completion_args=CompletionArgs(temperature=0, max_tokens=ANSWER),
+            tools=[LibraryTool(type="document_library", library_ids=[library.id])],
+        )
+        return await _done(self._agents.create(made))
+
+
+def _found(turn: Turn) -> str:
+    number = len(turn.sources)
+    return f"{number} passage{'' if number == 1 else 's'} found"
+
+
+class _Content:
+    """Bytes that can be sent more than once."""
+
+    def __init__(self, content: bytes) -> None:
+        self._content = content
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        yield self._content
+
+
+def _check(document: Document) -> None:
+    if document_phase(document) == "failed":
+        reason = document.error or "The service gives no reason."
+        raise ProblemError(Problem("The sample was not processed", reason))
+
+
+async def _done(handle: Handle[T]) -> T:
+    """The action's result.
+
+    Raises:
+        ProblemError: it failed.
+    """
+    try:
+        result = await handle
+    except asyncio.CancelledError:
+        handle.cancel()
+        raise
+    if handle.error is not None:
+        raise ProblemError(handle.error)
+    if handle.outcome == "cancelled":
+        raise ProblemError(Problem("The sample was stopped", ""))
+    return result  # type: ignore[return-value]  # None only where T has it

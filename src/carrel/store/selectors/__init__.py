@@ -1,1 +1,0 @@
-"""From slices to what is shown: pure functions, the same words for both faces."""

@@ -1,0 +1,1 @@
+"""The connection to the service, and the base class of services that use it."""

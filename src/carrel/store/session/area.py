@@ -1,0 +1,54 @@
+"""What the services of the areas have in common: they speak to the service of the profile."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from carrel.store.core.action import Service
+from carrel.store.core.loop import OwnerLoop
+from carrel.store.core.problem import Problem, ProblemError
+from carrel.store.core.slice import S
+from carrel.store.session.service import SessionService
+
+READ_ONLY = Problem(
+    "Read-only profile",
+    "Changes are off.",
+    "Allow changes in the command palette turns them on.",
+)
+
+
+class Area(Service[S]):
+    """A service whose actions ask the session for the client."""
+
+    def __init__(self, loop: OwnerLoop, state: S, session: SessionService) -> None:
+        super().__init__(loop, state)
+        self._session = session
+        self._loads = 0
+
+    def _check_allowed(self) -> None:
+        if self._session.slice.value.read_only:
+            raise ProblemError(READ_ONLY)
+
+    def _failed(self, error: Exception) -> Problem:
+        problem = super()._failed(error)
+        if problem.lost:
+            self._session.doubt()
+        return problem
+
+    def service_is_back(self) -> None:
+        """Takes away the error of a service that was not reached: it is over."""
+        error: Problem | None = getattr(self.slice.value, "error", None)
+        if error is not None and error.lost:
+            self.slice.set(error=None)
+
+    @contextmanager
+    def _loading(self) -> Iterator[None]:
+        """Says in the slice that something loads, while the block runs."""
+        self._loads += 1
+        self.slice.set(loading=True, error=None)
+        try:
+            yield
+        finally:
+            self._loads -= 1
+            self.slice.set(loading=self._loads > 0)

@@ -1,0 +1,287 @@
+"""The connection to the service: found or started, watched, found again."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import importlib
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from carrel.config import on_this_machine
+from carrel.store.core.action import Policy, Service, action, instant
+from carrel.store.core.loop import OwnerLoop
+from carrel.store.core.problem import Problem, ProblemError
+
+if TYPE_CHECKING:
+    from carrel.client import Call, Client
+    from carrel.config import Profile
+    from carrel.local import Lease
+    from carrel.wire.models import ModelCard
+
+logger = logging.getLogger(__name__)
+
+LOCAL_CHECK, HOSTED_CHECK = 2.0, 30.0
+"""Seconds between two looks at a service that answers: on this machine, a hosted one."""
+LOST_CHECK, LOST_HOSTED_CHECK = 1.0, 5.0
+"""The same for one that does not."""
+SLOW = 1.5
+"""Seconds after which an answer counts as slow."""
+CHECK_TIMEOUT = 5.0
+
+Connection = Literal["starting", "ready", "slow", "lost", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class SessionState:
+    """Which service is talked to and whether it answers.
+
+    A service at an address of this machine is not `hosted`, whoever started it.
+    `since` is when the connection came into this state (seconds since 1970); of one that is lost,
+    when the service answered last, 0 if it never did. `error` is why it is "failed", `model` the
+    words for the service's model, `context_length` its tokens.
+    """
+
+    profile: str
+    hosted: bool
+    read_only: bool
+    colour: str | None = None
+    connection: Connection = "starting"
+    detail: str = ""
+    url: str | None = None
+    model: str | None = None
+    models: tuple[str, ...] = ()
+    context_length: int | None = None
+    since: float = 0.0
+    error: Problem | None = None
+
+
+class SessionService(Service[SessionState]):
+    """Connects in the background and stays connected; the other services get the client here."""
+
+    def __init__(
+        self, loop: OwnerLoop, profile: Profile, on_call: Callable[[Call], None] | None = None
+    ) -> None:
+        """`on_call` hears of every call that is made to the service."""
+        super().__init__(
+            loop,
+            SessionState(
+                profile.name,
+                hosted=not on_this_machine(profile.url),
+                read_only=profile.read_only,
+                colour=profile.colour,
+                detail="connecting" if not profile.local else "starting the server",
+                since=time.time(),
+            ),
+        )
+        self._profile = profile
+        self._on_call = on_call
+        self._client: Client | None = None
+        self._address: tuple[str, str | None] = ("", None)
+        self._lease: Lease | None = None
+        self._cards: tuple[ModelCard, ...] | None = None  # not asked yet
+        self._settled = asyncio.Event()  # connected or failed: nobody needs to wait
+        self._look = asyncio.Event()  # look at the service now
+        self._keeper: asyncio.Task[None] | None = None
+        self._late = 0  # looks in a row without an answer in time
+        self._answered = 0.0
+
+    @action(Policy.QUEUE)
+    async def ready(self) -> None:
+        """Ends when the service has answered; fails with the reason when it cannot."""
+        await self.client()
+
+    @instant
+    def retry(self) -> None:
+        """Tries again now."""
+        if self.slice.value.connection == "failed":
+            self._settled.clear()
+            self._enter("starting")
+        self._look.set()
+
+    @instant
+    def allow_changes(self) -> None:
+        """Turns changes on for a read-only profile, until the program ends."""
+        self.slice.set(read_only=False)
+
+    async def client(self) -> Client:
+        """The client of the service, as soon as it has answered once."""
+        await self._settled.wait()
+        state = self.slice.value
+        if self._client is None or state.connection == "failed":
+            raise ProblemError(state.error or Problem("Not connected", state.detail))
+        return self._client
+
+    async def load_models(self) -> None:
+        """Asks anew which models there are."""
+        await self.client()
+        await self._load_models()
+
+    async def another_client(self) -> Client:
+        """A client of its own, for another event loop. Whoever asks for it closes it."""
+        from carrel.client import Client
+
+        await self.client()
+        return Client(*self._address, on_call=self._on_call)
+
+    def card(self, model: str) -> ModelCard | None:
+        """What the service says about a model."""
+        return next((card for card in self._cards or () if card.answers_to(model)), None)
+
+    def lacks(self, model: str) -> bool:
+        """Whether the service lists its models and this is none of them."""
+        return bool(self._cards) and self.card(model) is None
+
+    def doubt(self) -> None:
+        """Looks at the service now, because a request did not reach it."""
+        self._look.set()
+
+    async def start(self) -> None:
+        """Begins to connect; returns at once."""
+        self._keeper = asyncio.create_task(self._keep(), name="carrel-session")
+
+    async def close(self) -> None:
+        """Ends the connection and gives up the lease."""
+        await super().close()
+        if self._keeper is not None:
+            self._keeper.cancel()
+            await asyncio.gather(self._keeper, return_exceptions=True)
+        if self._client is not None:
+            await self._client.aclose()
+        await self._drop_lease()
+
+    async def _keep(self) -> None:
+        """Connects, looks again and again, and connects anew when the service is gone."""
+        while True:
+            self._look.clear()
+            await self._attempt()
+            self._settled.set()
+            with contextlib.suppress(TimeoutError):
+                # Not wait_for: Python 3.11's may swallow a cancellation.
+                async with asyncio.timeout(self._pause()):
+                    await self._look.wait()
+
+    async def _attempt(self) -> None:
+        """One look at the service, after finding it where that is needed."""
+        # Off the loop: httpx and the models take a while to import, and a face wants to paint.
+        errors = await asyncio.to_thread(importlib.import_module, "carrel.client.errors")
+        state = self.slice.value
+        try:
+            if self._client is None or (self._profile.local and state.connection == "lost"):
+                await self._connect()
+            await self._check()
+        except TimeoutError:
+            self._late += 1
+            self._enter("slow" if self._late < 3 else "lost")
+        except errors.Unauthorized as error:
+            self._fail(error)
+        except (errors.Unreachable, errors.ServiceError) as error:
+            logger.info("the service was not reached: %s", error)
+            self._enter("lost")
+        except Exception as error:
+            # The server of this machine did not start, the key cannot be one, or a fault of ours.
+            if state.connection == "lost":
+                logger.warning("the server could not be started again: %s", error)
+            else:
+                self._fail(error)
+
+    async def _connect(self) -> None:
+        if self._profile.url is not None:
+            self._use(self._profile.url, self._profile.api_key)
+            return
+        from carrel.local import Lease, ensure
+
+        address = await ensure()
+        if self._lease is None or address.url != self.slice.value.url:
+            await self._drop_lease()
+            self._lease = Lease(address)
+            await self._lease.start()
+            self._use(address.url, address.api_key)
+
+    def _use(self, url: str, api_key: str | None) -> None:
+        from carrel.client import Client
+
+        if self._client is None:
+            self._client = Client(url, api_key, on_call=self._on_call)
+        else:
+            # Moved, not replaced: actions under way hold it and go on at the new address.
+            self._client.move(url, api_key)
+        self._address = (url, api_key)
+        self._cards = None
+        self.slice.set(url=url)
+
+    async def _check(self) -> None:
+        assert self._client is not None
+        from carrel.client.errors import Unreachable
+
+        began = time.monotonic()
+        async with asyncio.timeout(CHECK_TIMEOUT):
+            if not await self._client.health():
+                raise Unreachable("The service does not answer.")
+        if self._cards is None:
+            await self._load_models()
+        self._late = 0
+        self._answered = time.time()
+        self._enter("slow" if time.monotonic() - began > SLOW else "ready")
+
+    async def _load_models(self) -> None:
+        assert self._client is not None
+        from carrel.client.errors import ClientError, NotFound, Unauthorized
+
+        try:
+            async with asyncio.timeout(CHECK_TIMEOUT):
+                listed = (await self._client.models.list()).data
+                self._cards = tuple(card for card in listed if card.chats)
+        except Unauthorized:
+            raise
+        except NotFound:
+            self._cards = ()  # a service need not list its models
+        except (ClientError, TimeoutError) as error:
+            logger.info("the models are not known yet: %s", error)  # asked again at the next look
+            return
+        first = next(iter(self._cards), None)
+        self.slice.set(
+            models=tuple(card.id for card in self._cards),
+            model=_model_words(first) if first and not self.slice.value.hosted else None,
+            context_length=first.max_context_length if first else None,
+        )
+
+    def _enter(self, connection: Connection) -> None:
+        state = self.slice.value
+        detail = {
+            "starting": "trying again",
+            "slow": "the server answers slowly",
+            "lost": "lost the server, retrying",
+        }.get(connection, "")
+        since = state.since if state.connection == connection else time.time()
+        if connection == "lost":
+            since = self._answered
+        self.slice.set(connection=connection, detail=detail, since=since, error=None)
+
+    def _fail(self, error: Exception) -> None:
+        problem = Problem.of(error)
+        self.slice.set(connection="failed", detail=problem.title, since=time.time(), error=problem)
+
+    def _pause(self) -> float | None:
+        """Seconds until the next look; None: until someone asks for it."""
+        state = self.slice.value
+        match state.connection:
+            case "failed":
+                return None
+            case "starting" | "lost":
+                return LOST_HOSTED_CHECK if state.hosted else LOST_CHECK
+            case _:
+                return HOSTED_CHECK if state.hosted else LOCAL_CHECK
+
+    async def _drop_lease(self) -> None:
+        lease, self._lease = self._lease, None
+        if lease is not None:
+            await lease.stop()
+
+
+def _model_words(card: ModelCard) -> str:
+    test = "test model" in (card.description or "")
+    return f"{card.id} (test model)" if test else card.id

@@ -1,0 +1,57 @@
+"""The connection in words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from carrel.store.core.words import Badge, duration
+
+if TYPE_CHECKING:
+    from carrel.store.session.service import SessionState
+
+
+def connection(state: SessionState) -> Badge:
+    """`● ready`, `◐ starting`, `○ lost`, `✕ failed`; a hosted service that is ready: `▲ hosted`."""
+    match state.connection:
+        case "ready" if state.hosted:
+            return Badge("▲", "hosted, read-only" if state.read_only else "hosted", "hosted")
+        case "ready":
+            return Badge("●", "ready, read-only" if state.read_only else "ready", "ready")
+        case "failed":
+            return Badge("✕", "failed", "failed")
+        case "lost":
+            return Badge("○", "lost", "waiting")
+        case word:
+            return Badge("◐", word, "busy")
+
+
+def header(state: SessionState) -> str:
+    """Profile, connection and model in one line: `local ● ready · smollm2 (test model)`."""
+    words = f"{state.profile} {connection(state)}"
+    return f"{words} · {state.model}" if state.model else words
+
+
+def status(state: SessionState, now: float | None = None) -> str:
+    """The connection for the status line; empty when there is nothing to say.
+
+    With the time, a lost connection also says how old what is on the screen is.
+    """
+    if state.connection == "ready":
+        return ""
+    words = f"{connection(state).mark} {state.detail}"
+    if state.connection == "lost" and state.since and now is not None and now - state.since >= 1:
+        words += f" · as of {duration(round(now - state.since))} ago"
+    return words
+
+
+def service_words(state: SessionState) -> str:
+    """What to know before something is done at a service that is not on this machine.
+
+    Empty for a service of this machine.
+    """
+    if not state.hosted:
+        return ""
+    host = urlsplit(state.url or "").netloc
+    where = f"{state.profile} ({host})" if host else state.profile
+    return f"This is done at {where}, a hosted service that bills what it does."

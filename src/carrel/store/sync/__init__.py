@@ -1,0 +1,1 @@
+"""Folders synced with libraries."""

@@ -1,0 +1,54 @@
+"""Tables as rows, CSV and Markdown."""
+
+import csv
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from carrel.store.documents.tables import as_csv, as_markdown, rows_of, tables
+from carrel.wire.ocr import PageTable
+from support.pages import TABLE, lease_page
+
+CELLS = st.text("ab1 |,\"'é<", max_size=6).map(str.strip)
+ROWS = st.integers(1, 4).flatmap(
+    lambda width: st.lists(st.tuples(*[CELLS] * width), min_size=1, max_size=5).map(tuple)
+)
+
+
+@given(ROWS)
+def test_markdown_and_back_is_the_same_table(rows: tuple[tuple[str, ...], ...]) -> None:
+    assert rows_of(as_markdown(rows)) == rows
+
+
+@given(ROWS)
+def test_csv_is_read_by_others(rows: tuple[tuple[str, ...], ...]) -> None:
+    assert tuple(map(tuple, csv.reader(as_csv(rows).splitlines()))) == rows
+
+
+def test_html_cells_over_several_columns_and_rows_leave_the_others_in_place() -> None:
+    html = (
+        "<table><thead><tr><th colspan=2>Rent<br>per year</th><th>Paid</th></tr></thead>"
+        "<tr><td rowspan='2'>2024</td><td>1 &amp; 2</td><td>yes<tr><td>3</td><td>no</table>"
+    )
+    assert rows_of(html) == (
+        ("Rent\nper year", "", "Paid"), ("2024", "1 & 2", "yes"), ("", "3", "no"),
+    )  # fmt: skip
+
+
+def test_a_hostile_span_is_bounded() -> None:
+    many = "9" * 5000
+    (row,) = rows_of(f"<table><tr><td colspan={many} rowspan=999999999>x</td></tr></table>")
+    assert row[0] == "x" and len(row) == 100
+
+
+def test_tables_are_found_in_blocks_apart_and_in_plain_text() -> None:
+    page = lease_page()
+    (in_block,) = tables(page)
+    assert in_block.block == 2 and in_block.rows[1] == ("2024", "1,200.00")
+    (plain,) = tables(page.model_copy(update={"blocks": None}))
+    assert plain.rows == in_block.rows and plain.block is None
+    apart = PageTable(id="t", content=TABLE, format="markdown")
+    (found,) = tables(
+        page.model_copy(update={"blocks": None, "markdown": "[t](t)", "tables": [apart]})
+    )
+    assert found.rows == in_block.rows
