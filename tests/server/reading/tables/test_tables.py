@@ -3,6 +3,7 @@
 import io
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from hypothesis import given
@@ -16,6 +17,7 @@ from reportlab.platypus import Table as Drawn
 from carrel.server.reading.markdown.tables import written
 from carrel.server.reading.options import Reading
 from carrel.server.reading.page.elements import Box
+from carrel.server.reading.page.seen import Region as Seen
 from carrel.server.reading.page.table import Cell, Table
 from carrel.server.reading.tables.chunks import Chunk
 from carrel.server.reading.tables.find import find_tables
@@ -175,6 +177,21 @@ ROWS = [_chunk(f"{row}.{x}", x, 20.0 * row) for row in range(4) for x in (0, 100
 )
 def test_labels_of_charts_and_maps_make_no_table(stray: Chunk, tables: int) -> None:
     assert len(find_tables([*ROWS, stray], [])) == tables
+
+
+def test_words_that_touch_in_a_scan_stay_a_table() -> None:
+    beside = _chunk("seen", 258, 41)
+    assert len(find_tables([*ROWS, beside], [], scanned=True)) == 1
+
+
+@pytest.mark.parametrize("kind", ["figure", "table"])
+def test_bars_over_a_scale_are_a_chart_where_a_figure_is_seen(
+    kind: Literal["figure", "table"],
+) -> None:
+    bars = [_chunk(f"{row}{x}.7", x, 20.0 * row) for row in range(4) for x in (0, 100, 200)]
+    axis = [_chunk(f"{10 * step}%", 40.0 * step, 80, 20) for step in range(7)]
+    seen = [Seen(kind, Box(0, 0, 300, 100), 0.9)]
+    assert len(find_tables([*bars, *axis], [], lambda: seen)) == (kind == "table")
 
 
 @given(st.lists(st.lists(texts, min_size=1, max_size=4), min_size=1, max_size=4))

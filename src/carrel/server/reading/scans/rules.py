@@ -33,29 +33,55 @@ def pictured_rules(picture: Image.Image, frame: Frame) -> list[Rule]:
         grey = grey.rotate(frame.skew, Image.Resampling.BILINEAR, fillcolor=255)
     points = frame.upright_size[0] / grey.width
     pixels = np.asarray(grey)
+    thin = _thin(pixels, points)
     across = [
         Rule(True, (row + 0.5) * points, start * points, end * points)
-        for row, start, end in _runs(_thin(pixels, points), _ACROSS / points)
+        for row, start, end in _runs(_level(thin), _ACROSS / points)
     ]
-    columns = np.ascontiguousarray(pixels.T)
     down = [
         Rule(False, (column + 0.5) * points, start * points, end * points)
-        for column, start, end in _runs(_thin(columns, points), _DOWN / points)
+        for column, start, end in _runs(_level(thin.T), _DOWN / points)
     ]
     return _meeting(joined(across), joined(down))
 
 
 def _thin(pixels: "NDArray[uint8]", points: float) -> "NDArray[bool_]":
-    """Where it is darker than a little above and a little below."""
+    """Where there are thin strokes: each is darker than a place near it in every quarter.
+
+    Such a place may lie between a rule and a letter, or in a corner of two rules.
+    """
     import numpy as np
 
     distance = max(2, round(_THICK / points))
     dark = np.zeros(pixels.shape, np.bool_)
-    if len(pixels) > 2 * distance:
-        beside = np.minimum(pixels[: -2 * distance], pixels[2 * distance :])
-        lighter = np.minimum(pixels[distance:-distance], 255 - _DARKER) + np.uint8(_DARKER)
-        dark[distance:-distance] = beside > lighter
-    # A rule that is not quite level goes on in the next row of pixels.
+    if min(pixels.shape) <= 2 * distance:
+        return dark
+    inner = (slice(distance, -distance),) * 2
+    lightest = _lightest_of_squares(pixels, distance)
+    # The squares that touch a pixel with a corner.
+    near, far = slice(None, -distance - 1), slice(distance + 1, None)
+    quarters = [lightest[down, across] for down in (near, far) for across in (near, far)]
+    darker = np.minimum(pixels[inner], 255 - _DARKER) + np.uint8(_DARKER)
+    dark[inner] = np.minimum.reduce(quarters) > darker
+    return dark
+
+
+def _lightest_of_squares(pixels: "NDArray[uint8]", side: int) -> "NDArray[uint8]":
+    """The lightest pixel of the square whose top left corner each pixel is."""
+    import numpy as np
+
+    reached = 1
+    while reached < side:
+        # Two overlapping squares make one that is up to twice as large.
+        step = min(reached, side - reached)
+        pixels = np.maximum(pixels[:-step], pixels[step:])
+        pixels = np.maximum(pixels[:, :-step], pixels[:, step:])
+        reached += step
+    return pixels
+
+
+def _level(dark: "NDArray[bool_]") -> "NDArray[bool_]":
+    """With the rows above and below: a rule that is not quite level goes on in them."""
     level = dark.copy()
     level[1:] |= dark[:-1]
     level[:-1] |= dark[1:]

@@ -15,7 +15,7 @@ from carrel.server.reading.tables.signs import look_like_frames, look_like_table
 from carrel.server.reading.tables.unruled import unruled_tables
 
 _OVER = 0.6
-"""How much of its height a line may share with the one above it."""
+"""How far a line may reach over the one above it, as a part of its height."""
 
 
 def find_tables(
@@ -85,6 +85,7 @@ def _overlap(chunks: Sequence[Chunk]) -> bool:
     for above, below in pairwise(ordered):
         across = min(above.right, below.right) - max(above.left, below.left)
         down = above.bottom - below.top
-        if across > 0 and down > _OVER * min(above.height, below.height):
+        # Words beside each other may touch where OCR found them.
+        if min(across, down) > _OVER * min(above.height, below.height):
             return True
     return False

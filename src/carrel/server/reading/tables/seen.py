@@ -13,6 +13,8 @@ from carrel.server.reading.tables.chunks import Chunk, cell_text
 
 _LEAST = 4
 """Chunks of text in a table, or numbers on a scale, at least."""
+_LEAST_ACROSS = 6
+"""Numbers on a scale that runs across, at least: a head may count a few columns."""
 _PROSE: frozenset[RegionKind] = frozenset(["title", "text", "list"])
 _NOTES: frozenset[RegionKind] = frozenset(["reference", "footnote"])
 """The model takes tables for them, too."""
@@ -100,18 +102,29 @@ def is_chart(table: Table, box: Box, regions: Sequence[ModelRegion]) -> bool:
 
 
 def has_scale(table: Table) -> bool:
-    """Whether the numbers of a column go up or down in equal steps."""
+    """Whether the numbers of a column, or of a row below the head, go up or down in equal steps."""
     columns: dict[int, list[float]] = {}
     for cell in table.cells:
         if _NUMBER.fullmatch(cell.text):
-            number = float(cell.text.replace("−", "-").replace("–", "-").rstrip("%"))
-            columns.setdefault(cell.column, []).append(number)
-    return any(_is_scale(numbers) for numbers in columns.values())
+            columns.setdefault(cell.column, []).append(_value(cell.text))
+    from_left = sorted(table.cells, key=lambda cell: cell.column)
+    across = (
+        " ".join(cell.text for cell in from_left if cell.row <= row < cell.row + cell.rows)
+        for row in range(1, table.height)
+    )
+    return any(_is_scale(numbers, _LEAST) for numbers in columns.values()) or any(
+        all(map(_NUMBER.fullmatch, texts)) and _is_scale([*map(_value, texts)], _LEAST_ACROSS)
+        for texts in map(str.split, across)
+    )
 
 
-def _is_scale(numbers: Sequence[float]) -> bool:
+def _value(number: str) -> float:
+    return float(number.replace("−", "-").replace("–", "-").rstrip("%"))
+
+
+def _is_scale(numbers: Sequence[float], least: int) -> bool:
     steps = {round(second - first, 6) for first, second in pairwise(numbers)}
-    return len(numbers) >= _LEAST and len(steps) == 1 and 0 not in steps
+    return len(numbers) >= least and len(steps) == 1 and 0 not in steps
 
 
 def _inside(box: Box, chunks: Sequence[Chunk]) -> list[Chunk]:

@@ -1,0 +1,40 @@
+"""Rules are seen in pictures of pages as they are drawn."""
+
+import pytest
+from PIL import Image, ImageDraw
+
+from carrel.server.reading.page.elements import Frame
+from carrel.server.reading.scans.rules import pictured_rules
+from carrel.server.reading.tables.ruled import grids
+from support.documents import font
+
+SIZE = (595, 842)
+SCALE = 2
+
+
+@pytest.mark.parametrize("pitch", [11, 20, 40])
+def test_a_grid_is_whole_though_letters_stand_close_to_its_rules(pitch: int) -> None:
+    page = Image.new("RGB", (SIZE[0] * SCALE, SIZE[1] * SCALE), "white")
+    pen = ImageDraw.Draw(page)
+    edges = {"left": 60, "middle": 82, "right": 400}
+    heights = [100 + pitch * row for row in range(6)]
+    for y in heights:
+        pen.line([(60 * SCALE, y * SCALE), (400 * SCALE, y * SCALE)], "black", 2)
+        # Right on the rule below.
+        pen.text((300 * SCALE, (y - 1) * SCALE), "12.50", "black", font(16), anchor="ls")
+    for x in edges.values():
+        pen.line([(x * SCALE, 100 * SCALE), (x * SCALE, heights[-1] * SCALE)], "black", 2)
+    (grid,) = grids(pictured_rules(page, Frame(*SIZE)))
+    assert len(grid.fields) == 10
+    assert grid.xs == pytest.approx([*edges.values()], abs=1)
+    assert grid.ys == pytest.approx(heights, abs=1)
+
+
+def test_letters_and_bars_are_no_rules() -> None:
+    page = Image.new("RGB", (SIZE[0] * SCALE, SIZE[1] * SCALE), "white")
+    pen = ImageDraw.Draw(page)
+    for row in range(8):
+        text = "the reading room holds rare volumes and keeps them"
+        pen.text((60 * SCALE, (100 + 20 * row) * SCALE), text, "black", font(24, bold=row > 3))
+    pen.rectangle([60 * SCALE, 300 * SCALE, 400 * SCALE, 310 * SCALE], "black")
+    assert pictured_rules(page, Frame(*SIZE)) == []
