@@ -39,6 +39,18 @@ async def test_an_edit_makes_version_1_beside_version_0(agents: Store) -> None:
     assert agents.notifications.slice.value.items[-1].text == "support is now v1."
 
 
+async def test_an_agent_is_selected_though_the_first_of_the_list_came_meanwhile(
+    agents: Store,
+) -> None:
+    client = await agents.session.client()
+    theirs = await client.agents.create(AgentCreate(model="smollm2", name="theirs"))
+    making = agents.agents.create(AgentCreate(model="smollm2", name="ours"))
+    agents.agents.slice.set(items=(theirs,), selected=theirs.id)
+    made = await making
+    assert made is not None
+    assert agents.agents.slice.value.selected == made.id
+
+
 def changed(state: AgentsState) -> set[str]:
     return {each.field for each in state.diff if each.change != "same"}
 

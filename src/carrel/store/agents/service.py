@@ -320,8 +320,9 @@ class AgentsService(Area[AgentsState]):
         self._notifications.notify(f"{agent.name} v{agent.version} is active.")
 
     async def _show(self, agent: Agent, selected: str | None) -> None:
-        """Selects an agent, unless another one than `selected` is by now, and loads it."""
-        if self.slice.value.selected == selected:
+        """Selects an agent, unless another was chosen since `selected` was, and loads it."""
+        # From none selected, only a load moves on, to the first of its list.
+        if selected is None or self.slice.value.selected == selected:
             self._choose(agent.id)
         await self.reload()
 
