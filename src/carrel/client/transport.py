@@ -21,7 +21,7 @@ from carrel.text import clean_json, clean_text
 
 T = TypeVar("T")
 
-TIMEOUT = httpx.Timeout(30, connect=5, write=60, pool=None)
+TIMEOUT = httpx.Timeout(30, connect=3, write=60, pool=None)
 """Seconds for an ordinary call."""
 
 # Below the five seconds after which common servers close an idle connection,

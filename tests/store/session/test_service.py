@@ -2,6 +2,7 @@ import asyncio
 import json
 import os
 import signal
+import socket
 import time
 from pathlib import Path
 
@@ -98,7 +99,7 @@ async def test_a_service_that_never_answers_is_slow_and_then_lost(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("carrel.store.session.service.CHECK_TIMEOUT", 0.1)
-    monkeypatch.setattr("carrel.store.session.service.LOCAL_CHECK", 0.1)
+    monkeypatch.setattr("carrel.store.session.service.LOST_CHECK", 0.1)
     silent = await asyncio.start_server(_say_nothing, "127.0.0.1", 0)
     address = f"http://127.0.0.1:{silent.sockets[0].getsockname()[1]}"
     store = Store(Profile("test", address, "key"), OwnerLoop.running())
@@ -109,6 +110,25 @@ async def test_a_service_that_never_answers_is_slow_and_then_lost(
     finally:
         await store.close()
         silent.close()
+
+
+async def test_a_host_that_is_gone_is_lost_at_once() -> None:
+    with socket.create_server(("127.0.0.1", 0), backlog=0) as listener:
+        # Nobody accepts: the system drops every connection after the first.
+        first = socket.create_connection(listener.getsockname())
+        store = Store(
+            Profile("test", f"http://127.0.0.1:{listener.getsockname()[1]}", "key"),
+            OwnerLoop.running(),
+        )
+        await store.start()
+        try:
+            state = await until(
+                store.session.slice, lambda state: state.connection in ("slow", "lost")
+            )
+            assert state.connection == "lost"
+        finally:
+            await store.close()
+            first.close()
 
 
 async def _say_nothing(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

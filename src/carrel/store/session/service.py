@@ -27,10 +27,11 @@ logger = logging.getLogger(__name__)
 LOCAL_CHECK, HOSTED_CHECK = 2.0, 30.0
 """Seconds between two looks at a service that answers: on this machine, a hosted one."""
 LOST_CHECK, LOST_HOSTED_CHECK = 1.0, 5.0
-"""The same for one that does not."""
+"""The same for one that does not; the first of them after a look without an answer, too."""
 SLOW = 1.5
 """Seconds after which an answer counts as slow."""
 CHECK_TIMEOUT = 5.0
+"""Seconds for one look; longer than a connection may take, so that a host that is gone is lost."""
 
 Connection = Literal["starting", "ready", "slow", "lost", "failed"]
 
@@ -271,6 +272,8 @@ class SessionService(Service[SessionState]):
         match state.connection:
             case "failed":
                 return None
+            case "slow" if self._late:
+                return LOST_CHECK
             case "starting" | "lost":
                 return LOST_HOSTED_CHECK if state.hosted else LOST_CHECK
             case _:
