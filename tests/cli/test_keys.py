@@ -103,7 +103,7 @@ async def test_what_cannot_be_is_said_in_a_line(
 
 async def test_a_folder_that_cannot_be_made_is_said_so(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    refused = await carrel("keys", "add", "anna", "--data", tmp_path / "file" / "data")
+    refused = await carrel("keys", "add", "anna", "--data", tmp_path / "file")
     assert refused.code == 1
     assert "--data" in refused.err
     assert "Traceback" not in refused.err

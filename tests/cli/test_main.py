@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -52,6 +53,37 @@ async def test_wrong_usage_ends_with_2(arguments: list[str]) -> None:
     assert ended.out == ""
     assert ended.err
     assert "Traceback" not in ended.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["keys", "add", "anna", "--data", "no/such"], 2, "There is no data folder at no/such."),
+        (["keys", "list", "--data", "no"], 2, "There is no data folder at no."),
+        (["serve", "--data", "a.txt"], 1, "a.txt cannot be used: it is a file."),
+        (["serve", "--host", "300.1.1.1", "--data", "d"], 1, "Choose another --host"),
+        (["files", "upload", "a.txt", "no.pdf"], 1, "There is no file at no.pdf."),
+        (["libraries", "add", "papers", "a.txt", "."], 1, ". is a folder."),
+        (["sync", "no", "--library", "papers"], 2, "There is no folder at"),
+        (["sync", "a.txt", "--library", "papers"], 2, "There is no folder at"),
+        (["ocr", "no.pdf"], 1, "There is no file at no.pdf."),
+    ],
+)
+async def test_a_wrong_path_is_one_line_and_nothing_is_sent(
+    arguments: list[str],
+    code: int,
+    words: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a.txt").write_text("a")
+    async with service(reply(EMPTY)) as odd:
+        ended = await carrel(*arguments, CARREL_URL=odd.url)
+    assert (ended.code, ended.out, odd.requests) == (code, "", [])
+    assert words in ended.err
+    assert ended.err.count("\n") == 1
+    assert not Path("no").exists()
 
 
 async def test_no_server_ends_with_3() -> None:

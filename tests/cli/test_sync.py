@@ -90,7 +90,7 @@ async def test_what_failed_is_listed_and_the_exit_code_says_so(
 
 
 async def test_wrong_usage(library: StrictLibrary, folder: Path) -> None:
-    assert "does not exist" in (await sync(library, folder / "gone", code=2)).err
+    assert "There is no folder at" in (await sync(library, folder / "gone", code=2)).err
     assert "do not go together" in (await sync(library, folder, "--watch", "--dry-run", code=2)).err
     assert "is not a pattern" in (await sync(library, folder, "--exclude", "!", code=2)).err
     assert "needs --delete" in (await sync(library, folder, "--max-delete", "3", code=2)).err

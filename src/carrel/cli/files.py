@@ -11,7 +11,7 @@ from carrel.cli import output
 from carrel.cli.errors import CommandError
 from carrel.cli.find import find_file
 from carrel.cli.options import JSONOption, ProfileOption, commands
-from carrel.cli.session import run
+from carrel.cli.session import check_readable, run
 from carrel.filenames import file_name
 
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ def upload(
                 output.data(file.id)
 
     try:
+        check_readable(paths)
         run(profile, work, changes=True)
     finally:
         # Also those that were uploaded before one failed.

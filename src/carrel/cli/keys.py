@@ -107,8 +107,12 @@ def _chain(data: Path | None, *, make: bool = False) -> Iterator["KeyChain"]:
     from carrel.server.keys import BadKeyName, KeyChain
 
     folder = data or folders().server
-    if not make and not folder.is_dir():
-        raise CommandError(f"There is no data folder at {folder}. Name it with --data.", Code.USAGE)
+    if not folder.is_dir():
+        if not make or (data is not None and not folder.absolute().parent.is_dir()):
+            message = f"There is no data folder at {folder}. Name it with --data."
+            raise CommandError(message, Code.USAGE)
+        if data is not None and not folder.exists():
+            output.note(f"Making the data folder {folder} …")
     try:
         yield KeyChain(folder)
     except BadKeyName as error:

@@ -13,7 +13,7 @@ from carrel.cli import output, shares
 from carrel.cli.errors import Code, CommandError
 from carrel.cli.find import find_document, find_library
 from carrel.cli.options import JSONOption, LibraryArgument, ProfileOption, commands
-from carrel.cli.session import run
+from carrel.cli.session import check_readable, run
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -183,6 +183,7 @@ def add(
             documents[place] = await _processed(client, document)
 
     try:
+        check_readable(paths)
         run(profile, work, changes=True)
     finally:
         # Also those that were added before one failed.

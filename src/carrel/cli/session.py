@@ -2,7 +2,8 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from carrel.cli.errors import CommandError
@@ -43,6 +44,18 @@ def check_writable(profile: Profile) -> None:
             f"The profile “{profile.name}” is read-only, so nothing was changed. "
             "Remove read_only from it in config.toml, or choose another --profile."
         )
+
+
+def check_readable(paths: Iterable[Path]) -> None:
+    """Looks at every file before the first is sent.
+
+    Raises:
+        UnreadableFile: one cannot be uploaded.
+    """
+    from carrel.client.uploads import size_of
+
+    for path in paths:
+        size_of(path)
 
 
 @contextlib.asynccontextmanager

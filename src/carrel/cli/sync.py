@@ -35,8 +35,6 @@ def sync(
         Path,
         typer.Argument(
             metavar="FOLDER",
-            exists=True,
-            file_okay=False,
             resolve_path=True,
             help="The folder that the library follows.",
         ),
@@ -100,6 +98,8 @@ def sync(
     from carrel.sync.ledger import Ledger, Settings
     from carrel.sync.rules import Rules
 
+    if not folder.is_dir():
+        raise CommandError(f"There is no folder at {folder}.", Code.USAGE)
     if not library.strip():
         raise CommandError("--library is empty. Give a library's id or name.", Code.USAGE)
     if max_delete is not None and not (delete or delete_excluded):

@@ -52,7 +52,7 @@ class MultipartBody:
             UnreadableFile: the path is not a file that can be read.
         """
         if isinstance(source, Path):
-            self.name, self.size = source.name, _size(source)
+            self.name, self.size = source.name, size_of(source)
             self._content: AsyncIterable[bytes] = _read(source, self.size)
         else:
             self.name, self.size, self._content = source
@@ -95,7 +95,12 @@ class MultipartBody:
             await self._content.aclose()
 
 
-def _size(path: Path) -> int:
+def size_of(path: Path) -> int:
+    """The bytes of a file.
+
+    Raises:
+        UnreadableFile: it cannot be uploaded.
+    """
     try:
         if path.is_dir():
             raise UnreadableFile(f"{path} is a folder. Name the files inside it.")

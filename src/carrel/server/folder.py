@@ -154,8 +154,9 @@ class DataFolder(FolderLayout):
         except Locked:
             raise FolderInUse(self._in_use()) from None
         except OSError as error:
+            reason = "it is a file" if self.path.is_file() else error.strerror
             raise FolderError(
-                f"The data folder {self.path} cannot be used: {error.strerror}."
+                f"The data folder {self.path} cannot be used: {reason}."
                 " Choose another with --data."
             ) from None
         try:

@@ -72,11 +72,10 @@ def _listen(host: str, port: int) -> socket.socket:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         listener = socket.create_server((host, port), family=family, backlog=512)
     except (OSError, OverflowError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        wrong_host = (
-            isinstance(error, socket.gaierror)
-            or getattr(error, "errno", None) == errno.EADDRNOTAVAIL
-        )
+        reason = (getattr(error, "strerror", None) or str(error)).partition(" (")[0]
+        # create_server raises an OSError with the number of a gaierror, which is negative.
+        number = getattr(error, "errno", None) or 0
+        wrong_host = number < 0 or number == errno.EADDRNOTAVAIL
         other = "--host of this machine" if wrong_host else "--port, or 0 for a free one"
         raise ListenError(
             f"cannot listen on {host}:{port}: {reason}. Choose another {other}."
