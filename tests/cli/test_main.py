@@ -76,14 +76,14 @@ async def test_a_wrong_path_is_one_line_and_nothing_is_sent(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    (tmp_path / "a.txt").write_text("a")
     monkeypatch.chdir(tmp_path)
-    Path("a.txt").write_text("a")
     async with service(reply(EMPTY)) as odd:
         ended = await carrel(*arguments, CARREL_URL=odd.url)
     assert (ended.code, ended.out, odd.requests) == (code, "", [])
     assert words in ended.err
     assert ended.err.count("\n") == 1
-    assert not Path("no").exists()
+    assert not (tmp_path / "no").exists()
 
 
 async def test_no_server_ends_with_3() -> None:

@@ -73,7 +73,7 @@ async def read_folder(
     """
     documents = await asyncio.to_thread(_documents, folder, kept_out)
     if not documents:
-        raise CommandError(f"There are no documents in the folder {folder.absolute()}.")
+        raise CommandError(f"There are no documents in the folder “{folder}”.")
     ledger = _Ledger(out, manner)
     done, before, failures = 0, 0, list[str]()
     try:

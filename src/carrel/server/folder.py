@@ -156,8 +156,7 @@ class DataFolder(FolderLayout):
         except OSError as error:
             reason = "it is a file" if self.path.is_file() else error.strerror
             raise FolderError(
-                f"The data folder {self.path} cannot be used: {reason}."
-                " Choose another with --data."
+                f"The data folder {self.path} cannot be used: {reason}. Choose another with --data."
             ) from None
         try:
             self._check_format()
