@@ -120,8 +120,8 @@ def _area(path: str) -> str:
 
 def _openapi() -> dict[str, Any]:
     from carrel.server.app import create_app
+    from carrel.server.assembly import Server
     from carrel.server.folder import DataFolder
-    from carrel.server.parts import Server
     from carrel.server.settings import Settings
 
     with TemporaryDirectory() as data:

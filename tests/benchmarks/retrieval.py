@@ -27,10 +27,10 @@ from benchmarks.passages import ASKED, SUBJECTS, Asked
 from benchmarks.report import Figure
 from carrel.server.library import fulltext
 from carrel.server.library.chunking import chunk_pages
-from carrel.server.library.embeddings import Embedder
 from carrel.server.library.search import Search
 from carrel.server.library.vectors import VectorIndex, stored_vectors
 from carrel.server.library.words import terms, vocabulary
+from carrel.server.models.embedder import Embedder
 from carrel.server.records import processing
 from carrel.server.records.database import make_engine
 from carrel.server.records.processing import ChunkText, Job, Outcome

@@ -24,8 +24,8 @@ import sqlalchemy as sa
 from numpy.typing import NDArray
 
 from benchmarks.report import Figure
-from carrel.server.library.embeddings import Embedder
 from carrel.server.library.vectors import SENTENCE_DIMENSIONS, stored_sentences
+from carrel.server.models.embedder import Embedder
 from carrel.server.records.database import make_engine
 from carrel.server.records.tables import CHUNKS_PER_LIBRARY, chunks, documents, libraries, words
 from support.libraries import connect, new_library

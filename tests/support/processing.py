@@ -7,14 +7,15 @@ from typing import cast
 
 import sqlalchemy as sa
 
-from carrel.server.access import Access, Caller
 from carrel.server.blobs.local import LocalBlobs
 from carrel.server.blobs.store import put
 from carrel.server.folder import DataFolder
+from carrel.server.http.access import Access
 from carrel.server.library.service import LibraryService
 from carrel.server.reading.options import Reading, ReadOptions
 from carrel.server.reading.reader import Reader
 from carrel.server.records import documents, libraries
+from carrel.server.records.caller import Caller
 from carrel.server.records.database import Database
 from carrel.server.records.documents import NewDocument
 from carrel.wire.documents import Document

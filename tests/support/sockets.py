@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 import uvicorn
 from starlette.types import ASGIApp
 
-from carrel.server.protocol import Protocol
+from carrel.server.http.protocol import Protocol
 
 
 @contextlib.asynccontextmanager

@@ -7,11 +7,11 @@ from importlib.metadata import version
 
 from fastapi import FastAPI
 
+from carrel.server.assembly import Server
 from carrel.server.errors import install_error_handlers
-from carrel.server.middleware import Authenticate, BodyGuard, RequestLog, is_open
-from carrel.server.openapi import ERRORS, KEYED_ERRORS, describe
-from carrel.server.parts import Server
-from carrel.server.ratelimit import RateLimit
+from carrel.server.http.middleware import Authenticate, BodyGuard, RequestLog, is_open
+from carrel.server.http.openapi import ERRORS, KEYED_ERRORS, describe
+from carrel.server.http.ratelimit import RateLimit
 from carrel.server.routes import (
     absent,
     agents,

@@ -8,8 +8,8 @@ from typing import TypeVar
 
 import sqlalchemy as sa
 
-from carrel.server.access import KeyHash
 from carrel.server.folder import FORMAT, DataFolder, FolderLayout
+from carrel.server.http.access import KeyHash
 from carrel.server.records import keys
 from carrel.server.records.database import make_engine
 from carrel.server.records.keys import Key

@@ -18,11 +18,11 @@ from types import FrameType
 import uvicorn
 
 from carrel.server.app import create_app
+from carrel.server.assembly import Server
 from carrel.server.blobs.store import BlobsUnavailable
 from carrel.server.folder import DataFolder, FolderError, FolderInUse, write_private
+from carrel.server.http.protocol import Protocol
 from carrel.server.logs import log_to
-from carrel.server.parts import Server
-from carrel.server.protocol import Protocol
 from carrel.server.records.migrate import migrate
 from carrel.server.settings import Settings, SettingsError
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from carrel.server.access import Caller
 from carrel.server.errors import ApiError
 from carrel.server.folder import DataFolder
 from carrel.server.records import documents, libraries, shares
+from carrel.server.records.caller import Caller
 from carrel.server.records.database import make_engine
 from carrel.server.records.documents import NewDocument
 from carrel.server.records.migrate import migrate

@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from carrel.server.errors import ApiError
-from carrel.server.library.embeddings import Embedder
+from carrel.server.models.embedder import Embedder
 from carrel.server.models.embeddings import Embeddings
 from carrel.server.models.engine import Engine
 from carrel.wire.embeddings import EmbeddingList, EmbeddingRequest

@@ -17,11 +17,11 @@ import sqlalchemy as sa
 from carrel.server.blobs.store import BlobMissing, Blobs, BlobsUnavailable, put
 from carrel.server.errors import ApiError
 from carrel.server.library.chunking import DEFAULT_SIZE, Chunk, chunk_pages
-from carrel.server.library.embeddings import Embedder
 from carrel.server.library.jobs import RunStep
 from carrel.server.library.places import Layout, page_layout
 from carrel.server.library.vectors import stored_vectors
 from carrel.server.library.words import segment, vocabulary
+from carrel.server.models.embedder import Embedder
 from carrel.server.reading.options import BrokenOff, ReadOptions, UnreadableDocument
 from carrel.server.reading.processes.recogniser import OCRUnavailable
 from carrel.server.reading.reader import Reader

@@ -6,10 +6,10 @@ import sqlalchemy as sa
 from pydantic import Field
 
 from carrel.server.library import fulltext, snippets
-from carrel.server.library.embeddings import Embedder
 from carrel.server.library.places import Layout
 from carrel.server.library.vectors import VectorIndex
 from carrel.server.library.words import Term, terms
+from carrel.server.models.embedder import Embedder
 from carrel.server.records.expiry import unexpired
 from carrel.server.records.tables import chunks, documents, libraries
 from carrel.wire.libraries import SearchHit

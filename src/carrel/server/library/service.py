@@ -7,16 +7,16 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from carrel.server.access import Caller
 from carrel.server.blobs.store import Blobs
 from carrel.server.errors import not_found
-from carrel.server.library.embeddings import Embedder
 from carrel.server.library.jobs import Jobs, RunStep
 from carrel.server.library.processing import CountTokens, Processing
 from carrel.server.library.reconciler import Reconciler
 from carrel.server.library.search import Passage, Search
+from carrel.server.models.embedder import Embedder
 from carrel.server.reading.reader import Reader
 from carrel.server.records import documents, libraries, processing
+from carrel.server.records.caller import Caller
 from carrel.server.records.database import Database
 from carrel.server.records.documents import NewDocument
 from carrel.server.records.libraries import Role

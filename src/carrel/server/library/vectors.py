@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import sqlalchemy as sa
 
 from carrel.server.library.chunking import sentences
-from carrel.server.library.embeddings import Embedder
+from carrel.server.models.embedder import Embedder
 from carrel.server.records.tables import chunks, documents, libraries
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from carrel.server.errors import ApiError
-from carrel.server.library.embeddings import DIMENSIONS, Embedder
 from carrel.server.models.address import unreachable
+from carrel.server.models.embedder import DIMENSIONS, Embedder
 from carrel.server.models.engine import Engine, invalid_model
 from carrel.wire.completions import Usage
 from carrel.wire.embeddings import Embedding, EmbeddingList, EmbeddingRequest, OutputType

@@ -27,8 +27,8 @@ from carrel.server.parent import end_with_parent
 from carrel.server.reading.office.document import Office
 from carrel.server.reading.options import NoSuchPage, ReadOptions, UnreadableDocument
 from carrel.server.reading.pdf.document import PDF
-from carrel.server.reading.processes.child import COPIES_READ, limit_this_process
-from carrel.server.reading.processes.messages import Frame, Task, read_frame, write_frame
+from carrel.server.reading.processes.limits import COPIES_READ, limit_this_process
+from carrel.server.reading.processes.pipes import Frame, Task, read_frame, write_frame
 from carrel.server.reading.scans.picture import HEIF_BRANDS, Picture
 
 _ALLOCATIONS = 50_000

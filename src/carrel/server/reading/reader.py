@@ -22,9 +22,10 @@ from carrel.server.reading.options import (
     UnreadableDocument,
     select_pages,
 )
-from carrel.server.reading.processes.child import COPIES_READ, Child
-from carrel.server.reading.processes.messages import BrokenFrame, Frame
+from carrel.server.reading.processes.child import Child
+from carrel.server.reading.processes.limits import COPIES_READ
 from carrel.server.reading.processes.parsers import Document, Parsers
+from carrel.server.reading.processes.pipes import BrokenFrame, Frame
 from carrel.server.reading.processes.recogniser import OCRUnavailable, Recogniser
 from carrel.server.reading.results import Results, Task
 from carrel.wire.ocr import Page

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
-from carrel.server.access import Caller
 from carrel.server.errors import InvalidRequest, not_found
+from carrel.server.records.caller import Caller
 from carrel.server.records.tables import agent_aliases, agent_versions, agents
 from carrel.server.records.text import contains
 from carrel.wire.agents import (

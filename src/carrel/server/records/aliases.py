@@ -4,9 +4,9 @@ from datetime import UTC, datetime
 
 import sqlalchemy as sa
 
-from carrel.server.access import Caller
 from carrel.server.errors import not_found
 from carrel.server.records import agents
+from carrel.server.records.caller import Caller
 from carrel.server.records.tables import agent_aliases
 from carrel.wire.agents import AgentAlias, AliasRequest
 

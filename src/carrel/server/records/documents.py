@@ -7,9 +7,9 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from carrel.server.access import Caller
 from carrel.server.errors import ApiError, InvalidRequest, not_found
 from carrel.server.records import libraries
+from carrel.server.records.caller import Caller
 from carrel.server.records.expiry import unexpired
 from carrel.server.records.ids import new_id
 from carrel.server.records.libraries import Role, paginate

@@ -7,8 +7,8 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from carrel.server.access import Caller
 from carrel.server.errors import not_found
+from carrel.server.records.caller import Caller
 from carrel.server.records.expiry import unexpired
 from carrel.server.records.tables import files
 from carrel.server.records.text import contains

@@ -4,9 +4,9 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from carrel.server.access import Caller
 from carrel.server.errors import ApiError
 from carrel.server.records import libraries
+from carrel.server.records.caller import Caller
 from carrel.server.records.libraries import Role
 from carrel.server.records.tables import library_shares, users
 from carrel.wire.libraries import Library, ShareRemoval, ShareRequest, Sharing, SharingList

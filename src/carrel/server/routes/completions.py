@@ -11,14 +11,14 @@ from fastapi.responses import StreamingResponse
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 
-from carrel.server.access import Caller
-from carrel.server.disconnect import LEFT, unless_disconnected
+from carrel.server.assembly import Server
+from carrel.server.completions.dialect import ChatBody
+from carrel.server.completions.responder import Responder
 from carrel.server.errors import ApiError
-from carrel.server.models.dialect import ChatBody
-from carrel.server.models.responder import Responder
-from carrel.server.openapi import streamed
-from carrel.server.parts import Server
+from carrel.server.http.disconnect import LEFT, unless_disconnected
+from carrel.server.http.openapi import streamed
 from carrel.server.records import agents
+from carrel.server.records.caller import Caller
 from carrel.server.routes.dependencies import CurrentCaller, CurrentServer
 from carrel.server.routes.ocr import picture, recognise
 from carrel.wire.completions import (

@@ -11,8 +11,8 @@ from pydantic import BaseModel, ValidationError
 from starlette.datastructures import QueryParams
 from starlette.requests import Request
 
-from carrel.server.access import Caller
-from carrel.server.parts import Server
+from carrel.server.assembly import Server
+from carrel.server.records.caller import Caller
 
 M = TypeVar("M", bound=BaseModel)
 

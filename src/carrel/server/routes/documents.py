@@ -6,14 +6,14 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request, Response
 
-from carrel.server.downloads import download
+from carrel.server.http.openapi import multipart
 from carrel.server.mimetypes import sniff
-from carrel.server.openapi import multipart
 from carrel.server.records import documents, libraries
 from carrel.server.records.documents import NewDocument
 from carrel.server.records.libraries import Role
 from carrel.server.routes.dependencies import CurrentCaller, CurrentServer, base_url, query_of
-from carrel.server.uploads import receive_upload
+from carrel.server.transfer.downloads import download
+from carrel.server.transfer.uploads import receive_upload
 from carrel.wire.documents import (
     Document,
     DocumentList,

@@ -3,7 +3,7 @@
 from fastapi import APIRouter, Request, Response
 from starlette.requests import ClientDisconnect
 
-from carrel.server.disconnect import LEFT, unless_disconnected
+from carrel.server.http.disconnect import LEFT, unless_disconnected
 from carrel.server.models.embeddings import Embeddings
 from carrel.server.routes.dependencies import CurrentCaller, CurrentServer
 from carrel.wire.embeddings import EmbeddingList, EmbeddingRequest

@@ -5,9 +5,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request, Response
 
-from carrel.server.downloads import download
-from carrel.server.files import describe
-from carrel.server.openapi import binary, multipart
+from carrel.server.http.openapi import binary, multipart
 from carrel.server.records import files
 from carrel.server.routes.dependencies import (
     CurrentCaller,
@@ -16,7 +14,9 @@ from carrel.server.routes.dependencies import (
     fields_of,
     query_of,
 )
-from carrel.server.uploads import receive_upload
+from carrel.server.transfer.downloads import download
+from carrel.server.transfer.file_record import describe
+from carrel.server.transfer.uploads import receive_upload
 from carrel.wire.files import (
     DeletedFile,
     File,

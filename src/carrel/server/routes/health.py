@@ -7,8 +7,8 @@ import sqlalchemy as sa
 from fastapi import APIRouter
 from starlette.responses import JSONResponse, Response
 
-from carrel.server.openapi import EXTENSION
-from carrel.server.parts import Server
+from carrel.server.assembly import Server
+from carrel.server.http.openapi import EXTENSION
 from carrel.server.routes.dependencies import CurrentServer
 from carrel.wire.health import Health, UploadLimits
 

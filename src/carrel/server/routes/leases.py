@@ -4,7 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Response
 
-from carrel.server.openapi import EXTENSION
+from carrel.server.http.openapi import EXTENSION
 from carrel.server.routes.dependencies import CurrentCaller, CurrentServer
 
 router = APIRouter(prefix="/leases")

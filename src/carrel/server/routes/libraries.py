@@ -5,7 +5,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends
 
-from carrel.server.openapi import EXTENSION
+from carrel.server.http.openapi import EXTENSION
 from carrel.server.records import libraries, shares
 from carrel.server.routes.dependencies import CurrentCaller, CurrentServer, query_of
 from carrel.wire.libraries import (

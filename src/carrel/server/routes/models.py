@@ -2,9 +2,9 @@
 
 from fastapi import APIRouter
 
+from carrel.server.assembly import Server
 from carrel.server.errors import ApiError
 from carrel.server.models.embeddings import Embeddings
-from carrel.server.parts import Server
 from carrel.server.routes.dependencies import CurrentCaller, CurrentServer
 from carrel.wire.models import ModelCard, ModelList
 

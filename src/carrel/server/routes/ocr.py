@@ -14,19 +14,19 @@ import httpx
 from fastapi import APIRouter, Request, Response
 from starlette.requests import ClientDisconnect
 
-from carrel.server.access import Caller
-from carrel.server.disconnect import LEFT, unless_disconnected
+from carrel.server.assembly import Server
 from carrel.server.errors import ApiError
-from carrel.server.fetch import Fetcher
+from carrel.server.http.disconnect import LEFT, unless_disconnected
 from carrel.server.mimetypes import sniff
 from carrel.server.models.annotations import annotate, check_formats
-from carrel.server.parts import Server
 from carrel.server.reading.options import NoSuchPage, ReadOptions, UnreadableDocument
 from carrel.server.reading.processes.parsers import ParserUnavailable
 from carrel.server.reading.processes.recogniser import OCRUnavailable
 from carrel.server.records import documents, files
+from carrel.server.records.caller import Caller
 from carrel.server.routes.dependencies import CurrentCaller, CurrentServer
 from carrel.server.signing import PREFIX, BadSignature
+from carrel.server.transfer.fetch import Fetcher
 from carrel.wire.content import DocumentURLChunk, FileChunk
 from carrel.wire.ocr import OCRRequest, OCRResult, OCRUsage
 

@@ -6,14 +6,14 @@ from functools import partial
 import sqlalchemy as sa
 from fastapi import APIRouter, Response
 
-from carrel.server.downloads import download, text_response
+from carrel.server.assembly import Server
 from carrel.server.errors import ApiError
-from carrel.server.openapi import binary
-from carrel.server.parts import Server
+from carrel.server.http.openapi import binary
 from carrel.server.records import documents, files
 from carrel.server.records.documents import StoredDocument
 from carrel.server.routes.dependencies import CurrentServer
 from carrel.server.signing import PREFIX, BadSignature, Kind
+from carrel.server.transfer.downloads import download, text_response
 
 router = APIRouter(prefix=PREFIX.rstrip("/"))
 

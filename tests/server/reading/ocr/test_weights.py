@@ -10,7 +10,7 @@ from PIL import Image
 from carrel.server.packaged import packaged_file
 from carrel.server.reading.ocr import engine, layout_model, table_model
 from carrel.server.reading.ocr.process import serve
-from carrel.server.reading.processes.messages import Frame, read_frame, write_frame
+from carrel.server.reading.processes.pipes import Frame, read_frame, write_frame
 from support.documents import picture
 
 

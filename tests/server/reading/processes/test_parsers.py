@@ -9,8 +9,8 @@ import pytest_asyncio
 
 from carrel.server.reading.options import ReadOptions
 from carrel.server.reading.processes.child import Child
-from carrel.server.reading.processes.messages import Frame
 from carrel.server.reading.processes.parsers import OPEN_DOCUMENTS, Document, Parsers
+from carrel.server.reading.processes.pipes import Frame
 
 OPTIONS = {"options": ReadOptions().as_json(), "ahead": True, "beyond": True}
 

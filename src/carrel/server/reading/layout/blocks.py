@@ -18,9 +18,9 @@ from carrel.server.reading.page.elements import (
     Region,
 )
 from carrel.server.reading.page.lines import one_line, runs_from_right, text_lines
+from carrel.server.reading.page.parsed import Link, TextItem
 from carrel.server.reading.page.rules import Rule
 from carrel.server.reading.page.seen import Regions, Structure, no_regions, no_structure
-from carrel.server.reading.pdf.parsed import Link, TextItem
 from carrel.server.reading.tables.chunks import chunks_of_items, chunks_of_lines
 from carrel.server.reading.tables.find import find_tables
 

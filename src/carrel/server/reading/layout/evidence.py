@@ -12,7 +12,7 @@ from typing import Literal
 from carrel.server.reading.layout.paragraphs import LABELLED
 from carrel.server.reading.page.elements import Box, Line, Region
 from carrel.server.reading.page.lines import text_lines
-from carrel.server.reading.pdf.parsed import ParsedPage
+from carrel.server.reading.page.parsed import ParsedPage
 
 PAGES = 16
 """The first pages of a document, which stand for all of it."""

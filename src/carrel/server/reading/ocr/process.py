@@ -30,7 +30,7 @@ from carrel.server.reading.ocr.letters import speller
 from carrel.server.reading.ocr.line_reader import ReadLine
 from carrel.server.reading.ocr.noise import without_noise
 from carrel.server.reading.ocr.table_model import TableModel
-from carrel.server.reading.processes.messages import Frame, read_frame, write_frame
+from carrel.server.reading.processes.pipes import Frame, read_frame, write_frame
 
 if TYPE_CHECKING:
     from carrel.server.reading.ocr.detector import Pixels

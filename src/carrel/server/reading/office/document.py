@@ -12,7 +12,7 @@ from carrel.server.reading.office.archive import refuse_bomb
 from carrel.server.reading.office.compose import compose_parts
 from carrel.server.reading.office.parts import Part
 from carrel.server.reading.options import ReadOptions, UnreadableDocument, select_pages
-from carrel.server.reading.processes.child import allow_cpu
+from carrel.server.reading.processes.limits import allow_cpu
 from carrel.wire.ocr import Page
 
 log = logging.getLogger(__name__)

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from carrel.server.reading.page.elements import Box, Line
 from carrel.server.reading.page.marks import Mark
-from carrel.server.reading.pdf.parsed import Link, TextItem
+from carrel.server.reading.page.parsed import Link, TextItem
 
 _LEADING = 1.17
 """The height of most fonts' lines, as a multiple of their size."""

@@ -16,15 +16,15 @@ from carrel.server.reading.markdown.compose import Raster, compose
 from carrel.server.reading.options import ReadOptions, UnreadableDocument, select_pages
 from carrel.server.reading.page.elements import Box, Frame, Line, PageLayout
 from carrel.server.reading.page.lines import text_turn
+from carrel.server.reading.page.parsed import ParsedPage
 from carrel.server.reading.page.seen import Region
 from carrel.server.reading.pdf.drawn_text import DPI as DRAWN_DPI
 from carrel.server.reading.pdf.drawn_text import drawn_text
 from carrel.server.reading.pdf.page_space import PageSpace
-from carrel.server.reading.pdf.parsed import ParsedPage
 from carrel.server.reading.pdf.pictures import embedded_pictures, finest_picture, is_background
 from carrel.server.reading.pdf.read_ahead import ReadAhead
 from carrel.server.reading.pdf.text_layer import TextLayer
-from carrel.server.reading.processes.child import allow_cpu
+from carrel.server.reading.processes.limits import allow_cpu
 from carrel.server.reading.scans.looking import Look, page_regions, table_structure
 from carrel.server.reading.scans.page_parts import not_over, recognise_part, together
 from carrel.server.reading.scans.recognition import Scan, recognise_page

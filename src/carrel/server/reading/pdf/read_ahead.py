@@ -2,7 +2,8 @@
 
 from concurrent.futures import Future, ThreadPoolExecutor
 
-from carrel.server.reading.pdf.parsed import ParsedPage, parse_pages
+from carrel.server.reading.page.parsed import ParsedPage
+from carrel.server.reading.pdf.liteparse import parse_pages
 
 
 class ReadAhead:

@@ -12,8 +12,8 @@ from itertools import accumulate
 from typing import Any, NamedTuple
 
 from carrel.server.reading.page.elements import Box, Line
+from carrel.server.reading.page.parsed import TextItem
 from carrel.server.reading.pdf.page_space import PageSpace
-from carrel.server.reading.pdf.parsed import TextItem
 
 _PLAIN = str.maketrans({
     **dict.fromkeys("‘’‚‛", "'"),

@@ -1,4 +1,4 @@
-"""Starting and ending the processes that read documents, and the limits they live under."""
+"""Starts and ends the processes that read documents."""
 
 import asyncio
 import contextlib
@@ -9,19 +9,10 @@ import sys
 from types import TracebackType
 from typing import Self
 
-from carrel.server.reading.processes.messages import Frame, receive_frame, send_frame
-
-try:
-    import resource
-except ImportError:  # Windows has no such limits; wall clocks stand in.
-    resource = None  # type: ignore[assignment]
+from carrel.server.reading.processes.pipes import Frame, receive_frame, send_frame
 
 log = logging.getLogger(__name__)
 
-COPIES_READ = sys.platform == "linux"
-"""Whether a copy of the parser reads each document. Elsewhere system libraries do not stand one."""
-_ADDRESS_SPACE = 2**31
-"""Bytes. liteparse's PDFium sets half of them aside at its start; else it is a tenth slower."""
 _ENDING_SECONDS = 5
 _PASSED_ON = frozenset(
     [
@@ -38,25 +29,6 @@ _PASSED_ON = frozenset(
         "SYSTEMROOT",
     ]
 )
-
-
-def limit_this_process() -> None:
-    """Bounds memory and forbids writing files, for the rest of this process's life."""
-    if resource is None:
-        return
-    resource.setrlimit(resource.RLIMIT_AS, (_ADDRESS_SPACE, _ADDRESS_SPACE))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-
-
-def allow_cpu(seconds: int) -> None:
-    """Ends this process if it computes for more than `seconds` from now."""
-    if resource is None:
-        return
-    usage = resource.getrusage(resource.RUSAGE_SELF)
-    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
-    used = int(usage.ru_utime + usage.ru_stime)
-    resource.setrlimit(resource.RLIMIT_CPU, (used + 1 + seconds, hard))
 
 
 def _environment() -> dict[str, str]:

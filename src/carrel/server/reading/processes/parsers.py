@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from carrel.server.reading.processes.child import Child
-from carrel.server.reading.processes.messages import Frame
+from carrel.server.reading.processes.pipes import Frame
 
 PARSERS = 2
 """How many documents are read at the same time."""

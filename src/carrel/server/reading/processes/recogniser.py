@@ -9,7 +9,7 @@ import logging
 from typing import Any
 
 from carrel.server.reading.processes.child import Child
-from carrel.server.reading.processes.messages import Frame, Task
+from carrel.server.reading.processes.pipes import Frame, Task
 
 log = logging.getLogger(__name__)
 

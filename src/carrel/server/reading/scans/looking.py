@@ -8,7 +8,7 @@ from PIL import Image
 
 from carrel.server.reading.page.elements import Box, Frame
 from carrel.server.reading.page.seen import CellBox, Region, Structure
-from carrel.server.reading.processes.messages import Task
+from carrel.server.reading.processes.pipes import Task
 
 Look = Callable[[Task, Image.Image], dict[str, Any]]
 """Has the OCR process (by way of the server) do a task with an RGB picture."""

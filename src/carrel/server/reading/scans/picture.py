@@ -10,7 +10,7 @@ from PIL import Image, ImageOps, UnidentifiedImageError
 from carrel.server.reading.layout.blocks import Found, page_layout
 from carrel.server.reading.markdown.compose import Raster, compose
 from carrel.server.reading.options import ReadOptions, UnreadableDocument, select_pages
-from carrel.server.reading.processes.child import allow_cpu
+from carrel.server.reading.processes.limits import allow_cpu
 from carrel.server.reading.scans.looking import Look
 from carrel.server.reading.scans.recognition import recognise_page
 from carrel.wire.ocr import Page

@@ -10,7 +10,7 @@ from PIL import Image
 from carrel.server.reading.page.elements import Box, Frame, Line, Word
 from carrel.server.reading.page.rules import Rule
 from carrel.server.reading.page.seen import Regions, Structure, no_regions, no_structure
-from carrel.server.reading.processes.messages import Task
+from carrel.server.reading.processes.pipes import Task
 from carrel.server.reading.scans.figures import pictured_figures
 from carrel.server.reading.scans.looking import Look, placed_regions, table_structure
 from carrel.server.reading.scans.rules import pictured_rules

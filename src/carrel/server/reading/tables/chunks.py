@@ -9,8 +9,8 @@ from typing import NamedTuple
 from carrel.server.reading.page.elements import Box, Line, Word
 from carrel.server.reading.page.lines import font_style
 from carrel.server.reading.page.marks import Mark, Passage
+from carrel.server.reading.page.parsed import Link, PlacedWord, TextItem
 from carrel.server.reading.page.rules import Rule
-from carrel.server.reading.pdf.parsed import Link, PlacedWord, TextItem
 
 SPACE = 0.8
 """A wider space than this part of a line's height does not belong to a sentence."""

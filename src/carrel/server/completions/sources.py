@@ -3,9 +3,9 @@
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Any
 
+from carrel.server.completions.messages import ChatMessage
 from carrel.server.library.search import Passage as Found
 from carrel.server.models.address import ModelClient
-from carrel.server.models.messages import ChatMessage
 from carrel.wire.completions import Passage
 from carrel.wire.tools import LibraryTool
 

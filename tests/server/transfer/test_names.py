@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from carrel.server.filenames import safe_filename
+from carrel.server.transfer.names import safe_filename
 
 
 @pytest.mark.parametrize(

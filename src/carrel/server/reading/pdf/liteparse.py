@@ -1,16 +1,16 @@
-"""What liteparse finds on the pages of a PDF, as far as Carrel makes use of it."""
+"""PDF pages parsed by liteparse."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any
 
-# liteparse's public class copies every word and its twenty properties into objects of its own,
-# which takes a fifth of a page's time. The version is pinned.
+# The public class copies each word into Python objects, a fifth of a page's time. The version is
+# pinned; tests/server/reading/pdf/test_liteparse.py checks this door.
 from liteparse._liteparse import LiteParse
 
 from carrel.server.reading.options import UnreadableDocument
 from carrel.server.reading.page.elements import Box
-from carrel.server.reading.page.rules import Rule, drawn_rules
+from carrel.server.reading.page.parsed import Link, ParsedPage, TextItem
+from carrel.server.reading.page.rules import drawn_rules
 from carrel.server.reading.pdf.garbage import is_garbage
 
 _UNTRUSTED = frozenset({"garbled", "invisible-text-layer"})
@@ -18,70 +18,6 @@ _UNTRUSTED = frozenset({"garbled", "invisible-text-layer"})
 _WITHOUT_TEXT = frozenset({"scanned", "no-text", "vector-text"})
 _PICTURES = 0.02
 """Pictures that cover less of the page than this hold no text worth reading."""
-
-
-class PlacedWord(Protocol):
-    """A word and its place."""
-
-    text: str
-    x: float
-    y: float
-    width: float
-    height: float
-
-
-@dataclass(slots=True)
-class TextItem:
-    """A piece of a line in one font, with its words.
-
-    Places are points from the top left corner of the page, `rotation` degrees clockwise. `font` is
-    empty and `size` is 0 where the PDF does not say.
-    """
-
-    text: str
-    x: float
-    y: float
-    width: float
-    height: float
-    rotation: float
-    font: str
-    size: float
-    words: Sequence[PlacedWord]
-
-    @property
-    def box(self) -> Box:
-        return Box(self.x, self.y, self.x + self.width, self.y + self.height)
-
-    @property
-    def angle(self) -> float:
-        """How far it leans clockwise, from -180 to 180 degrees."""
-        return (self.rotation + 180) % 360 - 180
-
-
-class Link(NamedTuple):
-    """Where a link can be clicked, and where it leads."""
-
-    box: Box
-    url: str
-
-
-@dataclass(frozen=True, slots=True)
-class ParsedPage:
-    """A page's text, links and rules, and how far its text layer says what stands on it.
-
-    There are no items where it cannot be believed. `needs_ocr` is a page on which something is
-    drawn and nothing is said of it; `drawn` one on which some of what is drawn may be more text.
-    """
-
-    index: int
-    width: float
-    height: float
-    items: list[TextItem]
-    links: list[Link]
-    rules: list[Rule]
-    trusted: bool
-    needs_ocr: bool
-    drawn: bool
 
 
 def parse_pages(data: bytes, indexes: Sequence[int], turn: int = 0) -> list[ParsedPage]:

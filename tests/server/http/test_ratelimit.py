@@ -9,8 +9,8 @@ from pathlib import Path
 import httpx
 import pytest
 
+from carrel.server.http.ratelimit import Allowance, Buckets
 from carrel.server.keys import KeyChain
-from carrel.server.ratelimit import Allowance, Buckets
 from support.libraries import connect
 from support.process import RunningServer, serve
 

@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from carrel.server.errors import ApiError, InvalidRequest
-from carrel.server.fetch import Fetcher, is_public
+from carrel.server.transfer.fetch import Fetcher, is_public
 
 PRIVATE = [
     "0.0.0.0", "10.1.2.3", "100.64.0.1", "127.0.0.1", "127.8.8.8", "169.254.169.254", "172.16.0.1",

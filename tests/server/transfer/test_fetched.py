@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from carrel.server.errors import ApiError
-from carrel.server.fetch import Fetcher
-from carrel.server.fetched import FetchedDocuments
+from carrel.server.transfer.fetch import Fetcher
+from carrel.server.transfer.fetched import FetchedDocuments
 
 URL = "https://example.com/secret-of-the-address"
 

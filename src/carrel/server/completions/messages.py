@@ -4,9 +4,9 @@ import re
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
+from carrel.server.completions.tools import calls_as_text
 from carrel.server.errors import ApiError
 from carrel.server.models.address import Abilities
-from carrel.server.models.tools import calls_as_text
 from carrel.wire.completions import (
     AssistantMessage,
     Message,

@@ -6,12 +6,12 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from carrel.server.completions.plan import Plan
+from carrel.server.completions.tools import new_call
 from carrel.server.errors import ApiError
 from carrel.server.models.engine import Session
 from carrel.server.models.formats import is_answer, is_json
-from carrel.server.models.plan import Plan
 from carrel.server.models.stages import Tell
-from carrel.server.models.tools import new_call
 from carrel.wire.completions import FinishReason, Progress
 from carrel.wire.tools import ToolCall
 

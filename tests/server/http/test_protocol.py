@@ -7,7 +7,7 @@ import pytest
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from carrel.server import protocol
+from carrel.server.http import protocol
 from support.sockets import connected, serving
 
 

@@ -3,9 +3,9 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter
 
+from carrel.server.completions.messages import as_chat, check_order, last_question
 from carrel.server.errors import ApiError
 from carrel.server.models.address import Abilities
-from carrel.server.models.messages import as_chat, check_order, last_question
 from carrel.wire.completions import Message
 from carrel.wire.content import DocumentURLChunk, FileChunk, ImageURLChunk
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from carrel.server.blobs.copies import LocalCopies
-from carrel.server.fetch import Fetcher
+from carrel.server.transfer.fetch import Fetcher
 
 KEPT_SECONDS = 60
 """Time to live of a fetched document, in seconds."""

@@ -9,7 +9,7 @@ from typing import Any
 from carrel.server.errors import InvalidRequest
 from carrel.server.mimetypes import sniff
 from carrel.server.records.ids import new_id
-from carrel.server.uploads import Upload
+from carrel.server.transfer.uploads import Upload
 from carrel.wire.files import FileUpload, Purpose, SampleType
 
 _LINES = "jsonl"

@@ -6,7 +6,7 @@ from contextlib import aclosing
 
 import pytest
 
-from carrel.server.models.generation import interleave
+from carrel.server.completions.generation import interleave
 
 ANSWER = 1000
 """Tokens of an answer that is not longer than usual."""

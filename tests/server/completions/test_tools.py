@@ -2,8 +2,8 @@ from typing import Any, Literal
 
 import pytest
 
+from carrel.server.completions.tools import toolbox
 from carrel.server.errors import ApiError
-from carrel.server.models.tools import toolbox
 from carrel.server.schemas import fits
 from carrel.wire.tools import FunctionTool, NamedToolChoice
 

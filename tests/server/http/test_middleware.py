@@ -8,8 +8,8 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
-from carrel.server import middleware
-from carrel.server.middleware import BodyGuard
+from carrel.server.http import middleware
+from carrel.server.http.middleware import BodyGuard
 from support.sockets import connected, serving
 
 HEAD = b"POST /%s HTTP/1.1\r\nhost: x\r\ncontent-length: 1000\r\n\r\n"

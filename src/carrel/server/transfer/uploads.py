@@ -11,7 +11,7 @@ from starlette.requests import ClientDisconnect, Request
 from carrel.server.blobs.store import Blobs
 from carrel.server.blobs.writer import Blob, BlobWriter
 from carrel.server.errors import ApiError, InvalidRequest
-from carrel.server.filenames import safe_filename
+from carrel.server.transfer.names import safe_filename
 
 _BATCH_BYTES = 1024 * 1024
 _FIELD_BYTES = 64 * 1024

@@ -1,21 +1,13 @@
 """Authentication: the API key of a request, and its user."""
 
 import hmac
-from dataclasses import dataclass
 
 import sqlalchemy as sa
 
 from carrel.server.errors import Unauthorized
 from carrel.server.records import keys
+from carrel.server.records.caller import Caller
 from carrel.server.records.database import Database
-
-
-@dataclass(frozen=True)
-class Caller:
-    """A user of an organisation."""
-
-    organisation_id: str
-    user_id: str
 
 
 class KeyHash:

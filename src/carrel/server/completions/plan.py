@@ -3,20 +3,20 @@
 from dataclasses import dataclass
 from typing import Any
 
-from carrel.server.errors import ApiError
-from carrel.server.library.search import Passage as Found
-from carrel.server.models.engine import Session
-from carrel.server.models.formats import bounded, schema_of
-from carrel.server.models.messages import (
+from carrel.server.completions.messages import (
     ChatMessage,
     ReadDocument,
     as_chat,
     check_order,
     last_question,
 )
-from carrel.server.models.responder import Responder
-from carrel.server.models.sources import SearchLibraries, find_passages, put_before, that_fit
-from carrel.server.models.tools import Toolbox, toolbox
+from carrel.server.completions.responder import Responder
+from carrel.server.completions.sources import SearchLibraries, find_passages, put_before, that_fit
+from carrel.server.completions.tools import Toolbox, toolbox
+from carrel.server.errors import ApiError
+from carrel.server.library.search import Passage as Found
+from carrel.server.models.engine import Session
+from carrel.server.models.formats import bounded, schema_of
 from carrel.wire.chat import ChatRequest
 from carrel.wire.completions import AssistantMessage, CompletionOptions, ToolMessage
 from carrel.wire.tools import FunctionTool, LibraryTool

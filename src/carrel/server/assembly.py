@@ -9,22 +9,22 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Self
 
-from carrel.server.access import Access
 from carrel.server.blobs.local import LocalBlobs
 from carrel.server.blobs.store import Blobs
-from carrel.server.fetched import FetchedDocuments
+from carrel.server.completions.service import Completions
 from carrel.server.folder import DataFolder
 from carrel.server.housekeeping import stop_when_unused, throw_away, watch_settings
+from carrel.server.http.access import Access
 from carrel.server.leases import Leases
 from carrel.server.library.service import LibraryService
 from carrel.server.library.summaries import Summaries
-from carrel.server.models.completions import Completions
 from carrel.server.models.engine import Engine
 from carrel.server.reading.reader import Reader
 from carrel.server.reading.results import Results
 from carrel.server.records.database import Database
 from carrel.server.settings import FolderSettings, Settings, SettingsError
 from carrel.server.signing import Signer, SigningKeys
+from carrel.server.transfer.fetched import FetchedDocuments
 
 
 @dataclass

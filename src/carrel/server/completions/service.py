@@ -8,17 +8,17 @@ from collections.abc import AsyncGenerator, Iterator
 from contextlib import AsyncExitStack, aclosing
 from dataclasses import dataclass, field
 
-from carrel.server.access import Caller
+from carrel.server.completions.generation import Calls, End, Event, Text, generate, interleave
+from carrel.server.completions.messages import ReadDocument
+from carrel.server.completions.plan import Plan, check, make_plan
+from carrel.server.completions.responder import Responder
+from carrel.server.completions.sources import as_sources
 from carrel.server.errors import ApiError
 from carrel.server.library.search import Passage as Found
 from carrel.server.library.service import LibraryService
 from carrel.server.models.engine import Engine
-from carrel.server.models.generation import Calls, End, Event, Text, generate, interleave
-from carrel.server.models.messages import ReadDocument
-from carrel.server.models.plan import Plan, check, make_plan
-from carrel.server.models.responder import Responder
-from carrel.server.models.sources import as_sources
 from carrel.server.models.stages import Stages, Tell, tell_nobody
+from carrel.server.records.caller import Caller
 from carrel.wire.completions import (
     Choice,
     ChunkChoice,

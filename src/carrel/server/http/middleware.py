@@ -15,8 +15,8 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from carrel.server.access import Access
 from carrel.server.errors import ApiError, Unauthorized, unauthorized
+from carrel.server.http.access import Access
 from carrel.server.logs import current_request
 from carrel.server.signing import PREFIX
 

@@ -1,0 +1,1 @@
+"""Completions, by agents and by models asked directly."""

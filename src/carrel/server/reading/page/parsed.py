@@ -1,0 +1,72 @@
+"""A PDF page as parsed: pieces of text, links and rules."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+from carrel.server.reading.page.elements import Box
+from carrel.server.reading.page.rules import Rule
+
+
+class PlacedWord(Protocol):
+    """A word and its place."""
+
+    text: str
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+@dataclass(slots=True)
+class TextItem:
+    """A piece of a line in one font, with its words.
+
+    Places are points from the top left corner of the page, `rotation` degrees clockwise. `font` is
+    empty and `size` is 0 where the PDF does not say.
+    """
+
+    text: str
+    x: float
+    y: float
+    width: float
+    height: float
+    rotation: float
+    font: str
+    size: float
+    words: Sequence[PlacedWord]
+
+    @property
+    def box(self) -> Box:
+        return Box(self.x, self.y, self.x + self.width, self.y + self.height)
+
+    @property
+    def angle(self) -> float:
+        """How far it leans clockwise, from -180 to 180 degrees."""
+        return (self.rotation + 180) % 360 - 180
+
+
+class Link(NamedTuple):
+    """Where a link can be clicked, and where it leads."""
+
+    box: Box
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedPage:
+    """A page's text, links and rules, and how far its text layer says what stands on it.
+
+    There are no items where it cannot be believed. `needs_ocr` is a page on which something is
+    drawn and nothing is said of it; `drawn` one on which some of what is drawn may be more text.
+    """
+
+    index: int
+    width: float
+    height: float
+    items: list[TextItem]
+    links: list[Link]
+    rules: list[Rule]
+    trusted: bool
+    needs_ocr: bool
+    drawn: bool

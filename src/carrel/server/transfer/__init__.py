@@ -1,0 +1,1 @@
+"""Bytes in and out: uploads, downloads, and documents fetched from callers' addresses."""
