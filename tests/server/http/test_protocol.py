@@ -1,11 +1,13 @@
 """Who dawdles over the head of a request, or does not read, is cut off; nobody else is."""
 
 import asyncio
+import inspect
 from collections.abc import AsyncIterator
 
 import pytest
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from carrel.server.http import protocol
 from support.sockets import connected, serving
@@ -101,3 +103,12 @@ async def test_who_reads_slowly_is_waited_for(monkeypatch: pytest.MonkeyPatch) -
             await reader.readexactly(2**20)
             await asyncio.sleep(0.25)
         await reader.readexactly(whole - 16 * 2**20)
+
+
+def test_uvicorns_protocol_still_has_the_parts_that_deadlines_need() -> None:
+    """Names that are not public, for after an upgrade."""
+    made = inspect.getsource(H11Protocol.__init__)
+    for attribute in ("conn", "cycle", "transport", "loop"):
+        assert f"self.{attribute}" in made, f"H11Protocol.{attribute} is gone"
+    for method in ("timeout_keep_alive_handler", "on_response_complete", "pause_writing"):
+        assert callable(getattr(H11Protocol, method, None)), f"H11Protocol.{method} is gone"
