@@ -107,6 +107,8 @@ class FilesPanel(DropPanel):
             return "Loading the files …"
         if state.narrowed:
             return nothing_words(state)
+        if self._store.session.slice.value.read_only:
+            return "No files here. This profile is read-only, so none can be uploaded."
         return 'No files yet. Drop one here, or run bench.upload("report.pdf") or bench.sample().'
 
     def _preview(self) -> Json:

@@ -27,6 +27,20 @@ def test_an_answer_grows_by_blocks_and_keeps_those_before(page: Page) -> None:
     expect(page.locator(".carrel-turn").nth(1).locator(".carrel-text")).to_have_text("OneTwoThree")
 
 
+def test_a_source_without_a_picture_says_so_beside_its_words(page: Page) -> None:
+    source = {"id": 1, "label": "[1] lease.txt p.1", "title": "Source 1", "snippet": "Three."}
+    source |= {"box": None, "cited": True}
+    answer = turn(0, "assistant", ["<p>Three.</p>"], sources=[source], sources_title="Sources")
+    mount(page, "chat", chat_state(answer))
+    page.get_by_role("button", name="[1] lease.txt p.1").click()
+    problem = {"title": "No picture of this page", "detail": "No picture of a text.", "advice": ""}
+    kernel(page, "answer", "page", {"kind": "error", "problem": problem})
+    pane = page.get_by_role("complementary", name="Source")
+    expect(pane).to_contain_text("No picture of a text.")
+    expect(pane).to_contain_text("Three.")
+    expect(page.locator(".carrel-problem")).to_be_hidden()
+
+
 @pytest.mark.parametrize(
     "last", ["<p>One <strong>and</strong> tw</p>", "<pre><code>tw</code></pre>"]
 )

@@ -245,15 +245,20 @@ class View {
    */
   async ask(name, args = {}) {
     this.refusal = null;
-    const of = this.bound?.has(name) ? { of: this.state.session } : {};
     try {
-      const result = await this.request({ kind: "intent", name, args, ...of });
+      const result = await this.intent(name, args);
       this.showProblem();
       return result;
     } catch (problem) {
       this.refuse(problem);
       return undefined;
     }
+  }
+
+  /** Sends an intent. Resolves with the kernel's result, rejects with the problem. */
+  intent(name, args) {
+    const of = this.bound?.has(name) ? { of: this.state.session } : {};
+    return this.request({ kind: "intent", name, args, ...of });
   }
 
   /** Shows why something was not done. @param {Problem} problem */

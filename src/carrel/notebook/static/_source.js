@@ -38,10 +38,18 @@ class SourcePane {
         }),
         view.button("Copy", () => view.copy(source.snippet), "small")));
     this.element.hidden = false;
-    const bytes = await view.ask("page", { turn, source: source.id });
+    let bytes;
+    let problem;
+    try {
+      bytes = await view.intent("page", { turn, source: source.id });
+    } catch (refused) {
+      problem = refused;
+    }
     if (this.shown !== picture || view.signal.aborted) return;
     if (!(bytes instanceof ArrayBuffer || ArrayBuffer.isView(bytes))) {
-      picture.hidden = true;
+      // The passage is there: a missing picture is no failure of the chat.
+      if (problem) say(picture, problem.detail);
+      else picture.hidden = true;
       return;
     }
     this.url = URL.createObjectURL(new Blob([bytes], { type: "image/png" }));

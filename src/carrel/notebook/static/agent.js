@@ -118,6 +118,7 @@ class AgentView extends View {
     this.list.draw(state.agents, state.selected);
     this.unsaved.draw(state.new_agents.map((one) => ({ ...one, name: `✎ ${one.name || "no name yet"}` })), null);
     this.unsaved.element.hidden = state.new_agents.length === 0;
+    this.list.element.hidden = state.agents.length === 0 && !this.unsaved.element.hidden;
     const none = state.selected === null;
     const resting = this.form.hidden && this.reviewed.hidden;
     const trying = resting && state.trial !== null;
