@@ -28,7 +28,7 @@ OldArgument = Annotated[
 ]
 NewArgument = Annotated[
     str | None,
-    typer.Argument(metavar="NEW", help="Another one; without it, the active version."),
+    typer.Argument(metavar="NEW", help="Another version. Default: the active one."),
 ]
 
 
@@ -39,7 +39,7 @@ def diff(
     profile: ProfileOption = None,
     json: JSONOption = False,
 ) -> None:
-    """Show what differs between two versions."""
+    """Show the differences between two versions."""
     from carrel.store.agents.words import changed_rows, version_name
     from carrel.store.core.diff import compare_agents
 
@@ -63,7 +63,7 @@ def diff(
 def edit_in_editor(
     agent: str, message: str | None, profile: str | None
 ) -> "tuple[Agent, Agent | None]":
-    """Has an agent edited as YAML, shows what changes, and saves it.
+    """Opens an agent as YAML in an editor, shows the changes, and saves them.
 
     Gives the agent as it was, and the new version or None. What is not saved is kept as a draft,
     and is there again the next time.
@@ -73,7 +73,7 @@ def edit_in_editor(
 
     try:
         if not sys.stdin.isatty() and not named_editor():
-            raise CommandError("Say what to change. See: carrel agents edit --help", Code.USAGE)
+            raise CommandError("Nothing to change. See: carrel agents edit --help", Code.USAGE)
     except EditorError as error:
         raise CommandError(str(error), Code.USAGE) from None
     chosen = load_profile(profile)
@@ -106,7 +106,7 @@ def edit_in_editor(
 
 
 def _written(saved: "SavedDrafts", draft: "Draft", libraries: Mapping[str, str]) -> "Draft":
-    """The draft as it is when the editor ends; again and again, if that is wished, until right."""
+    """The draft after editing; a mistake opens the editor again if the user agrees."""
     from carrel.store.agents.agent_yaml import YAMLError, from_yaml, to_yaml
 
     while True:
@@ -117,14 +117,14 @@ def _written(saved: "SavedDrafts", draft: "Draft", libraries: Mapping[str, str])
             raise CommandError(str(error)) from None
         except YAMLError as error:
             if not sys.stdin.isatty():
-                raise CommandError(f"{error} What you wrote is in {path}", Code.USAGE) from None
+                raise CommandError(f"{error} Your text is in {path}", Code.USAGE) from None
             output.note(str(error))
             if not typer.confirm("Edit again?", default=True, err=True):
-                raise CommandError(f"Nothing was sent. What you wrote is in {path}") from None
+                raise CommandError(f"Nothing was sent. Your text is in {path}") from None
 
 
 def _ask(active: "Agent", draft: "Draft", libraries: Mapping[str, str]) -> None:
-    """Shows what a draft changes; a person at a terminal has to agree."""
+    """Shows the changes of a draft; on a terminal, asks for confirmation."""
     from carrel.store.agents.words import changed_rows, next_version
     from carrel.store.core.diff import compare_agents
 
@@ -132,7 +132,7 @@ def _ask(active: "Agent", draft: "Draft", libraries: Mapping[str, str]) -> None:
         output.note(line)
     question = f"Save this as {next_version(active)}?"
     if sys.stdin.isatty() and not typer.confirm(question, default=True, err=True):
-        raise CommandError("Nothing was sent. The same command goes on with your draft.")
+        raise CommandError("Nothing was sent. Run the same command again to continue the draft.")
 
 
 def _lines(rows: "Iterable[ChangeRow]") -> Iterator[str]:

@@ -23,33 +23,35 @@ if TYPE_CHECKING:
     from carrel.client import Client
     from carrel.wire.agents import Agent
 
-app = commands("Make agents, change them, and keep their versions.")
+app = commands("Create, change and compare agents, and switch their versions.")
 
 DescriptionOption = Annotated[
-    str | None, typer.Option(metavar="TEXT", help="What it is for, for people.")
+    str | None, typer.Option(metavar="TEXT", help="A description for people.")
 ]
 InstructionsOption = Annotated[
-    str | None, typer.Option(metavar="TEXT", help="What the model is told before every chat.")
+    str | None,
+    typer.Option(metavar="TEXT", help="Instructions given to the model before every chat."),
 ]
 LibraryOption = Annotated[
     list[str] | None,
     typer.Option(
-        "--library", metavar="LIBRARY", help="A library it searches, by id or name; repeatable."
+        "--library", metavar="LIBRARY", help="A library to search, by id or name; repeatable."
     ),
 ]
 TemperatureOption = Annotated[
-    float | None, typer.Option(metavar="T", min=0, max=1, help="How freely it answers, 0 to 1.")
+    float | None, typer.Option(metavar="T", min=0, max=1, help="Sampling temperature, 0 to 1.")
 ]
 
 MessageOption = Annotated[
-    str | None, typer.Option(metavar="TEXT", help="What this version is about.")
+    str | None, typer.Option(metavar="TEXT", help="A message that describes this version.")
 ]
 
 
 @app.command("list")
 def list_agents(
     search: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="Only those whose name or id has this.")
+        str | None,
+        typer.Option(metavar="TEXT", help="List only agents whose name or id contains TEXT."),
     ] = None,
     profile: ProfileOption = None,
     json: JSONOption = False,
@@ -77,7 +79,7 @@ def create(
     name: Annotated[str, typer.Argument(metavar="NAME")],
     model: Annotated[
         str | None,
-        typer.Option(metavar="MODEL", help="Its model; needed on a hosted service."),
+        typer.Option(metavar="MODEL", help="The model to use; required on a hosted service."),
     ] = None,
     description: DescriptionOption = None,
     instructions: InstructionsOption = None,
@@ -86,7 +88,7 @@ def create(
     profile: ProfileOption = None,
     json: JSONOption = False,
 ) -> None:
-    """Make an agent, version 0. Prints its id."""
+    """Create an agent at version 0. Prints its id."""
     from carrel.wire.agents import AgentCreate
 
     async def work(client: "Client") -> "Agent":
@@ -116,13 +118,13 @@ def show(
     version: Annotated[
         str | None,
         typer.Option(
-            metavar="VERSION", help="A version's number or alias; without it, the active one."
+            metavar="VERSION", help="A version number or alias. Default: the active version."
         ),
     ] = None,
     profile: ProfileOption = None,
     json: JSONOption = False,
 ) -> None:
-    """Show an agent as its active or another version has it."""
+    """Show an agent at its active version, or at another."""
 
     async def work(client: "Client") -> "Agent":
         found = await find_agent(client, agent)
@@ -150,10 +152,11 @@ def edit(
     profile: ProfileOption = None,
     json: JSONOption = False,
 ) -> None:
-    """Change an agent by a new version, which becomes the active one.
+    """Change an agent. This makes a new version and activates it.
 
-    What is not named stays. An empty TEXT clears a description or instructions; an empty
-    LIBRARY takes the libraries away. With nothing named the agent opens as YAML in $EDITOR.
+    Options that are not given keep their values. An empty TEXT clears the description or the
+    instructions; an empty LIBRARY removes all libraries. Without options, the agent opens as
+    YAML in $EDITOR.
     """
     from carrel.wire.agents import AgentUpdate
 
@@ -161,7 +164,7 @@ def edit(
     if all(value is None for value in given):
         active, made = agent_changes.edit_in_editor(agent, message, profile)
         if made is None:
-            output.note("Nothing was changed, so there is no new version.")
+            output.note("Nothing changed. No version was made.")
         _report_change(made or active, json)
         return
 
@@ -192,7 +195,7 @@ def edit(
 
 @app.command("versions")
 def versions(agent: AgentArgument, profile: ProfileOption = None, json: JSONOption = False) -> None:
-    """List an agent's versions; the active one is marked."""
+    """List an agent's versions and mark the active one."""
 
     async def work(client: "Client") -> "tuple[Agent, list[Agent]]":
         found = await find_agent(client, agent)
@@ -226,7 +229,7 @@ def switch(
     profile: ProfileOption = None,
     json: JSONOption = False,
 ) -> None:
-    """Make an existing version the active one."""
+    """Activate an existing version."""
     number = version_number(version)
 
     async def work(client: "Client") -> "Agent":
@@ -237,7 +240,7 @@ def switch(
 
 @app.command("delete")
 def delete(agent: AgentArgument, profile: ProfileOption = None, json: JSONOption = False) -> None:
-    """Delete an agent with all its versions."""
+    """Delete an agent and all its versions."""
 
     async def work(client: "Client") -> "Agent":
         found = await find_agent(client, agent)
@@ -255,14 +258,14 @@ for command in (agent_changes.diff, aliases.aliases, aliases.alias, aliases.unal
 
 
 async def _model(client: "Client", wanted: str | None, profile: str | None) -> str:
-    """The model to use: one that the service does not list gets a warning."""
+    """The model to use. Warns of one that the service does not list."""
     from carrel.client.errors import NotFound
     from carrel.store.agents.words import models_words, unlisted_words
 
     try:
         cards = [card for card in (await client.models.list()).data if card.chats]
     except NotFound:
-        cards = []  # a service need not list its models
+        cards = []  # listing models is optional for a service
     models = [card.id for card in cards]
     if wanted is not None:
         if cards and not any(card.answers_to(wanted) for card in cards):
@@ -283,7 +286,7 @@ def _report_change(agent: "Agent", json: bool) -> None:
     if json:
         output.as_json(agent)
         return
-    output.note(f"{output.one_line(agent.name)} is at v{agent.version} now.")
+    output.note(f"{output.one_line(agent.name)} is now v{agent.version}.")
     output.data(agent.id)
 
 

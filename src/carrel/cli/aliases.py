@@ -1,4 +1,4 @@
-"""Names for versions of an agent: `carrel agents alias`, `unalias` and `aliases`."""
+"""Aliases of versions: `carrel agents alias`, `unalias` and `aliases`."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
 AliasArgument = Annotated[
     str,
-    typer.Argument(metavar="NAME", help="Small letters, digits, _ and -, with a letter first."),
+    typer.Argument(
+        metavar="NAME", help="Lower-case letters, digits, _ and -, starting with a letter."
+    ),
 ]
 
 
@@ -32,30 +34,30 @@ def alias(
     profile: ProfileOption = None,
     json: JSONOption = False,
 ) -> None:
-    """Give a version a name, or move a name to it."""
+    """Give a version an alias, or move an alias to it."""
     number = version_number(version)
 
     async def work(client: "Client") -> "AgentAlias":
         return await client.agents.set_alias((await find_agent(client, agent)).id, name, number)
 
     made = run(profile, work, changes=True)
-    output.note(f"{made.alias} is v{made.version} now.")
+    output.note(f"{made.alias} is now v{made.version}.")
     if json:
         output.as_json(made)
 
 
 def unalias(agent: AgentArgument, name: AliasArgument, profile: ProfileOption = None) -> None:
-    """Take a name away; its version stays."""
+    """Remove an alias. The version stays."""
 
     async def work(client: "Client") -> None:
         await client.agents.delete_alias((await find_agent(client, agent)).id, name)
 
     run(profile, work, changes=True)
-    output.note(f"{output.one_line(name)} names no version now.")
+    output.note(f"Removed the alias {output.one_line(name)}.")
 
 
 def aliases(agent: AgentArgument, profile: ProfileOption = None, json: JSONOption = False) -> None:
-    """List the names of an agent's versions."""
+    """List an agent's aliases."""
 
     async def work(client: "Client") -> "list[AgentAlias]":
         return await client.agents.aliases((await find_agent(client, agent)).id)

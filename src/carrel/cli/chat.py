@@ -23,17 +23,19 @@ def chat(
     agent: Annotated[str, typer.Argument(metavar="AGENT", help="An agent's id or name.")],
     question: Annotated[
         str | None,
-        typer.Argument(metavar="QUESTION", show_default=False, help="Without it, what stdin says."),
+        typer.Argument(
+            metavar="QUESTION", show_default=False, help="The question. Default: standard input."
+        ),
     ] = None,
     profile: ProfileOption = None,
     json: JSONOption = False,
 ) -> None:
-    """Ask an agent. The answer streams to stdout as it is written; its sources go to stderr."""
+    """Ask an agent. The answer streams to stdout; sources go to stderr."""
     from carrel.wire.completions import CompletionRequest, UserMessage
 
     asked = question if question is not None else _from_stdin()
     if not asked.strip():
-        raise CommandError("There is no question. Give one, or pipe it in.", Code.USAGE)
+        raise CommandError("The question is empty. Give one, or pipe it in.", Code.USAGE)
 
     async def work(client: "Client") -> "Completion | None":
         found = await find_agent(client, agent)
@@ -47,7 +49,7 @@ def chat(
     if completion is not None:
         output.as_json(completion)
         if any(choice.finish_reason == "error" for choice in completion.choices):
-            raise CommandError("The service failed while it answered. Try again.")
+            raise CommandError("The service failed during the answer. Try again.")
 
 
 async def _stream(client: "Client", request: "CompletionRequest") -> None:

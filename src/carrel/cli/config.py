@@ -16,29 +16,29 @@ from carrel.settings import (
     settings_file,
 )
 
-app = commands("Settings of the terminal app: colours, keys, pictures, mouse.")
+app = commands("Settings of the terminal app: colours, keys, pictures and mouse.")
 
 
 @app.command("show")
 def show(json: JSONOption = False) -> None:
-    """Show every setting as it is in force, and what it does."""
+    """Show every setting in force, with its description."""
     settings = _checked()
     if json:
         output.as_json(_plain(settings))
     else:
         print(_as_toml(settings), end="")
-        output.note(f"Kept in {settings_file()}; change it with: carrel config edit")
+        output.note(f"Stored in {settings_file()}. Change it with: carrel config edit")
 
 
 @app.command("path")
 def path() -> None:
-    """Print where the settings are kept."""
+    """Print the path of the settings file."""
     print(settings_file())
 
 
 @app.command("edit")
 def edit() -> None:
-    """Open the settings in $VISUAL or $EDITOR, and check them afterwards."""
+    """Open the settings in $VISUAL or $EDITOR, then check them."""
     file = settings_file()
     if not file.exists():
         write_text(file, _template())
@@ -47,7 +47,7 @@ def edit() -> None:
     except EditorError as error:
         raise CommandError(str(error), Code.USAGE) from None
     _checked()
-    output.note("The settings are good. They count from the next start.")
+    output.note("The settings are valid. They apply from the next start.")
 
 
 def _checked() -> Settings:
@@ -85,6 +85,6 @@ def _as_toml(settings: Settings) -> str:
 
 
 def _template() -> str:
-    """Every setting at its default, behind a comment sign."""
+    """Every setting at its default, commented out."""
     lines = _as_toml(Settings()).splitlines()
     return "".join(f"{line if not line or line[0] == '#' else f'# {line}'}\n" for line in lines)

@@ -1,4 +1,4 @@
-"""Exit codes, and the one line an error becomes."""
+"""Exit codes, and errors as one line."""
 
 import enum
 import sys
@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 class Code(enum.IntEnum):
-    """What an exit code means; part of the interface for scripts."""
+    """Exit codes; part of the interface for scripts."""
 
     DONE = 0
     FAILED = 1
@@ -24,7 +24,7 @@ class CommandError(Exception):
 
 
 def report(error: BaseException) -> Code:
-    """Says on stderr, in a line, what ended a command; returns the exit code.
+    """Prints the error that ended a command as one line on stderr; returns the exit code.
 
     An error nobody expected leaves a crash report whose path is named.
     """

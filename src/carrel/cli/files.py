@@ -28,7 +28,7 @@ Purpose = Literal["ocr", "batch", "fine-tune"]
 def upload(
     paths: Annotated[list[Path], typer.Argument(metavar="PATH", help="The files to upload.")],
     purpose: Annotated[
-        Purpose | None, typer.Option(help="What for; without it the service decides.")
+        Purpose | None, typer.Option(help="The files' purpose. Default: the service decides.")
     ] = None,
     profile: ProfileOption = None,
     json: JSONOption = False,
@@ -50,7 +50,7 @@ def upload(
         check_readable(paths)
         run(profile, work, changes=True)
     finally:
-        # Also those that were uploaded before one failed.
+        # Includes files uploaded before a failure.
         if json and files:
             output.as_json(files if len(paths) > 1 else files[0])
 
@@ -58,7 +58,7 @@ def upload(
 @app.command("list")
 def list_files(
     search: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="Only those whose name has this.")
+        str | None, typer.Option(metavar="TEXT", help="List only files whose name contains TEXT.")
     ] = None,
     profile: ProfileOption = None,
     json: JSONOption = False,
@@ -89,7 +89,7 @@ def list_files(
 
 @app.command("get")
 def get(file: FileArgument, profile: ProfileOption = None, json: JSONOption = False) -> None:
-    """Show one file's particulars."""
+    """Show a file's details."""
 
     async def work(client: "Client") -> "File":
         return await find_file(client, file)
@@ -114,7 +114,7 @@ def get(file: FileArgument, profile: ProfileOption = None, json: JSONOption = Fa
 
 @app.command("delete")
 def delete(
-    files: Annotated[list[str], typer.Argument(metavar="FILE", help="Their ids or names.")],
+    files: Annotated[list[str], typer.Argument(metavar="FILE", help="The files' ids or names.")],
     profile: ProfileOption = None,
     json: JSONOption = False,
 ) -> None:
@@ -137,12 +137,12 @@ def delete(
 def url(
     file: FileArgument,
     hours: Annotated[
-        int, typer.Option(metavar="N", min=1, max=168, help="How long it works.")
+        int, typer.Option(metavar="N", min=1, max=168, help="Hours until the address expires.")
     ] = 24,
     profile: ProfileOption = None,
     json: JSONOption = False,
 ) -> None:
-    """Print an address that opens a file without a key, for a time."""
+    """Print a signed address that opens a file without a key until it expires."""
     from carrel.store.files.words import link_words
 
     async def work(client: "Client") -> "SignedURL":
@@ -164,7 +164,7 @@ def download(
         typer.Argument(
             metavar="TO",
             show_default=False,
-            help="A path or a folder, or - for stdout. Without it, the file's name in this folder.",
+            help="A path, a folder, or - for stdout. Default: the file's name in this folder.",
         ),
     ] = None,
     profile: ProfileOption = None,
@@ -200,5 +200,5 @@ def _target(file: "File", to: Path | None) -> Path:
         return to
     target = (to or Path()) / file_name(file.filename, file.id)
     if target.exists():
-        raise CommandError(f"{target} exists already. Give another path to write to.")
+        raise CommandError(f"{target} already exists. Give another path.")
     return target

@@ -1,4 +1,4 @@
-"""Things by their id or their name, as a person gives them."""
+"""Finds a file, agent, library or document by id or name."""
 
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -85,6 +85,6 @@ async def _find(
         return found[0]
     if not found:
         kind_of_error = CommandError if _ID.fullmatch(wanted) else NothingFound
-        raise kind_of_error(f"There is no {kind} “{wanted}”. See: {_LISTED_BY[kind]}")
+        raise kind_of_error(f"No {kind} “{wanted}”. See: {_LISTED_BY[kind]}")
     ids = ", ".join(item.id for item in found)
-    raise CommandError(f"“{wanted}” is the name of more than one {kind}. Give its id: {ids}")
+    raise CommandError(f"More than one {kind} is named “{wanted}”. Give an id: {ids}")

@@ -1,4 +1,4 @@
-"""`carrel keys …`: who may use a server of one's own."""
+"""`carrel keys …`: the API keys of a bundled server."""
 
 import dataclasses
 from collections.abc import Iterator
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
     from carrel.server.records.keys import Key
 
 app = commands(
-    "Make and revoke the API keys of a server of your own.\n\n"
-    "They work on the server's data folder, whether it runs or not; changes count at once."
+    "Create and revoke the API keys of your own server.\n\n"
+    "The commands write to the server's data folder. A running server sees changes at once."
 )
 
-NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="What the key is listed under.")]
+NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="A name for the key.")]
 DataOption = Annotated[
     Path | None,
     typer.Option(
         metavar="DIR",
         show_default=False,
-        help="The server's data folder. Without it, the folder of the profile “local”.",
+        help="The server's data folder. Default: the folder of the profile “local”.",
     ),
 ]
 
@@ -40,8 +40,8 @@ def add(
         str,
         typer.Option(
             metavar="NAME",
-            help="Whose files and agents the key opens; made when it is new. The local workbench "
-            "belongs to “local”.",
+            help="The organisation whose files and agents the key opens; created if new. The local "
+            "workbench belongs to “local”.",
         ),
     ] = "local",
     user: Annotated[
@@ -49,26 +49,26 @@ def add(
         typer.Option(
             metavar="NAME",
             show_default=False,
-            help="The person in the organisation that it belongs to, and whose libraries it "
-            "opens; made when new. Without it, the name of the key.",
+            help="The user who owns the key and the libraries that it opens; created if new. "
+            "Default: the name of the key.",
         ),
     ] = None,
     data: DataOption = None,
     json: JSONOption = False,
 ) -> None:
-    """Make a key. It is shown now and never again: only a keyed hash of it is kept."""
+    """Create a key. It is printed once; only a keyed hash is stored."""
     with _chain(data, make=True) as chain:
         key, secret = chain.add(name, organisation, user or name)
     if json:
         output.as_json({**_plain(key), "key": secret})
         return
     output.data(secret)
-    output.note(f"This is the key of {key.user} in {key.organisation}. It is not shown again.")
+    output.note(f"Key of {key.user} in {key.organisation}. It is not shown again.")
 
 
 @app.command("list")
 def list_keys(data: DataOption = None, json: JSONOption = False) -> None:
-    """List the keys and whom they belong to. The keys themselves cannot be shown."""
+    """List keys and their owners. The keys themselves are not stored."""
     with _chain(data) as chain:
         keys = chain.every()
     if json:
@@ -92,7 +92,7 @@ def list_keys(data: DataOption = None, json: JSONOption = False) -> None:
 
 @app.command("revoke")
 def revoke(name: NameArgument, data: DataOption = None) -> None:
-    """End a key, at once. What was made with it stays."""
+    """Revoke a key at once. Files and agents made with it stay."""
     with _chain(data) as chain:
         chain.revoke(name)
     output.note(f"Revoked {name}.")

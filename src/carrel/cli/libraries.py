@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from carrel.wire.documents import Document
     from carrel.wire.libraries import Library, SearchHit, SearchResult
 
-app = commands("Make libraries, fill them, search them, and share them.")
+app = commands("Create, fill, search and share libraries.")
 
 DocumentArgument = Annotated[
     str, typer.Argument(metavar="DOCUMENT", help="A document's id or name.")
@@ -60,17 +60,17 @@ def list_libraries(profile: ProfileOption = None, json: JSONOption = False) -> N
 @app.command("create")
 def create(
     name: Annotated[str, typer.Argument(metavar="NAME")],
-    description: Annotated[str | None, typer.Option(metavar="TEXT", help="What it holds.")] = None,
+    description: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="A description of its contents.")
+    ] = None,
     chunk_size: Annotated[
         int | None,
-        typer.Option(
-            metavar="N", min=256, max=32768, help="Characters of the passages it is cut into."
-        ),
+        typer.Option(metavar="N", min=256, max=32768, help="Characters per passage."),
     ] = None,
     profile: ProfileOption = None,
     json: JSONOption = False,
 ) -> None:
-    """Make an empty library. Prints its id."""
+    """Create an empty library. Prints its id."""
     from carrel.wire.libraries import LibraryCreate
 
     async def work(client: "Client") -> "Library":
@@ -88,7 +88,7 @@ def create(
 
 @app.command("show")
 def show(library: LibraryArgument, profile: ProfileOption = None, json: JSONOption = False) -> None:
-    """Show a library's particulars."""
+    """Show a library's details."""
 
     async def work(client: "Client") -> "Library":
         return await find_library(client, library)
@@ -115,7 +115,9 @@ def show(library: LibraryArgument, profile: ProfileOption = None, json: JSONOpti
 def edit(
     library: LibraryArgument,
     name: Annotated[str | None, typer.Option(metavar="NAME", help="A new name.")] = None,
-    description: Annotated[str | None, typer.Option(metavar="TEXT", help="What it holds.")] = None,
+    description: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="A description of its contents.")
+    ] = None,
     profile: ProfileOption = None,
     json: JSONOption = False,
 ) -> None:
@@ -123,7 +125,7 @@ def edit(
     from carrel.wire.libraries import LibraryUpdate
 
     if name is None and description is None:
-        raise CommandError("Say what to change: --name or --description.", Code.USAGE)
+        raise CommandError("Nothing to change. Give --name or --description.", Code.USAGE)
 
     async def work(client: "Client") -> "Library":
         found = await find_library(client, library)
@@ -143,7 +145,7 @@ def edit(
 def delete(
     library: LibraryArgument, profile: ProfileOption = None, json: JSONOption = False
 ) -> None:
-    """Delete a library with all its documents."""
+    """Delete a library and all its documents."""
 
     async def work(client: "Client") -> "Library":
         found = await find_library(client, library)
@@ -161,7 +163,7 @@ def add(
     library: LibraryArgument,
     paths: Annotated[list[Path], typer.Argument(metavar="PATH", help="The files to add.")],
     wait: Annotated[
-        bool, typer.Option("--wait", help="Wait until they are processed and can be found.")
+        bool, typer.Option("--wait", help="Wait until the documents are processed and searchable.")
     ] = False,
     profile: ProfileOption = None,
     json: JSONOption = False,
@@ -201,12 +203,13 @@ def add(
 def documents(
     library: LibraryArgument,
     search: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="Only those whose name has this.")
+        str | None,
+        typer.Option(metavar="TEXT", help="List only documents whose name contains TEXT."),
     ] = None,
     profile: ProfileOption = None,
     json: JSONOption = False,
 ) -> None:
-    """List a library's documents and how far their processing is."""
+    """List a library's documents and their processing status."""
 
     async def work(client: "Client") -> "list[Document]":
         found = await find_library(client, library)
@@ -256,24 +259,26 @@ def text(
 @app.command("search")
 def search(
     library: LibraryArgument,
-    query: Annotated[str, typer.Argument(metavar="QUERY", help="The words to look for.")],
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="The search terms.")],
     limit: Annotated[
-        int, typer.Option(metavar="N", min=1, max=100, help="The most passages to find.")
+        int, typer.Option(metavar="N", min=1, max=100, help="The maximum number of passages.")
     ] = 10,
     document: Annotated[
         list[str] | None,
-        typer.Option(metavar="DOCUMENT", help="Only in this one, by id or name; repeatable."),
+        typer.Option(
+            metavar="DOCUMENT", help="Search only this document, by id or name; repeatable."
+        ),
     ] = None,
     attribute: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="NAME=VALUE", help="Only in documents with this attribute; repeatable."
+            metavar="NAME=VALUE", help="Search only documents with this attribute; repeatable."
         ),
     ] = None,
     profile: ProfileOption = None,
     json: JSONOption = False,
 ) -> None:
-    """Find passages, best first. Only the bundled server offers this."""
+    """Search a library for passages, best first. Only the bundled server has this."""
     filters = _filters(attribute or ())
 
     async def work(client: "Client") -> "SearchResult":
@@ -332,7 +337,7 @@ def remove(
 
 
 def status(document: "Document") -> str:
-    """A document's status in the words of both faces."""
+    """A document's status, worded as in the app."""
     from carrel.store.libraries.words import document_status
 
     return document_status(document).text
@@ -343,7 +348,7 @@ for command in (shares.shares, shares.share, shares.unshare):
 
 
 def _hit(number: int, hit: "SearchHit") -> str:
-    """Where a passage is, and under it the passage with the matched words marked."""
+    """A passage's location, then its text with the matched words marked."""
     from carrel.wire.libraries import marked
 
     page = "" if hit.page is None else f", page {hit.page + 1}"

@@ -14,18 +14,18 @@ from carrel.cli.options import ProfileOption
 
 HELP = """A workbench for documents and agents.
 
-Alone, `carrel` starts the terminal app. The commands below do the same work for scripts:
-data goes to stdout, talk and progress to stderr, and --json makes the data JSON, with the names
-that it has in the interface.
+Without a command, `carrel` starts the terminal app. The commands below do the same work in
+scripts: data goes to stdout, messages and progress to stderr. --json prints data as JSON, with
+the field names of the interface.
 
-The service is the profile named by --profile, else the one that CARREL_URL and CARREL_API_KEY
-in the environment make, else the default profile, else the server on this machine, which is
-started when it is needed.
+The service is, in this order: the profile named by --profile, the one described by CARREL_URL
+and CARREL_API_KEY in the environment, the default profile, the server on this machine, which
+starts when needed.
 
 \b
 Exit codes:
   0    done
-  1    the service refused, or the work failed
+  1    the service refused the request, or the work failed
   2    wrong usage or settings
   3    no server could be reached
   130  interrupted
@@ -63,9 +63,7 @@ NOUNS = (
 
 
 def _needed(words: Sequence[str]) -> Sequence[str]:
-    """The commands that a command line may mean. Importing the others would take longer than
-    many a command.
-    """
+    """The commands that a command line may mean; importing all of them is slow."""
     if named := [noun for noun in NOUNS if noun in words]:
         return named
     alone = not words or words[0] in ("--profile", "--mouse", "--no-mouse", "--version")
@@ -83,7 +81,7 @@ def _add(nouns: Sequence[str]) -> None:
 
 
 def complete_app() -> typer.Typer:
-    """The command line with every command, for what describes it."""
+    """The command line with every command, for its documentation."""
     _add(NOUNS)
     return app
 
@@ -103,7 +101,7 @@ def workbench(
     mouse: Annotated[
         bool | None,
         typer.Option(
-            "--mouse/--no-mouse", help="In the app: take the mouse, or leave it to the terminal."
+            "--mouse/--no-mouse", help="Use the mouse in the app, or leave it to the terminal."
         ),
     ] = None,
     show_version: Annotated[

@@ -30,7 +30,7 @@ def ocr(
         str,
         typer.Argument(
             metavar="FILE|URL|FOLDER",
-            help="A PDF, picture or office file, its address, or a folder of them.",
+            help="A PDF, image or office file, its URL, or a folder of them.",
         ),
     ],
     pages: Annotated[
@@ -40,51 +40,50 @@ def ocr(
     format: Annotated[
         Format,
         typer.Option(
-            help="Markdown, JSON as answered, JSON with a page a line, a web page, or plain text."
+            help="Markdown, the JSON answer, JSON with one page per line, HTML, or plain text."
         ),
     ] = "md",
     out: Annotated[
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Write results to this folder, each called like its document, and print their "
-            "paths. A folder of documents needs it.",
+            help="Write results to this folder, named after their documents, and print their "
+            "paths. Required for a folder of documents.",
         ),
     ] = None,
     images: Annotated[
         Path | None,
         typer.Option(
-            metavar="DIR", help="Write the documents' pictures there; the text leads to them."
+            metavar="DIR", help="Write pictures to this folder and link them in the text."
         ),
     ] = None,
     tables: Annotated[
         Literal["csv"] | None,
-        typer.Option(help="Write tables as CSV files to --out; the text leads to them."),
+        typer.Option(help="Write tables as CSV files to --out and link them in the text."),
     ] = None,
     schema: Annotated[
         Path | None,
         typer.Option(
             metavar="S.json",
-            help="Let the model answer what this JSON schema asks of the whole document. The "
-            "answer is printed instead of the text, or written beside it with --out.",
+            help="Extract data from the whole document in the shape of this JSON schema. The "
+            "data is printed instead of the text, or written beside it with --out.",
         ),
     ] = None,
     model: Annotated[
         str | None,
-        typer.Option(metavar="MODEL", help="The reader; the service's usual one without it."),
+        typer.Option(metavar="MODEL", help="The OCR model. Default: the service's own."),
     ] = None,
     profile: ProfileOption = None,
     json: JSONOption = False,
 ) -> None:
     """Read a document: its text as Markdown on stdout.
 
-    A file is uploaded, read some pages at a time, and removed from the service again, so a
-    read-only profile reads addresses alone. When it is interrupted, the pages that are done are
-    still printed or written.
+    A file is uploaded, read in batches of pages, and removed from the service, so a read-only
+    profile reads URLs only. On an interruption, finished pages are still printed or written.
 
-    A folder is read with all below it, one document after the other. The same command goes on
-    where it stopped, and reads again what has changed. What could not be read is listed with its
-    reason, and the exit code is 1.
+    A folder is read recursively, one document at a time. Run the same command again to continue
+    after an interruption or to read changed documents. Documents that cannot be read are listed
+    with the reason, and the exit code is 1.
     """
     from carrel.wire.ocr import parse_pages
 
@@ -114,7 +113,7 @@ def ocr(
     if out is None:
         raise CommandError("Reading a folder needs --out: a folder for the results.", Code.USAGE)
     if out.resolve() == folder.resolve():
-        raise CommandError("--out must be another folder than that of the documents.", Code.USAGE)
+        raise CommandError("--out must not be the folder of the documents.", Code.USAGE)
     run(profile, partial(command.folder, folder), changes=True)
 
 
@@ -128,7 +127,7 @@ class _OCR:
     images: Path | None
 
     async def document(self, source: str, client: "Client") -> None:
-        """Reads one document to stdout or to a file. Interrupted, it leaves what is done."""
+        """Reads one document to stdout or to a file. An interruption keeps finished pages."""
         name = name_of(source)
         files = Files(self.out or Path(), name, self.images, self._tables(Path()))
         results: list[OCRResult] = []
@@ -223,12 +222,12 @@ def _schema(path: Path | None) -> dict[str, Any] | None:
     except ValueError as error:
         raise CommandError(f"{path} is not JSON: {error}.", Code.USAGE) from None
     if not isinstance(schema, dict):
-        raise CommandError(f"{path} holds no JSON schema: that is an object.", Code.USAGE)
+        raise CommandError(f"{path} holds no JSON schema. A schema is a JSON object.", Code.USAGE)
     return schema
 
 
 def _indented(annotation: str | None) -> str:
-    """An annotation's JSON as a person reads it; one that is none as it came."""
+    """An annotation as indented JSON, or unchanged if it is not JSON."""
     annotation = annotation or "null"
     try:
         return json_format.dumps(json_format.loads(annotation), ensure_ascii=False, indent=2)

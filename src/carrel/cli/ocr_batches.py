@@ -1,4 +1,4 @@
-"""Reading a document through the service, a few pages at a time where its pages are known."""
+"""Reads a document through the service, in batches if its page count is known."""
 
 import asyncio
 import mimetypes
@@ -50,19 +50,19 @@ class Manner:
 
 @dataclass(frozen=True)
 class Opened:
-    """A document as requests name it, and its number of pages where that can be told."""
+    """A document as requests name it, and its page count if known."""
 
     document: "OCRDocument"
     page_count: int | None
 
 
 def is_address(source: str) -> bool:
-    """Whether a document is named by an address and not by a path."""
+    """Whether a document is named by a URL rather than a path."""
     return source.lower().startswith(("https://", "http://"))
 
 
 def name_of(source: str) -> str:
-    """What a document is called: the last part of its path or address."""
+    """A document's name: the last part of its path or URL."""
     if not is_address(source):
         return Path(source).name
     return file_name(unquote(urlsplit(source).path).rstrip("/"), "document")
@@ -70,7 +70,7 @@ def name_of(source: str) -> str:
 
 @asynccontextmanager
 async def opened(client: "Client", source: str) -> AsyncIterator[Opened]:
-    """A document at a path, which is uploaded and removed again, or at an address."""
+    """A document at a path, uploaded and removed afterwards, or at a URL."""
     from carrel.wire.content import DocumentURLChunk, FileChunk, ImageURLChunk
 
     if is_address(source):
@@ -93,7 +93,7 @@ async def opened(client: "Client", source: str) -> AsyncIterator[Opened]:
 async def batches(
     client: "Client", opened: Opened, manner: Manner, label: str
 ) -> AsyncGenerator["OCRResult"]:
-    """The answers, in the order of the pages; how far they are is shown meanwhile.
+    """The answers in page order; shows progress meanwhile.
 
     An annotation is made of all the pages at once, so such a document is one request.
     """
@@ -124,7 +124,7 @@ async def batches(
 
 
 def joined(results: Sequence["OCRResult"]) -> "OCRResult":
-    """One answer from those for some pages each."""
+    """Joins the answers of all batches into one."""
     last = results[-1]
     pages = [page for result in results for page in result.pages]
     usage = last.usage_info.model_copy(update={"pages_processed": len(pages)})
@@ -132,7 +132,7 @@ def joined(results: Sequence["OCRResult"]) -> "OCRResult":
 
 
 def _numbers(pages: str | None, page_count: int | None) -> list[int] | None:
-    """The pages (from 0) to ask for one after the other; None to leave that to the service."""
+    """The pages to ask for in order, counted from 0; None leaves that to the service."""
     from carrel.wire.ocr import parse_pages
 
     if page_count is None:

@@ -1,4 +1,4 @@
-"""A folder of documents, read one after the other; what is done is not done again."""
+"""Reads a folder of documents one at a time and skips those already done."""
 
 import asyncio
 import hashlib
@@ -23,7 +23,7 @@ the result."""
 
 
 class _Ledger:
-    """Which documents are done: by their place, their bytes, and how they were read."""
+    """The finished documents, by path, content hash and options."""
 
     def __init__(self, out: Path, manner: str) -> None:
         out.mkdir(parents=True, exist_ok=True)
@@ -39,7 +39,7 @@ class _Ledger:
                     continue  # a line that was cut off
 
     def done(self, document: str, hash: str) -> bool:
-        """Whether the result is there and still what would be made now."""
+        """Whether the result exists and is current."""
         entry = self._done.get(document, {})
         return (
             entry.get("sha256") == hash
@@ -94,7 +94,7 @@ async def read_folder(
             output.data(str(result))
     except asyncio.CancelledError:
         output.note(f"Stopped: {done + before} of {len(documents)} documents are done.")
-        output.note("The same command goes on with the others.")
+        output.note("Run the same command again to continue.")
         raise
     there = f" {before} {'was' if before == 1 else 'were'} there already." if before else ""
     output.note(f"Read {done} of {len(documents)} documents.{there}")
@@ -109,7 +109,7 @@ async def read_folder(
 
 
 def _reason(error: Exception) -> str:
-    """Why a document was not read.
+    """The reason a document was not read.
 
     Raises:
         Exception: the error itself, where it is not the document's.
@@ -124,7 +124,7 @@ def _reason(error: Exception) -> str:
 
 
 def _documents(folder: Path, kept_out: list[Path]) -> list[Path]:
-    """The files of known kinds that are not hidden, by their place."""
+    """The visible files of known kinds, sorted by path."""
     inside = folder.resolve()
     results = [path.resolve() for path in kept_out if inside in path.resolve().parents]
     return sorted(

@@ -1,4 +1,4 @@
-"""What was read, in the form asked for: text, HTML or JSON, with pictures and tables as files."""
+"""Writes a reading as text, HTML or JSON, with pictures and tables as files."""
 
 import base64
 import binascii
@@ -32,7 +32,7 @@ _ENDS_WITH_SPACE = ("table_close", "bullet_list_close", "ordered_list_close")
 
 @dataclass(frozen=True)
 class Files:
-    """Where pictures and tables go: folders, or None for those that stay where they are.
+    """The folders for pictures and tables, or None for those that stay inline.
 
     `base` is the folder that the text's links are read from; tables are called `name` and more.
     """
@@ -43,7 +43,7 @@ class Files:
     tables: Path | None = None
 
     def separate(self, page: "Page") -> "Page":
-        """Writes a page's pictures and tables; the page that is left leads to them."""
+        """Writes a page's pictures and tables to files and links them in the page."""
         from carrel.store.documents.tables import as_csv, rows_of
 
         markdown, images = page.markdown, page.images
@@ -90,7 +90,7 @@ def _following(texts: Iterable[str]) -> str:
 
 
 def plain(markdown: str) -> str:
-    """The words of a Markdown text without its marks; the cells of a table stand apart by tabs."""
+    """A Markdown text without markup; table cells are separated by tabs."""
     from markdown_it import MarkdownIt
 
     tokens = MarkdownIt("commonmark", {"html": False}).enable("table").parse(markdown)

@@ -1,4 +1,4 @@
-"""Options that many commands share."""
+"""Options shared by commands."""
 
 from typing import Annotated
 
@@ -18,25 +18,27 @@ ProfileOption = Annotated[
         "--profile",
         metavar="NAME",
         callback=_or_global,
-        help="The service to talk to (see: carrel profiles list).",
+        help="The profile to use (see: carrel profiles list).",
     ),
 ]
-"""Which profile; legal before the command and after it."""
+"""The profile; accepted before and after the command."""
 
 JSONOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 AgentArgument = Annotated[str, typer.Argument(metavar="AGENT", help="An agent's id or name.")]
 LibraryArgument = Annotated[str, typer.Argument(metavar="LIBRARY", help="A library's id or name.")]
-VersionArgument = Annotated[str, typer.Argument(metavar="VERSION", help="Its number: 3 or v3.")]
+VersionArgument = Annotated[
+    str, typer.Argument(metavar="VERSION", help="The version's number: 3 or v3.")
+]
 
 
 def version_or_alias(text: str) -> str:
-    """A version as a person writes it, `3`, `v3` or an alias, as the service takes it."""
+    """A version as typed (`3`, `v3` or an alias) in the form the service takes."""
     return text[1:] if text.startswith("v") and text[1:].isdecimal() else text
 
 
 def version_number(text: str) -> int:
-    """The number of a version as a person writes it."""
+    """The number of a version as typed."""
     number = text.removeprefix("v")
     if not (number.isascii() and number.isdigit()):
         raise CommandError(f"“{text}” is not a version. Versions are v0, v1, …", Code.USAGE)
@@ -44,5 +46,5 @@ def version_number(text: str) -> int:
 
 
 def commands(help: str) -> typer.Typer:
-    """A noun of the command line, to which its verbs are added."""
+    """A group of commands."""
     return typer.Typer(help=help, no_args_is_help=True, rich_markup_mode=None)

@@ -1,4 +1,4 @@
-"""What commands print: data on stdout, talk and progress on stderr."""
+"""Output of commands: data on stdout, messages and progress on stderr."""
 
 import json
 import shutil
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
 _NARROWEST = 10
-"""Cells that a column keeps on a narrow terminal."""
+"""Minimum width of a column on a narrow terminal, in cells."""
 
 
 def data(text: str) -> None:
@@ -25,7 +25,7 @@ def data(text: str) -> None:
 
 
 def note(text: str) -> None:
-    """Says something on stderr that is not data."""
+    """Prints a message on stderr."""
     print(text, file=sys.stderr, flush=True)
 
 
@@ -35,7 +35,7 @@ def as_json(value: "BaseModel | Sequence[BaseModel] | Any") -> None:
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Prints rows in columns. A terminal gets them cut to its width; a pipe gets all of them."""
+    """Prints rows in columns, cut to the width of a terminal but whole in a pipe."""
     cells = [list(headings), *([one_line(cell) for cell in row] for row in rows)]
     widths = [max(_width(row[at]) for row in cells) for at in range(len(headings))]
     room = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
@@ -47,7 +47,7 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
 
 
 def fields(pairs: Iterable[tuple[str, object]]) -> None:
-    """Prints a thing's fields, a line each; those without a value are left out."""
+    """Prints fields one per line and leaves out empty ones."""
     shown = [(name, value) for name, value in pairs if value not in (None, "", [], {})]
     widest = max((len(name) for name, _ in shown), default=0)
     for name, value in shown:
@@ -56,7 +56,7 @@ def fields(pairs: Iterable[tuple[str, object]]) -> None:
 
 @contextmanager
 def progress(label: str) -> Iterator[Callable[[int, int | None], None]]:
-    """Shows on a terminal's stderr how far an upload or download is; gone afterwards."""
+    """Shows transfer progress on a terminal's stderr, and clears it afterwards."""
     with changing() as show:
 
         def report(done: int, total: int | None) -> None:
@@ -67,7 +67,7 @@ def progress(label: str) -> Iterator[Callable[[int, int | None], None]]:
 
 @contextmanager
 def changing() -> Iterator[Callable[[str], None]]:
-    """Shows on a terminal's stderr a line that changes; gone afterwards."""
+    """Shows a changing line on a terminal's stderr, and clears it afterwards."""
     shown = sys.stderr.isatty()
 
     def show(text: str) -> None:
@@ -84,14 +84,14 @@ def changing() -> Iterator[Callable[[str], None]]:
 
 @contextmanager
 def waiting(text: str) -> Iterator[None]:
-    """Says on a terminal's stderr what is waited for; gone afterwards."""
+    """Shows a line on a terminal's stderr while waiting, and clears it afterwards."""
     with changing() as show:
         show(text)
         yield
 
 
 def when(moment: datetime | int | None) -> str:
-    """A point in time on this machine's clock: `2026-11-20 06:40`."""
+    """A moment in local time: `2026-11-20 06:40`."""
     if moment is None:
         return "–"
     if isinstance(moment, int):
@@ -118,7 +118,7 @@ def _plain(value: Any) -> Any:
 
 
 def _width(text: str) -> int:
-    """How many cells a terminal needs for a text."""
+    """The width of a text in terminal cells."""
     return sum(_cells(character) for character in text)
 
 
@@ -129,7 +129,7 @@ def _cells(character: str) -> int:
 
 
 def _shrink(widths: list[int], room: int) -> None:
-    """Takes what is too wide from the widest columns. The first, an id or a name, stays whole."""
+    """Shrinks the widest columns to fit. The first, an id or a name, stays whole."""
     while sum(widths) + 2 * (len(widths) - 1) > room and max(widths[1:], default=0) > _NARROWEST:
         widest = max(range(1, len(widths)), key=widths.__getitem__)
         widths[widest] -= 1

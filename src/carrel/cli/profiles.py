@@ -22,7 +22,7 @@ from carrel.config import (
     use_profile,
 )
 
-app = commands("Name the services to talk to, and keep their keys.")
+app = commands("Manage the services to connect to and their API keys.")
 
 NameArgument = Annotated[str, typer.Argument(metavar="NAME")]
 
@@ -33,19 +33,22 @@ _KEY_VARIABLES = ("CARREL_API_KEY", "MISTRAL_API_KEY")
 def add(
     name: NameArgument,
     url: Annotated[
-        str, typer.Option(metavar="ADDRESS", help="Where the service is: https://api.example.com")
+        str,
+        typer.Option(
+            metavar="ADDRESS", help="The service's address, such as https://api.example.com."
+        ),
     ],
     read_only: Annotated[
-        bool, typer.Option("--read-only", help="Refuse whatever changes something there.")
+        bool, typer.Option("--read-only", help="Refuse every command that changes something there.")
     ] = False,
     colour: Annotated[
-        str | None, typer.Option(metavar="COLOUR", help="Marks the profile in the terminal app.")
+        str | None, typer.Option(metavar="COLOUR", help="The profile's colour in the terminal app.")
     ] = None,
 ) -> None:
-    """Add a hosted service, or change one of the same name.
+    """Add a hosted service, or change the one of the same name.
 
-    The key is taken from CARREL_API_KEY, else from MISTRAL_API_KEY, else asked for without echo.
-    It is kept in a file that only you can read, and sent to this address alone.
+    The API key comes from CARREL_API_KEY, then MISTRAL_API_KEY, then a prompt without echo. It
+    is stored in a file that only you can read and sent to this address alone.
     """
     address = check_url(url)
     host = urlsplit(address).netloc
@@ -54,16 +57,16 @@ def add(
         key = _ask(host)
     else:
         key = os.environ[variable]
-        output.note(f"Taking the key from {variable}.")
+        output.note(f"Using the key from {variable}.")
     add_profile(Profile(name, address, key.strip() or None, read_only, colour))
     if address.startswith("http://") and not on_this_machine(address):
-        output.note(f"The way to {host} is not encrypted: the key can be read on it.")
+        output.note(f"The connection to {host} is not encrypted: others can read the key.")
     output.note(f"Added {name}. Use it with: carrel --profile {name}")
 
 
 @app.command("list")
 def list_profiles(json: JSONOption = False) -> None:
-    """List the profiles. Keys are never shown."""
+    """List profiles. Keys are never shown."""
     default = default_profile()
     if json:
         output.as_json(
@@ -86,7 +89,7 @@ def list_profiles(json: JSONOption = False) -> None:
             (
                 profile.name,
                 profile.url or "this machine",
-                "its own" if profile.local else "kept" if profile.api_key else "none",
+                "own" if profile.local else "stored" if profile.api_key else "none",
                 "read-only" if profile.read_only else "full",
                 "default" if profile.name == default else "",
             )
@@ -94,8 +97,8 @@ def list_profiles(json: JSONOption = False) -> None:
         ],
     )
     if os.environ.get("CARREL_URL"):
-        output.note("CARREL_URL is set and is used instead, unless --profile says otherwise.")
-    output.note(f"Kept in {folders().config_file}")
+        output.note("CARREL_URL is set and takes precedence unless --profile is given.")
+    output.note(f"Stored in {folders().config_file}")
 
 
 @app.command("remove")
@@ -109,7 +112,7 @@ def remove(name: NameArgument) -> None:
 def use(name: NameArgument) -> None:
     """Make a profile the default."""
     use_profile(name)
-    output.note(f"{name} is the default profile now.")
+    output.note(f"{name} is now the default profile.")
 
 
 def _ask(host: str) -> str:
@@ -117,8 +120,8 @@ def _ask(host: str) -> str:
 
     if not sys.stdin.isatty():
         raise CommandError(
-            f"The API key for {host} is needed: put it in CARREL_API_KEY, or run this in a "
-            "terminal to be asked for it.",
+            f"The API key for {host} is missing. Set CARREL_API_KEY, or run this in a terminal "
+            "to be asked for it.",
             Code.USAGE,
         )
     return getpass.getpass(f"API key for {host}: ", stream=sys.stderr)

@@ -19,7 +19,7 @@ T = TypeVar("T")
 def run(
     profile: str | None, work: "Callable[[Client], Awaitable[T]]", *, changes: bool = False
 ) -> T:
-    """Does a command's work with a client for the profile, and returns what comes of it.
+    """Runs a command's work with a client for the profile and returns its result.
 
     `changes` says that the work changes something, which a read-only profile refuses.
     """
@@ -60,7 +60,7 @@ def check_readable(paths: Iterable[Path]) -> None:
 
 @contextlib.asynccontextmanager
 async def connect(profile: Profile) -> "AsyncIterator[Client]":
-    """A client for a profile. The local server is started if need be, and held meanwhile."""
+    """A client for a profile. Starts the local server if needed and keeps a lease on it."""
     from carrel.client import Client
 
     if profile.url is not None:
@@ -69,6 +69,6 @@ async def connect(profile: Profile) -> "AsyncIterator[Client]":
         return
     from carrel.local import Lease, ensure
 
-    address = await ensure(on_start=lambda: note("Starting the server of this machine …"))
+    address = await ensure(on_start=lambda: note("Starting the local server …"))
     async with Lease(address), Client(address.url, address.api_key) as client:
         yield client

@@ -1,4 +1,4 @@
-"""Who a library is shared with: `carrel libraries share`, `unshare` and `shares`."""
+"""Sharing libraries: `carrel libraries share`, `unshare` and `shares`."""
 
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -16,12 +16,14 @@ if TYPE_CHECKING:
 WithArgument = Annotated[
     str,
     typer.Argument(
-        metavar="ID", help="A user's id, which carrel keys list shows, or an organisation's."
+        metavar="ID", help="The id of a user (see: carrel keys list) or of an organisation."
     ),
 ]
 TypeOption = Annotated[
     Literal["User", "Workspace", "Org"],
-    typer.Option("--type", help="What the id is of; all of an organisation with the last two."),
+    typer.Option(
+        "--type", help="The kind of the id. Workspace and Org share with the whole organisation."
+    ),
 ]
 
 
@@ -30,13 +32,13 @@ def share(
     with_id: WithArgument,
     level: Annotated[
         Literal["Viewer", "Editor"],
-        typer.Option(help="Who edits adds and removes documents; who views reads and searches."),
+        typer.Option(help="An Editor adds and removes documents; a Viewer reads and searches."),
     ] = "Viewer",
     with_type: TypeOption = "User",
     profile: ProfileOption = None,
     json: JSONOption = False,
 ) -> None:
-    """Share a library, or change how it is shared. It stays within your organisation."""
+    """Share a library within your organisation, or change its role."""
     from carrel.wire.libraries import ShareRequest
 
     request = ShareRequest(level=level, share_with_uuid=with_id, share_with_type=with_type)
@@ -57,7 +59,7 @@ def unshare(
     with_type: TypeOption = "User",
     profile: ProfileOption = None,
 ) -> None:
-    """Take a share of a library back."""
+    """Stop sharing a library."""
     from carrel.wire.libraries import ShareRemoval
 
     removal = ShareRemoval(share_with_uuid=with_id, share_with_type=with_type)
@@ -74,7 +76,7 @@ def unshare(
 def shares(
     library: LibraryArgument, profile: ProfileOption = None, json: JSONOption = False
 ) -> None:
-    """List who may use a library; its owner first."""
+    """List the users of a library, owner first."""
 
     async def work(client: "Client") -> "list[Sharing]":
         return await client.libraries.shares((await find_library(client, library)).id)

@@ -1,4 +1,4 @@
-"""`carrel sync`: a folder kept in step with a library."""
+"""`carrel sync`: keeps a library in step with a folder."""
 
 import asyncio
 import contextlib
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from carrel.sync.runner import Runner
 
 _PAUSE = 10.0
-"""Seconds until a watch asks again for a server that was lost."""
+"""Seconds between reconnects of a watch that lost its server."""
 
 
 def sync(
@@ -41,58 +41,58 @@ def sync(
     ],
     library: Annotated[
         str,
-        typer.Option(metavar="LIBRARY", help="The library's id or name. A new name makes one."),
+        typer.Option(metavar="LIBRARY", help="The library's id or name. A new name creates one."),
     ],
     watch: Annotated[
         bool, typer.Option("--watch", help="Sync after every change, until interrupted.")
     ] = False,
     delete: Annotated[
-        bool, typer.Option("--delete", help="Delete in the library what was deleted here.")
+        bool, typer.Option("--delete", help="Delete documents whose files were deleted.")
     ] = False,
     delete_excluded: Annotated[
         bool,
-        typer.Option("--delete-excluded", help="Also delete there what is left out here."),
+        typer.Option("--delete-excluded", help="Also delete documents whose files are left out."),
     ] = False,
     max_delete: Annotated[
         int | None,
         typer.Option(
             metavar="N",
             min=0,
-            help="Stop if more than N documents would be deleted. Default: half of those brought.",
+            help="Stop if more than N documents would be deleted. Default: half of those uploaded.",
         ),
     ] = None,
     create: Annotated[
-        bool, typer.Option("--create/--no-create", help="Make the library if there is none.")
+        bool, typer.Option("--create/--no-create", help="Create the library if there is none.")
     ] = True,
     include: Annotated[
         list[str] | None,
-        typer.Option(metavar="PATTERN", help="Only files like this, such as '*.pdf'."),
+        typer.Option(metavar="PATTERN", help="Sync only matching files, such as '*.pdf'."),
     ] = None,
     exclude: Annotated[
-        list[str] | None, typer.Option(metavar="PATTERN", help="No files like this.")
+        list[str] | None, typer.Option(metavar="PATTERN", help="Leave matching files out.")
     ] = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only print what would be done.")
+        bool, typer.Option("--dry-run", help="Print the changes without making them.")
     ] = False,
     profile: ProfileOption = None,
     json: JSONOption = False,
 ) -> None:
     """Keep a library in step with a folder.
 
-    Files are uploaded once and known by their content: one that was renamed or moved here is
-    renamed there. New content is uploaded before the old is deleted. Nothing on disk is changed.
+    Files are identified by content: a renamed or moved file renames its document. New content is
+    uploaded before the old is deleted. Files on disk are never changed.
 
-    Left out are hidden, temporary and empty files, links, and what .gitignore and .carrelignore
-    exclude. --include and --exclude take the same patterns, and may be repeated. --dry-run lists
-    what is left out, and why.
+    Hidden, temporary and empty files, links, and files excluded by .gitignore or .carrelignore
+    are left out. --include and --exclude take the same patterns and may be repeated. --dry-run
+    lists the files left out, with reasons.
 
-    With --delete, documents go whose files were deleted here. Documents that this folder did not
-    bring always stay, and so does what is left out here, unless --delete-excluded is given. If
-    more than half of what the folder brought would go, the command asks first; in a script, it
-    stops before it changes anything, and --max-delete N allows it. --watch keeps such documents
-    and syncs the rest.
+    --delete removes documents whose files were deleted. Documents that did not come from this
+    folder always stay; documents of files left out stay unless --delete-excluded is given. If
+    more than half of the folder's documents would be deleted, the command asks first; a script
+    stops before any change, and --max-delete N allows it. --watch keeps such documents and syncs
+    the rest.
 
-    After an interruption, run the same command again: it continues where it stopped.
+    Run the same command again to continue after an interruption.
     """
     from carrel.sync.errors import SyncError
     from carrel.sync.ledger import Ledger, Settings
@@ -156,7 +156,7 @@ class _Sync:
             preview = await runner.preview()
         self._tell_preview(preview)
         if not runner.folder.library_id:
-            output.note(f"The library “{output.one_line(self._library)}” would be made.")
+            output.note(f"The library “{output.one_line(self._library)}” would be created.")
 
     async def once(self) -> "Summary":
         from carrel.sync.errors import TooManyDeletions
@@ -171,10 +171,10 @@ class _Sync:
         return summary
 
     def _confirm(self, error: "TooManyDeletions") -> None:
-        """Allows as many deletions, if that is what the user wants.
+        """Asks whether to allow the deletions.
 
         Raises:
-            CommandError: it is not, or nobody can be asked.
+            CommandError: the user declined, or there is no terminal to ask on.
         """
         advice = f"To allow them: --max-delete {error.count}. To see them: --dry-run."
         if self._max_delete is None and sys.stdin.isatty() and sys.stderr.isatty():
@@ -227,12 +227,13 @@ class _Sync:
             except (Exception, asyncio.CancelledError):
                 if last is not None and last.phase == "syncing":
                     output.note(
-                        f"Stopped at {progress_words(last)}. The same command goes on from there."
+                        f"Stopped at {progress_words(last)}. "
+                        "Run the same command again to continue."
                     )
                 raise
 
     async def _find(self, client: "Client", *, make: bool) -> str:
-        """The library's id; empty if there is none and it is not to be made yet."""
+        """The library's id; empty if it does not exist and `make` is false."""
         try:
             library = await find_library(client, self._library)
         except NothingFound:
@@ -243,13 +244,13 @@ class _Sync:
             from carrel.wire.libraries import LibraryCreate
 
             library = await client.libraries.create(LibraryCreate(name=self._library))
-            output.note(f"Made the library “{output.one_line(library.name)}”.")
-        # From now on this one is meant, whatever becomes of its name.
+            output.note(f"Created the library “{output.one_line(library.name)}”.")
+        # Later runs use the id, in case the library is renamed.
         self._library = library.id
         return library.id
 
     def _tell_round(self, result: "Summary | Exception") -> None:
-        """Says what came of a look at the folder, if that was not said before."""
+        """Reports the result of a round unless the last one was the same."""
         self._show("")
         if not self._told:
             output.note(f"Watching {output.one_line(self._folder)}. Ctrl+C ends it.")
