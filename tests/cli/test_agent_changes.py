@@ -42,7 +42,7 @@ async def test_an_agent_is_edited_as_yaml_and_compared(run: Run) -> None:
     assert "  − Be kind.\n  + Be fair.\n" in edited.err
     assert edited.out == f"{agent}\n"
     same = await run("agents", "edit", agent, script="pass")
-    assert "Nothing was changed, so there is no new version." in same.err
+    assert "Nothing changed. No version was made." in same.err
     told = await run(
         "agents", "edit", agent, "--temperature", "0.3", "--message", "cooler", "--json"
     )
@@ -67,7 +67,7 @@ async def test_yaml_that_is_wrong_is_kept_for_the_next_time(run: Run) -> None:
     agent = (await run("agents", "create", "wrong", "--model", "smollm2")).out.strip()
     wrong = "text = text.replace('name: wrong', 'nome: right')"
     refused = await run("agents", "edit", agent, script=wrong, code=2)
-    assert "nome: did you mean name? What you wrote is in" in refused.err
+    assert "nome: did you mean name? Your text is in" in refused.err
     mended = "text = text.replace('nome', 'name')"
     assert (await run("agents", "edit", agent, "--json", script=mended)).json["name"] == "right"
     failed = await run("agents", "edit", agent, script="sys.exit(4)", code=1)
@@ -81,4 +81,4 @@ async def test_without_an_editor_what_to_change_has_to_be_said(
     for name in ("VISUAL", "EDITOR"):
         monkeypatch.delenv(name, raising=False)
     refused = await run("agents", "edit", "any", code=2)
-    assert "Say what to change" in refused.err
+    assert "Nothing to change" in refused.err

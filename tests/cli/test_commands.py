@@ -47,7 +47,7 @@ async def test_files(run: Run, tmp_path: Path) -> None:
     assert copied.out == f"{tmp_path / 'copy.txt'}\n"
     assert (tmp_path / "copy.txt").read_text() == "three months"
     refused = await run("files", "download", file_id, tmp_path, code=1)
-    assert "exists already" in refused.err
+    assert "already exists" in refused.err
     assert (await run("files", "delete", file_id, "--json")).json["deleted"] is True
     gone = await run("files", "get", file_id, code=1)
     assert (gone.out, gone.err.count("\n")) == ("", 1)
@@ -174,7 +174,7 @@ async def test_an_alias_names_a_version_until_it_is_moved_or_taken_away(run: Run
     assert "lists no model" not in made.err
     agent_id = made.out.strip()
     await run("agents", "edit", "named", "--name", "renamed")
-    assert (await run("agents", "alias", agent_id, "prod", "v0")).err == "prod is v0 now.\n"
+    assert (await run("agents", "alias", agent_id, "prod", "v0")).err == "prod is now v0.\n"
     shown = await run("agents", "show", agent_id, "--version", "prod", "--json")
     assert shown.json["name"] == "named"
     # It begins as a version's number does, and is none.

@@ -172,7 +172,7 @@ async def test_results_within_the_folder_are_no_documents(run: Run, tmp_path: Pa
     ("arguments", "words"),
     [
         (["."], "Reading a folder needs --out"),
-        ([".", "--out", "."], "--out must be another folder"),
+        ([".", "--out", "."], "--out must not be the folder"),
         (["a.pdf", "--tables", "csv"], "--tables needs --out"),
     ],
 )

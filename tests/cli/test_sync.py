@@ -147,10 +147,10 @@ async def test_a_library_that_is_not_there_is_made(library: StrictLibrary, folde
     refused = await sync(library, folder, "--no-create", code=1)
     assert "There is no library “contracts”" in refused.err
     preview = await sync(library, folder, "--dry-run")
-    assert preview.err == "2 to upload (6 B).\nThe library “contracts” would be made.\n"
+    assert preview.err == "2 to upload (6 B).\nThe library “contracts” would be created.\n"
     assert library.made == []
     done = await sync(library, folder)
-    assert done.err == "Made the library “contracts”.\n2 uploaded.\n"
+    assert done.err == "Created the library “contracts”.\n2 uploaded.\n"
     assert (await sync(library, folder)).err == "2 files in sync.\n"
     assert library.made == ["contracts"]
     # An id is never a name.

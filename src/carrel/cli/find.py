@@ -85,6 +85,6 @@ async def _find(
         return found[0]
     if not found:
         kind_of_error = CommandError if _ID.fullmatch(wanted) else NothingFound
-        raise kind_of_error(f"No {kind} “{wanted}”. See: {_LISTED_BY[kind]}")
+        raise kind_of_error(f"There is no {kind} “{wanted}”. See: {_LISTED_BY[kind]}")
     ids = ", ".join(item.id for item in found)
     raise CommandError(f"More than one {kind} is named “{wanted}”. Give an id: {ids}")

@@ -239,7 +239,7 @@ async def test_an_alias_is_set_moved_and_removed(agents: Store) -> None:
     assert handle.error is not None and "small letters" in handle.error.detail
     await agents.agents.remove_alias(agent.id, "prod")
     assert names() == []
-    assert agents.notifications.slice.value.items[-1].text == "prod names no version now."
+    assert agents.notifications.slice.value.items[-1].text == "Removed the alias prod."
 
 
 async def test_deleting_an_agent_takes_its_draft_along(agents: Store) -> None:

@@ -263,7 +263,7 @@ class AgentView extends View {
     this.submit.disabled = this.state.read_only;
     if (found === undefined) return;
     if (found === null) {
-      this.tell("Nothing was changed, so there is no new version.");
+      this.tell("Nothing changed. No version was made.");
       this.show("versions");
       return;
     }

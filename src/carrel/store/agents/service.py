@@ -240,7 +240,7 @@ class AgentsService(Area[AgentsState]):
                 )
             ) from None
         await self._load_versions_again()
-        self._notifications.notify(f"{made.alias} is v{made.version} now.")
+        self._notifications.notify(f"{made.alias} is now v{made.version}.")
 
     @action(Policy.QUEUE, lane="alias", changes=True)
     async def remove_alias(self, agent_id: str, alias: str) -> None:
@@ -248,7 +248,7 @@ class AgentsService(Area[AgentsState]):
         client = await self._session.client()
         await client.agents.delete_alias(agent_id, alias)
         await self._load_versions_again()
-        self._notifications.notify(f"{alias} names no version now.")
+        self._notifications.notify(f"Removed the alias {alias}.")
 
     @action(Policy.QUEUE, changes=True)
     async def delete(self, agent_id: str) -> None:

@@ -110,7 +110,7 @@ def review(place: Place, draft: Draft, *, make: bool = True) -> None:
         return
     if not draft.differs_from(agent):
         place.do(place.store.agents.drop(draft.id))
-        place.notice("Nothing was changed, so there is no new version.")
+        place.notice("Nothing changed. No version was made.")
         return
     try:
         draft.update(agent)
@@ -225,7 +225,7 @@ def _doubt(place: Place, draft: Draft) -> Content | None:
 def _save(place: Place, draft: Draft) -> None:
     def saved(agent: Agent | None) -> None:
         if agent is None:
-            place.notice("Nothing was changed, so there is no new version.")
+            place.notice("Nothing changed. No version was made.")
         elif draft.agent_id is None:
             place.notice(f"Made {agent.name}, {version_name(agent.version)}.")
 
