@@ -10,7 +10,7 @@ from carrel.server.completions.plan import Plan
 from carrel.server.completions.tools import new_call
 from carrel.server.errors import ApiError
 from carrel.server.models.engine import Session
-from carrel.server.models.formats import is_answer, is_json
+from carrel.server.models.formats import is_json
 from carrel.server.models.stages import Tell
 from carrel.wire.completions import FinishReason, Progress
 from carrel.wire.tools import ToolCall
@@ -18,7 +18,6 @@ from carrel.wire.tools import ToolCall
 T = TypeVar("T")
 
 _REASONS: dict[str, FinishReason] = {"length": "length", "tool_calls": "tool_calls"}
-_SEEDS = 2**32
 # Fits an answer of usual length, so that a slow reader does not hold the model.
 _WAITING = 1024
 _TOGETHER = 64
@@ -63,11 +62,8 @@ async def generate(session: Session, plan: Plan, index: int, tell: Tell) -> Asyn
         yield Text(plan.prefix)
         yield End("length", plan.prompt_tokens or 0, 0)
         return
-    body = plan.body
-    if plan.seed is not None:
-        body = {**body, "seed": (plan.seed + index) % _SEEDS}
     answer = _Answer(plan)
-    async with aclosing(session.stream(body, plan.tokens, tell)) as chunks:
+    async with aclosing(session.stream(plan.body_of(index), plan.tokens, tell)) as chunks:
         async for chunk in chunks:
             text = answer.take(chunk)
             if text is not None:
@@ -119,16 +115,10 @@ class _Answer:
         return self._news() or None
 
     def _news(self) -> str:
-        if self._may_be_call():
+        if self._plan.prompted.may_begin(self._text):
             return ""
         news, self._shown = self._text[self._shown :], len(self._text)
         return news
-
-    def _may_be_call(self) -> bool:
-        """Whether the text could still become a call, which is not shown as text."""
-        prompted = self._plan.prompted
-        begun = self._text.lstrip()[:1]
-        return prompted.must_call or (bool(prompted.functions) and begun in ("", "{"))
 
     def _add_fragment(self, fragment: dict[str, Any]) -> None:
         call = self._native.setdefault(fragment.get("index") or 0, {"name": "", "arguments": ""})
@@ -146,11 +136,12 @@ class _Answer:
         calls = [
             new_call(call["name"], call["arguments"], index) for index, call in enumerate(native)
         ]
-        if self._may_be_call():
-            call = self._plan.prompted.read_call(self._text)
+        prompted = self._plan.prompted
+        if prompted.may_begin(self._text):
+            call = prompted.read_call(self._text)
             if call is not None:
                 calls.append(call)
-            elif not self._plan.prompted.must_call:
+            elif not prompted.must_call:
                 return [Text(self._text)] if self._text else []
         if not calls:
             return []
@@ -171,22 +162,19 @@ class _Answer:
         """The finish reason: cut at the requested length, or at the model's context."""
         if self._called:
             return "tool_calls"
-        asked = self._plan.max_tokens
-        if self._reason == "length" and (asked is None or (used or asked) < asked):
+        if self._reason == "length" and self._plan.cut_by_model(used):
             return "model_length"
         return self._reason
 
     def _problem(self) -> ApiError | None:
         if self._called or self._reason == "length":
             return None
-        schema = self._plan.schema
-        if self._plan.prompted.must_call:
-            wanted = "call"
-        elif schema is not None and not is_answer(self._plan.prefix + self._text, schema):
-            wanted = "JSON"
-        else:
+        missing = self._plan.missing_from(self._text)
+        if missing is None:
             return None
-        return ApiError(503, f"The model did not write the {wanted} that was asked for. Try again.")
+        return ApiError(
+            503, f"The model did not write the {missing} that was asked for. Try again."
+        )
 
 
 async def interleave(

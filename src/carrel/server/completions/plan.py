@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
+from carrel.server.completions.call import CompletionCall
 from carrel.server.completions.messages import (
     ChatMessage,
-    ReadDocument,
     as_chat,
     check_order,
     last_question,
@@ -16,7 +16,7 @@ from carrel.server.completions.tools import Toolbox, toolbox
 from carrel.server.errors import ApiError
 from carrel.server.library.search import Passage as Found
 from carrel.server.models.engine import Session
-from carrel.server.models.formats import bounded, schema_of
+from carrel.server.models.formats import bounded, is_answer, schema_of
 from carrel.wire.chat import ChatRequest
 from carrel.wire.completions import AssistantMessage, CompletionOptions, ToolMessage
 from carrel.wire.tools import FunctionTool, LibraryTool
@@ -32,6 +32,7 @@ _PASSAGES_SHARE = 10
 """Inverse of the part of the context that passages may take: a tenth."""
 _WRAPPING_TOKENS = 64
 """Tokens of the text around the passages in the prompt."""
+_SEEDS = 2**32
 _NOT_SUPPORTED = (
     "min_tokens",
     "logprobs",
@@ -67,17 +68,35 @@ class Plan:
         """Maximum context of one answer, in tokens."""
         return (self.prompt_tokens or 0) + (self.max_tokens or 0)
 
+    def body_of(self, index: int) -> dict[str, Any]:
+        """The request body of one of the `n` answers, which differ by their seed."""
+        if self.seed is None:
+            return self.body
+        return {**self.body, "seed": (self.seed + index) % _SEEDS}
 
-def check(responder: Responder, request: CompletionOptions) -> None:
+    def cut_by_model(self, used: int | None) -> bool:
+        """Whether an answer cut after `used` tokens is shorter than was asked for."""
+        return self.max_tokens is None or (used or self.max_tokens) < self.max_tokens
+
+    def missing_from(self, text: str) -> str | None:
+        """The format that an answer without calls lacks; None if it is as it should be."""
+        if self.prompted.must_call:
+            return "call"
+        if self.schema is not None and not is_answer(self.prefix + text, self.schema):
+            return "JSON"
+        return None
+
+
+def check(call: CompletionCall) -> None:
     """Runs the checks that need no model.
 
     Raises:
         ApiError: 400.
     """
     for name in _NOT_SUPPORTED:
-        if getattr(request, name):
+        if getattr(call.options, name):
             raise ApiError(400, f"This server does not support {name}. Leave it out.", param=name)
-    for tool in responder.tools:
+    for tool in call.responder.tools:
         if not isinstance(tool, FunctionTool | LibraryTool):
             raise ApiError(
                 400,
@@ -85,22 +104,18 @@ def check(responder: Responder, request: CompletionOptions) -> None:
                 " from the agent.",
             )
     # Clients of chats bring talks along that they had with other services.
-    check_order(request.messages, own_ids=not isinstance(request, ChatRequest))
+    check_order(call.options.messages, own_ids=not isinstance(call.options, ChatRequest))
 
 
 async def make_plan(
-    responder: Responder,
-    request: CompletionOptions,
-    model: str,
-    session: Session,
-    search: SearchLibraries,
-    read_document: ReadDocument,
+    call: CompletionCall, model: str, session: Session, search: SearchLibraries
 ) -> Plan:
     """Builds the prompt with passages of the agent's libraries, and checks that it fits.
 
     Raises:
         ApiError: 400, the request asks for something impossible or too long.
     """
+    responder, request = call.responder, call.options
     arguments, tools = responder.arguments, responder.tools
     box = toolbox(
         [*(tool for tool in tools if isinstance(tool, FunctionTool)), *(request.tools or ())],
@@ -113,7 +128,7 @@ async def make_plan(
     length = _Length(session, model, max_tokens, native)
 
     messages = _with_system(
-        await as_chat(request.messages, session.abilities, read_document),
+        await as_chat(request.messages, session.abilities, call.read_document),
         responder.instructions,
         _REASONING if request.prompt_mode == "reasoning" else "",
         prompted.prompt(),

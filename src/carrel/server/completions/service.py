@@ -6,10 +6,10 @@ import time
 import uuid
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import AsyncExitStack, aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from carrel.server.completions.call import CompletionCall
 from carrel.server.completions.generation import Calls, End, Event, Text, generate, interleave
-from carrel.server.completions.messages import ReadDocument
 from carrel.server.completions.plan import Plan, check, make_plan
 from carrel.server.completions.responder import Responder
 from carrel.server.completions.sources import as_sources
@@ -18,14 +18,12 @@ from carrel.server.library.search import Passage as Found
 from carrel.server.library.service import LibraryService
 from carrel.server.models.engine import Engine
 from carrel.server.models.stages import Stages, Tell, tell_nobody
-from carrel.server.records.caller import Caller
 from carrel.wire.completions import (
     Choice,
     ChunkChoice,
     Completion,
     CompletionChunk,
     CompletionMessage,
-    CompletionOptions,
     Delta,
     FinishReason,
     Passage,
@@ -47,23 +45,15 @@ class Completions:
         self._library = library
         self._seconds = seconds
 
-    async def complete(
-        self,
-        responder: Responder,
-        request: CompletionOptions,
-        caller: Caller,
-        read_document: ReadDocument,
-    ) -> Completion:
+    async def complete(self, call: CompletionCall) -> Completion:
         """The whole answer.
 
         Raises:
             ApiError: 400 for a request that cannot be answered, 503 without a model, 504 late.
         """
-        answers = [_Collected() for _ in range(request.n or 1)]
-        run = _Run(responder)
-        async with aclosing(
-            self._events(run, request, caller, read_document, tell_nobody)
-        ) as events:
+        answers = [_Collected() for _ in range(call.options.n or 1)]
+        run = _Run(call.responder)
+        async with aclosing(self._events(run, call, tell_nobody)) as events:
             async for batch in events:
                 for index, event in batch:
                     answers[index].add(event)
@@ -72,21 +62,15 @@ class Completions:
                 raise answer.problem
         return Completion(
             id=run.id,
-            model=responder.model,
+            model=call.responder.model,
             created=run.created,
             usage=run.usage,
             choices=[answer.choice(index, run) for index, answer in enumerate(answers)],
-            agent_version=responder.version,
+            agent_version=call.responder.version,
         )
 
     async def stream(
-        self,
-        responder: Responder,
-        request: CompletionOptions,
-        caller: Caller,
-        read_document: ReadDocument,
-        *,
-        progress: bool = False,
+        self, call: CompletionCall, *, progress: bool = False
     ) -> AsyncGenerator[list[CompletionChunk | Progress]]:
         """The answer in batches of chunks; closing it frees the model.
 
@@ -96,12 +80,12 @@ class Completions:
         Raises:
             ApiError: as `complete`; without `progress` before the first chunk alone.
         """
-        run = _Run(responder)
-        chunks = _Chunks(run, request.n or 1, progress)
+        run = _Run(call.responder)
+        chunks = _Chunks(run, call.options.n or 1, progress)
         stages = Stages()
         tell = stages.tell if progress else tell_nobody
         try:
-            async with aclosing(self._events(run, request, caller, read_document, tell)) as events:
+            async with aclosing(self._events(run, call, tell)) as events:
                 if progress:
                     first = asyncio.ensure_future(anext(events))
                     try:
@@ -123,31 +107,27 @@ class Completions:
             yield chunks.broken_off()
 
     async def _events(
-        self,
-        run: "_Run",
-        request: CompletionOptions,
-        caller: Caller,
-        read_document: ReadDocument,
-        tell: Tell,
+        self, run: "_Run", call: CompletionCall, tell: Tell
     ) -> AsyncGenerator[list[tuple[int, Event]]]:
         """The events of every choice, with token counts and a deadline."""
 
         async def search(ids: list[str], query: str, limit: int) -> list[Found]:
             tell(Progress(stage="searching"))
-            return await self._library.search(ids, query, limit, caller)
+            return await self._library.search(ids, query, limit, call.caller)
 
         async def read(chunk: DocumentURLChunk | FileChunk | ImageURLChunk) -> str:
             tell(Progress(stage="documents"))
-            return await read_document(chunk)
+            return await call.read_document(chunk)
 
-        responder = run.responder
-        check(responder, request)
+        check(call)
         try:
             async with AsyncExitStack() as stack:
                 async with asyncio.timeout(self._seconds) as timeout:
-                    model = await self._engine.resolve(responder.model)
+                    model = await self._engine.resolve(call.responder.model)
                     session = await stack.enter_async_context(self._engine.session(tell))
-                    plan = await make_plan(responder, request, model, session, search, read)
+                    plan = await make_plan(
+                        replace(call, read_document=read), model, session, search
+                    )
                 run.begin(plan)
                 # The first choice is the first in every queue.
                 choices = [

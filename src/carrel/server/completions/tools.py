@@ -59,6 +59,10 @@ class Toolbox:
         ]
         return calls[0] if len(calls) == 1 else {"anyOf": calls}
 
+    def may_begin(self, text: str) -> bool:
+        """Whether a text could still become a call, which is not shown as text."""
+        return self.must_call or (bool(self.functions) and text.lstrip()[:1] in ("", "{"))
+
     def read_call(self, text: str) -> ToolCall | None:
         """The call encoded by a text, or None."""
         try:

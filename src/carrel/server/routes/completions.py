@@ -12,6 +12,7 @@ from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 
 from carrel.server.assembly import Server
+from carrel.server.completions.call import CompletionCall
 from carrel.server.completions.dialect import ChatBody
 from carrel.server.completions.responder import Responder
 from carrel.server.errors import ApiError
@@ -79,16 +80,16 @@ async def _answer(
         pages = result.pages[: asked.document_page_limit]
         return "\n\n".join(page.markdown for page in pages)
 
-    arguments = (responder, asked, caller, read_document)
+    call = CompletionCall(responder, asked, caller, read_document)
     try:
         if asked.stream:
             preferred = ",".join(request.headers.getlist("prefer")).split(",")
             progress = "progress" in map(str.strip, preferred)
-            batches = server.completions.stream(*arguments, progress=progress)
+            batches = server.completions.stream(call, progress=progress)
             # Wait for the first chunk: an error before it still gets a status of its own.
             first = await unless_disconnected(request, anext(batches))
             return _EventStream(request, first, batches)
-        completion = await unless_disconnected(request, server.completions.complete(*arguments))
+        completion = await unless_disconnected(request, server.completions.complete(call))
     except ClientDisconnect:
         return Response(status_code=LEFT)
     request.state.tokens = completion.usage.total_tokens
