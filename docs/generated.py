@@ -122,10 +122,10 @@ def _openapi() -> dict[str, Any]:
     from carrel.server.app import create_app
     from carrel.server.assembly import Server
     from carrel.server.folder import DataFolder
-    from carrel.server.settings import Settings
+    from carrel.server.settings import ServerSettings
 
     with TemporaryDirectory() as data:
-        given = Settings(data=Path(data))
+        given = ServerSettings(data=Path(data))
         with DataFolder(given.data) as folder:
             return create_app(Server.open(given, folder)).openapi()
 

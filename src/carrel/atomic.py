@@ -5,6 +5,17 @@ import tempfile
 from pathlib import Path
 
 
+def sync_folder(folder: Path) -> None:
+    """Makes a folder's entries durable, where the system can."""
+    if os.name == "nt":
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
 def write_private(path: Path, text: str) -> None:
     """Writes a file and syncs it to disk, readable by its owner only; makes its folder if need be.
 
@@ -21,6 +32,7 @@ def write_private(path: Path, text: str) -> None:
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)
+        sync_folder(path.parent)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise

@@ -19,7 +19,7 @@ from typing import Any
 import httpx
 
 from benchmarks.report import Figure
-from carrel.server.models.address import Address
+from carrel.server.models.address import ModelAddress
 from carrel.server.models.process import EmbeddedProcess
 from carrel.server.models.weights import built_in_weights
 from support.process import serve
@@ -34,10 +34,10 @@ class Bench:
     """The model, the server in front of it, and how to ask either."""
 
     http: httpx.AsyncClient
-    model: Address
-    server: Address
+    model: ModelAddress
+    server: ModelAddress
 
-    async def _post(self, address: Address, body: dict[str, Any]) -> None:
+    async def _post(self, address: ModelAddress, body: dict[str, Any]) -> None:
         headers = {"authorization": f"Bearer {address.key}"}
         await self.http.post(f"{address.url}/chat/completions", json=body, headers=headers)
 
@@ -56,7 +56,7 @@ class Bench:
         """Has the model read a text, so that it has it in its cache."""
         await self._post(self.model, _body(self.model, text, max_tokens=1))
 
-    async def leave(self, address: Address, body: dict[str, Any], after: float) -> float:
+    async def leave(self, address: ModelAddress, body: dict[str, Any], after: float) -> float:
         """Asks, leaves so many seconds after the work began, and waits; ms until it is free."""
         await self.until(working=False)
         asking = asyncio.create_task(self._post(address, body))
@@ -68,7 +68,7 @@ class Bench:
         return (time.perf_counter() - left) * 1000
 
 
-def _body(address: Address, text: str, **options: Any) -> dict[str, Any]:
+def _body(address: ModelAddress, text: str, **options: Any) -> dict[str, Any]:
     messages = [{"role": "user", "content": text}]
     return {"model": "mistral-small-latest", "messages": messages, **options}
 
@@ -83,7 +83,7 @@ async def _bench() -> AsyncIterator[Bench]:
             settings = f'model_url = "{model.url}"\nmodel_key = "{model.key}"\n'
             (data / "settings.toml").write_text(settings)
             with serve(data) as server:
-                yield Bench(http, model, Address(f"{server.url}/v1", server.api_key))
+                yield Bench(http, model, ModelAddress(f"{server.url}/v1", server.api_key))
     await process.stop()
 
 

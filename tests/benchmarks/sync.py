@@ -24,7 +24,7 @@ from benchmarks.report import Figure
 from carrel.client import Client
 from carrel.config import folders
 from carrel.sync.contents import Content
-from carrel.sync.ledger import Ledger, Mark, Settings
+from carrel.sync.ledger import Ledger, LibraryMark, SyncSettings
 from carrel.sync.plan import Known
 from carrel.sync.rules import Rules
 from carrel.sync.runner import AT_ONCE, Runner
@@ -60,7 +60,7 @@ def _unchanged(server: RunningServer, folder: Path) -> Iterable[Figure]:
         ledger.set_files(entry, {}, files)
         for path in found:
             ledger.put(entry, path, Known(path, path))
-        ledger.set_mark(entry, Mark(0, None))
+        ledger.set_mark(entry, LibraryMark(0, None))
     command = [sys.executable, "-m", "carrel", "sync", str(folder), "--library", library]
     environ = {**os.environ, "CARREL_URL": server.url, "CARREL_API_KEY": server.api_key}
     times, floors = [], []
@@ -97,7 +97,7 @@ async def _sync(server: RunningServer, library: str, folder: Path) -> float:
         with Ledger(folder.with_suffix(".ledger")) as ledger:
             entry = ledger.folder(server.url, library, folder)
             began = time.perf_counter()
-            summary = await Runner(client, ledger, entry, Settings()).run()
+            summary = await Runner(client, ledger, entry, SyncSettings()).run()
             seconds = time.perf_counter() - began
     assert summary.uploaded == _UPLOADS, summary
     return seconds

@@ -25,7 +25,7 @@ from benchmarks.competition.adjacency import Score
 from benchmarks.competition.documents import Document, documents
 from benchmarks.digital_pages import SETTLE_SECONDS, spent
 from benchmarks.report import Figure
-from carrel.server.reading.options import Reading, ReadOptions
+from carrel.server.reading.options import ReadOptions, ReadResult
 from carrel.server.reading.reader import Reader
 from conformance.environments import NotInstalled, environment, python
 from support.documents import page_pictures
@@ -113,7 +113,7 @@ async def _pages_by_ocr(reader: Reader, document: Document, pages: int) -> int:
     return used
 
 
-def _grids(reading: Reading) -> list[Grid]:
+def _grids(reading: ReadResult) -> list[Grid]:
     return [
         grid for page in reading.pages for table in page.tables for grid in grids_of(table.content)
     ]

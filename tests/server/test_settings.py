@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from carrel.server.settings import FolderSettings, Limits, Settings
+from carrel.server.settings import FolderSettings, Limits, ServerSettings
 from support.command import carrel
 from support.libraries import connect, new_library
 from support.process import serve
@@ -17,7 +17,7 @@ from support.process import serve
 
 async def test_every_setting_is_explained() -> None:
     help = (await carrel("serve", "--help")).out
-    options = {field.name.replace("_", "-") for field in fields(Settings)}
+    options = {field.name.replace("_", "-") for field in fields(ServerSettings)}
     # The file alone has these: a key on a command line can be read by others.
     options -= {"limits", "model-key", "model-name"}
     options = (options - {"model-path"}) | {"model"}

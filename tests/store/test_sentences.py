@@ -43,9 +43,9 @@ from carrel.store.store import Store
 from carrel.store.sync import words as sync
 from carrel.store.sync.service import FolderState, SyncState
 from carrel.sync.errors import SyncError, TooManyDeletions
-from carrel.sync.ledger import Settings
+from carrel.sync.ledger import SyncSettings
 from carrel.sync.plan import Plan, Removal, Rename, Upload
-from carrel.sync.progress import Failure, Preview, Progress, Summary
+from carrel.sync.progress import Failure, Preview, Summary, SyncProgress
 from carrel.wire.completions import Passage
 from carrel.wire.completions import Progress as Step
 from carrel.wire.documents import Document
@@ -509,7 +509,7 @@ def previewed(plan: Plan, **fields: Any) -> Preview:
 
 
 def folder(**fields: Any) -> str:
-    state = FolderState(1, "l", Path("/contracts"), Settings(False, (), ()), compared_at=NOW)
+    state = FolderState(1, "l", Path("/contracts"), SyncSettings(False, (), ()), compared_at=NOW)
     (found,) = sync.folder_rows(SyncState((replace(state, **fields),)), "l", NOW)
     return "\n".join((str(found.status), *found.notes))
 
@@ -530,13 +530,13 @@ FOLDERS = (
     row("synced ", so=folder(synced_at=NOW - 300), not_so=folder()),
     row(
         "Looking at the folder",
-        so=folder(progress=Progress()),
-        not_so=folder(progress=Progress(of_files=3)),
+        so=folder(progress=SyncProgress()),
+        not_so=folder(progress=SyncProgress(of_files=3)),
     ),
     row(
         "Looking at ",
-        so=folder(progress=Progress(of_files=3)),
-        not_so=folder(progress=Progress("syncing", of_files=3)),
+        so=folder(progress=SyncProgress(of_files=3)),
+        not_so=folder(progress=SyncProgress("syncing", of_files=3)),
     ),
     *(
         row(text, so=folder(preview=previewed(plan)), not_so=folder(preview=EMPTY))

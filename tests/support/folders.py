@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from carrel.client import Client
-from carrel.sync.ledger import Ledger, Settings
-from carrel.sync.progress import Progress, Summary
+from carrel.sync.ledger import Ledger, SyncSettings
+from carrel.sync.progress import Summary, SyncProgress
 from carrel.sync.runner import Runner
 from support.strict import LIBRARY, StrictLibrary
 
@@ -37,8 +37,8 @@ class Desk:
 
     async def sync(
         self,
-        settings: Settings | None = None,
-        report: Callable[[Progress], object] = lambda progress: None,
+        settings: SyncSettings | None = None,
+        report: Callable[[SyncProgress], object] = lambda progress: None,
         max_delete: int | None = None,
     ) -> Summary:
         async with self.client() as client:
@@ -50,9 +50,9 @@ class Desk:
     def runner(
         self,
         client: Client,
-        settings: Settings | None = None,
-        report: Callable[[Progress], object] = lambda progress: None,
+        settings: SyncSettings | None = None,
+        report: Callable[[SyncProgress], object] = lambda progress: None,
         max_delete: int | None = None,
     ) -> Runner:
         folder = self.ledger.folder("test", LIBRARY, self.folder)
-        return Runner(client, self.ledger, folder, settings or Settings(), report, max_delete)
+        return Runner(client, self.ledger, folder, settings or SyncSettings(), report, max_delete)

@@ -12,7 +12,7 @@ from carrel.server.blobs.store import put
 from carrel.server.folder import DataFolder
 from carrel.server.http.access import Access
 from carrel.server.library.service import LibraryService
-from carrel.server.reading.options import Reading, ReadOptions
+from carrel.server.reading.options import ReadOptions, ReadResult
 from carrel.server.reading.reader import Reader
 from carrel.server.records import documents, libraries
 from carrel.server.records.caller import Caller
@@ -34,11 +34,11 @@ class ScriptedReader:
 
     async def read(
         self, path: Path, *, mimetype: str | None, options: ReadOptions, hash: str
-    ) -> Reading:
+    ) -> ReadResult:
         """One page, or whatever the script raises."""
         self.reads += 1
         page = Page(index=0, markdown=await self.script(), dimensions=None)
-        return Reading([page], page_count=1, size=1, ocr_used=False)
+        return ReadResult([page], page_count=1, size=1, ocr_used=False)
 
     async def _text(self) -> str:
         return "a heron at dawn"

@@ -10,12 +10,12 @@ import pytest
 
 from carrel.store.sync.words import change_rows, confirm_words, preview_words, summary_words
 from carrel.sync.errors import SyncError, TooManyDeletions
-from carrel.sync.ledger import Settings
+from carrel.sync.ledger import SyncSettings
 from support.folders import Desk
 from support.rounds import rounds
 from support.service import reply
 
-DELETE = Settings(delete=True)
+DELETE = SyncSettings(delete=True)
 
 
 @pytest.fixture
@@ -26,14 +26,14 @@ def twenty(desk: Desk) -> Desk:
 
 
 LEFT_OUT = [
-    Settings(True, include=("19.txt",)),
-    Settings(True, exclude=("*.txt", "!19.txt")),
-    Settings(True, exclude=("/?.txt", "/1?.txt")),
+    SyncSettings(True, include=("19.txt",)),
+    SyncSettings(True, exclude=("*.txt", "!19.txt")),
+    SyncSettings(True, exclude=("/?.txt", "/1?.txt")),
 ]
 
 
 @pytest.mark.parametrize("settings", LEFT_OUT)
-async def test_patterns_delete_nothing(twenty: Desk, settings: Settings) -> None:
+async def test_patterns_delete_nothing(twenty: Desk, settings: SyncSettings) -> None:
     await twenty.sync(DELETE)
     summary = await twenty.sync(settings)
     assert summary.deleted == 0
@@ -66,7 +66,7 @@ async def test_a_new_rule_file_deletes_nothing_and_is_named(twenty: Desk) -> Non
 async def test_what_is_left_out_goes_only_if_that_is_asked_for(twenty: Desk) -> None:
     await twenty.sync(DELETE)
     twenty.library.add("by hand.txt", b"by hand")
-    asked = Settings(True, exclude=("1.txt", "by hand.txt"), delete_excluded=True)
+    asked = SyncSettings(True, exclude=("1.txt", "by hand.txt"), delete_excluded=True)
     async with twenty.client() as client:
         first = change_rows(await twenty.runner(client, asked).preview())[0]
     assert (first.action, first.path, first.note) == (
@@ -142,7 +142,7 @@ async def test_an_unreadable_folder_deletes_nothing_even_after_other_patterns(
     twenty.write("d/a.txt", "a")
     await twenty.sync(DELETE)
     async with twenty.client() as client:
-        await twenty.runner(client, Settings(True, include=("19.txt",))).preview()
+        await twenty.runner(client, SyncSettings(True, include=("19.txt",))).preview()
     (twenty.folder / "d").chmod(0)
     if (twenty.folder / "d" / "a.txt").exists():  # root may read everything
         monkeypatch.setattr("carrel.sync.scan.os.scandir", refusing("d"))
@@ -166,7 +166,7 @@ def refusing(name: str) -> object:
 async def test_other_patterns_do_not_have_files_read_anew(twenty: Desk) -> None:
     await twenty.sync()
     async with twenty.client() as client:
-        await twenty.runner(client, Settings(include=("*.pdf",))).preview()
+        await twenty.runner(client, SyncSettings(include=("*.pdf",))).preview()
         read: list[int] = []
         runner = twenty.runner(client, report=lambda progress: read.append(progress.of_files))
         await runner.preview()

@@ -15,13 +15,13 @@ import pytest
 from carrel.client import ServiceError, Unauthorized, Unreachable
 from carrel.sync import contents, remote
 from carrel.sync.errors import SyncError
-from carrel.sync.ledger import Ledger, Settings
-from carrel.sync.progress import Progress
+from carrel.sync.ledger import Ledger, SyncSettings
+from carrel.sync.progress import SyncProgress
 from support.folders import Desk
 from support.service import Request, reply
 from support.strict import LIBRARY
 
-DELETE = Settings(delete=True)
+DELETE = SyncSettings(delete=True)
 
 
 async def test_the_library_follows_the_folder(desk: Desk) -> None:
@@ -474,7 +474,7 @@ async def test_stopping_and_going_on(desk: Desk) -> None:
         desk.write(f"d/{number}.txt", f"text {number}")
     begun = asyncio.Event()
 
-    def report(progress: Progress) -> None:
+    def report(progress: SyncProgress) -> None:
         if progress.files >= 5 and progress.phase == "syncing":
             begun.set()
 
@@ -492,7 +492,7 @@ async def test_stopping_and_going_on(desk: Desk) -> None:
 async def test_progress_goes_up_to_all_of_it(desk: Desk) -> None:
     desk.write("a.txt", "x" * 900_000)
     desk.write("b.txt", "y" * 100_000)
-    seen: list[Progress] = []
+    seen: list[SyncProgress] = []
     await desk.sync(report=seen.append)
     last = seen[-1]
     assert (last.files, last.of_files, last.bytes, last.of_bytes) == (2, 2, 1_000_000, 1_000_000)
@@ -512,7 +512,7 @@ async def test_a_preview_changes_nothing(desk: Desk) -> None:
 
 
 async def test_synced_folders_are_remembered_as_they_were_synced(desk: Desk) -> None:
-    settings = Settings(True, ("*.txt",), ("b*",))
+    settings = SyncSettings(True, ("*.txt",), ("b*",))
     desk.write("a.txt", "one")
     before = time.time()
     await desk.sync(settings)

@@ -14,7 +14,7 @@ from carrel.cli import output
 from carrel.cli.errors import Code, CommandError
 from carrel.cli.ocr_batches import Manner, batches, is_address, joined, name_of, opened
 from carrel.cli.ocr_folder import read_folder
-from carrel.cli.ocr_output import Files, Format, rendered, write_text
+from carrel.cli.ocr_output import Format, OutputFolders, rendered, write_text
 from carrel.cli.options import JSONOption, ProfileOption
 from carrel.cli.session import run
 from carrel.config import load_profile
@@ -129,7 +129,7 @@ class _OCR:
     async def document(self, source: str, client: "Client") -> None:
         """Reads one document to stdout or to a file. An interruption keeps finished pages."""
         name = name_of(source)
-        files = Files(self.out or Path(), name, self.images, self._tables(Path()))
+        files = OutputFolders(self.out or Path(), name, self.images, self._tables(Path()))
         results: list[OCRResult] = []
         try:
             await self._read(client, source, name, files, results)
@@ -148,7 +148,9 @@ class _OCR:
 
         async def read(path: Path, place: Path, label: str) -> Path:
             images = self.images / place if self.images else None
-            files = Files(out / place.parent, place.name, images, self._tables(place.parent))
+            files = OutputFolders(
+                out / place.parent, place.name, images, self._tables(place.parent)
+            )
             results: list[OCRResult] = []
             await self._read(client, str(path), label, files, results)
             return self._write(joined(results), out / place)
@@ -161,7 +163,7 @@ class _OCR:
         client: "Client",
         source: str,
         label: str,
-        files: Files,
+        files: OutputFolders,
         results: "list[OCRResult]",
     ) -> None:
         """Adds the answers to `results` as they come, their pictures and tables in files."""

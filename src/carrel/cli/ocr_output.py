@@ -31,7 +31,7 @@ _ENDS_WITH_SPACE = ("table_close", "bullet_list_close", "ordered_list_close")
 
 
 @dataclass(frozen=True)
-class Files:
+class OutputFolders:
     """The folders for pictures and tables, or None for those that stay inline.
 
     `base` is the folder that the text's links are read from; tables are called `name` and more.

@@ -143,14 +143,14 @@ def serve(
     # SQLite reads this on load. Its temporary rows must stay in the data folder.
     os.environ["SQLITE_TMPDIR"] = str(data)
     from carrel.server.serve import run
-    from carrel.server.settings import Settings, check_public_url
+    from carrel.server.settings import ServerSettings, check_public_url
 
     try:
         public_url = check_public_url(public_url) if public_url else None
     except ValueError as error:
         raise CommandError(f"--public-url {public_url} is {error}.", Code.USAGE) from None
 
-    settings = Settings(
+    settings = ServerSettings(
         data=data,
         host=host,
         port=port,

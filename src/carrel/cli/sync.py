@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from carrel.client import Client
     from carrel.sync.errors import TooManyDeletions
-    from carrel.sync.ledger import Ledger, Settings
-    from carrel.sync.progress import Preview, Progress, Summary
+    from carrel.sync.ledger import Ledger, SyncSettings
+    from carrel.sync.progress import Preview, Summary, SyncProgress
     from carrel.sync.runner import Runner
 
 _PAUSE = 10.0
@@ -95,7 +95,7 @@ def sync(
     Run the same command again to continue after an interruption.
     """
     from carrel.sync.errors import SyncError
-    from carrel.sync.ledger import Ledger, Settings
+    from carrel.sync.ledger import Ledger, SyncSettings
     from carrel.sync.rules import Rules
 
     if not folder.is_dir():
@@ -109,7 +109,7 @@ def sync(
     chosen = load_profile(profile)
     if not dry_run:
         check_writable(chosen)
-    settings = Settings(
+    settings = SyncSettings(
         delete or delete_excluded, tuple(include or ()), tuple(exclude or ()), delete_excluded
     )
     try:
@@ -136,7 +136,7 @@ class _Sync:
         folder: Path,
         library: str,
         create: bool,
-        settings: "Settings",
+        settings: "SyncSettings",
         max_delete: int | None,
         json: bool,
     ) -> None:
@@ -208,9 +208,9 @@ class _Sync:
         from carrel.store.sync.words import progress_words, transfer_words
         from carrel.sync.runner import Runner
 
-        last: Progress | None = None
+        last: SyncProgress | None = None
 
-        def moved(progress: "Progress") -> None:
+        def moved(progress: "SyncProgress") -> None:
             nonlocal last
             last = progress
             files = ", ".join(f"{path} {part}" for path, part in transfer_words(progress))

@@ -9,7 +9,7 @@ from fastapi import FastAPI
 
 from carrel.server.assembly import Server
 from carrel.server.errors import install_error_handlers
-from carrel.server.http.middleware import Authenticate, BodyGuard, RequestLog, is_open
+from carrel.server.http.middleware import Authenticate, BodyGuard, RequestLogging, is_open
 from carrel.server.http.openapi import ERRORS, KEYED_ERRORS, describe
 from carrel.server.http.ratelimit import RateLimit
 from carrel.server.routes import (
@@ -69,5 +69,5 @@ def create_app(server: Server) -> FastAPI:
     app.add_middleware(RateLimit, limits=lambda: server.settings.limits)
     app.add_middleware(Authenticate, access=server.access)
     app.add_middleware(BodyGuard, limit=lambda: server.settings.limits.body_bytes)
-    app.add_middleware(RequestLog)
+    app.add_middleware(RequestLogging)
     return app

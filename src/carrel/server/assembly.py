@@ -11,7 +11,7 @@ from typing import Any, Self
 
 from carrel.server.blobs.local import LocalBlobs
 from carrel.server.blobs.store import Blobs
-from carrel.server.completions.service import Completions
+from carrel.server.completions.service import CompletionService
 from carrel.server.folder import DataFolder
 from carrel.server.housekeeping import stop_when_unused, throw_away, watch_settings
 from carrel.server.http.access import Access
@@ -22,7 +22,7 @@ from carrel.server.models.engine import Engine
 from carrel.server.reading.reader import Reader
 from carrel.server.reading.results import Results
 from carrel.server.records.database import Database
-from carrel.server.settings import FolderSettings, Settings, SettingsError
+from carrel.server.settings import FolderSettings, ServerSettings, ServerSettingsError
 from carrel.server.signing import Signer, SigningKeys
 from carrel.server.transfer.fetched import FetchedDocuments
 
@@ -31,9 +31,9 @@ from carrel.server.transfer.fetched import FetchedDocuments
 class Server:
     """The parts of a server, as routes use them."""
 
-    given: Settings
+    given: ServerSettings
     """The settings of the command line."""
-    settings: Settings
+    settings: ServerSettings
     """The settings in force: those of the command line and of the data folder."""
     folder: DataFolder
     database: Database
@@ -46,14 +46,14 @@ class Server:
     reader: Reader
     library: LibraryService
     engine: Engine
-    completions: Completions
+    completions: CompletionService
 
     @classmethod
-    def open(cls, given: Settings, folder: DataFolder) -> Self:
+    def open(cls, given: ServerSettings, folder: DataFolder) -> Self:
         """Builds the parts over an open data folder; starts nothing.
 
         Raises:
-            SettingsError: the settings cannot be used.
+            ServerSettingsError: the settings cannot be used.
         """
         settings = given.with_folder(FolderSettings.load(folder.settings_file))
         database = Database(folder.database_url)
@@ -76,7 +76,7 @@ class Server:
             reader=reader,
             library=library,
             engine=engine,
-            completions=Completions(engine, library, seconds=settings.limits.completion_seconds),
+            completions=_completions(engine, library, settings),
         )
         return server
 
@@ -110,15 +110,14 @@ class Server:
         """Applies changed settings with a new engine; running answers are cut off."""
         self.settings = self.given.with_folder(folder_settings)
         before, self.engine = self.engine, _engine(self.settings)
-        seconds = self.settings.limits.completion_seconds
-        self.completions = Completions(self.engine, self.library, seconds=seconds)
+        self.completions = _completions(self.engine, self.library, self.settings)
         await before.stop()
 
     async def _stop_engine(self) -> None:
         await self.engine.stop()
 
 
-def _blobs(settings: Settings, folder: DataFolder) -> Blobs:
+def _blobs(settings: ServerSettings, folder: DataFolder) -> Blobs:
     if settings.blobs is None:
         return LocalBlobs(folder.blob_folder)
     # Imported only where blobs are kept there.
@@ -128,10 +127,16 @@ def _blobs(settings: Settings, folder: DataFolder) -> Blobs:
     try:
         return S3Blobs(Bucket.of(settings.blobs, os.environ), folder.blob_folder)
     except ValueError as error:
-        raise SettingsError(str(error)) from None
+        raise ServerSettingsError(str(error)) from None
 
 
-def _engine(settings: Settings) -> Engine:
+def _completions(
+    engine: Engine, library: LibraryService, settings: ServerSettings
+) -> CompletionService:
+    return CompletionService(engine, library, seconds=settings.limits.completion_seconds)
+
+
+def _engine(settings: ServerSettings) -> Engine:
     return Engine(
         model_path=settings.model_path,
         model_url=settings.model_url,

@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 from typing import Any, Self
 
+from carrel.atomic import sync_folder, write_private
 from carrel.locking import Locked, lock_file
 
 FORMAT = 2
@@ -20,30 +21,6 @@ class FolderError(Exception):
 
 class FolderInUse(FolderError):
     """Another server has the folder."""
-
-
-def sync_folder(folder: Path) -> None:
-    """Makes a folder's entries durable, where the system can."""
-    if os.name == "nt":
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def write_private(path: Path, text: str) -> None:
-    """Writes a file atomically, readable by its owner only."""
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    part.unlink(missing_ok=True)
-    part.touch(0o600, exist_ok=False)
-    with part.open("w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    part.replace(path)
-    sync_folder(path.parent)
 
 
 class FolderLayout:

@@ -13,7 +13,7 @@ from carrel.server.reading.results import Results
 from carrel.server.records import blobs as blob_records
 from carrel.server.records import files
 from carrel.server.records.database import Database
-from carrel.server.settings import FolderSettings, Limits, SettingsError
+from carrel.server.settings import FolderSettings, Limits, ServerSettingsError
 
 log = logging.getLogger(__name__)
 
@@ -51,7 +51,7 @@ async def watch_settings(path: Path, apply: Callable[[FolderSettings], Awaitable
         seen = stamp
         try:
             settings = FolderSettings.load(path)
-        except SettingsError as error:
+        except ServerSettingsError as error:
             log.error("%s Until then the settings stay as they were.", error)
         else:
             await apply(settings)
@@ -66,7 +66,7 @@ def _stamp(path: Path) -> tuple[int, int] | None:
     return status.st_mtime_ns, status.st_size
 
 
-class Worker(Protocol):
+class Pausable(Protocol):
     """A background worker that can be paused."""
 
     @property
@@ -77,7 +77,7 @@ class Worker(Protocol):
     def resume(self) -> None: ...
 
 
-async def stop_when_unused(leases: Leases, worker: Worker, stop: Callable[[], None]) -> None:
+async def stop_when_unused(leases: Leases, worker: Pausable, stop: Callable[[], None]) -> None:
     """Calls `stop` after a while without a lease, once running work has finished."""
     while True:
         await asyncio.sleep(1)

@@ -17,14 +17,15 @@ from types import FrameType
 
 import uvicorn
 
+from carrel.atomic import write_private
 from carrel.server.app import create_app
 from carrel.server.assembly import Server
 from carrel.server.blobs.store import BlobsUnavailable
-from carrel.server.folder import DataFolder, FolderError, FolderInUse, write_private
+from carrel.server.folder import DataFolder, FolderError, FolderInUse
 from carrel.server.http.protocol import Protocol
 from carrel.server.logs import log_to
 from carrel.server.records.migrate import migrate
-from carrel.server.settings import Settings, SettingsError
+from carrel.server.settings import ServerSettings, ServerSettingsError
 
 log = logging.getLogger(__name__)
 
@@ -34,7 +35,7 @@ EXIT_IN_USE = 3
 _GRACE_SECONDS = 5
 
 
-def run(settings: Settings) -> int:
+def run(settings: ServerSettings) -> int:
     """Serves until SIGTERM or SIGINT; returns the exit code of the process."""
     # Set before numpy loads: a search is one small product, whose threads would spin.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -46,7 +47,7 @@ def run(settings: Settings) -> int:
             server = Server.open(settings, folder)
             with _listen_again(settings.host, settings.port, folder) as listener:
                 asyncio.run(_serve(server, listener))
-    except (FolderError, SettingsError, ListenError) as error:
+    except (FolderError, ServerSettingsError, ListenError) as error:
         print(f"carrel serve: {error}", file=sys.stderr)
         return EXIT_IN_USE if isinstance(error, FolderInUse) else EXIT_FAILED
     return 0
@@ -103,7 +104,7 @@ async def _check_blobs(server: Server) -> None:
     try:
         await server.blobs.check()
     except BlobsUnavailable:
-        raise SettingsError(
+        raise ServerSettingsError(
             f"{server.settings.blobs} cannot be written to. Check the address, AWS_ENDPOINT_URL"
             f" and the AWS_* credentials; the log in {server.folder.log_folder} says more."
         ) from None

@@ -14,7 +14,7 @@ from carrel.server.logs import LogFormat
 MIB = 1024 * 1024
 
 
-class SettingsError(Exception):
+class ServerSettingsError(Exception):
     """The settings file cannot be used; the message names the reason and the next step."""
 
 
@@ -98,24 +98,24 @@ class FolderSettings(_Section):
         """Reads the file; without one, all settings have their defaults.
 
         Raises:
-            SettingsError: the file is not TOML, or has an unknown or invalid setting.
+            ServerSettingsError: the file is not TOML, or has an unknown or invalid setting.
         """
         try:
             return cls.model_validate(tomllib.loads(path.read_text("utf-8")))
         except FileNotFoundError:
             return cls()
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise SettingsError(f"{path} is not valid TOML: {error}. Correct it.") from None
+            raise ServerSettingsError(f"{path} is not valid TOML: {error}. Correct it.") from None
         except ValidationError as error:
             problems = "; ".join(
                 f"{'.'.join(str(part) for part in item['loc'])}: {item['msg']}"
                 for item in error.errors(include_input=False, include_url=False)
             )
-            raise SettingsError(f"{path}: {problems}. Correct or remove it.") from None
+            raise ServerSettingsError(f"{path}: {problems}. Correct or remove it.") from None
 
 
 @dataclass(frozen=True)
-class Settings:
+class ServerSettings:
     """The settings of one run."""
 
     data: Path

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Literal, NamedTuple, get_args
 
-from carrel.server.folder import write_private
+from carrel.atomic import write_private
 
 Kind = Literal["file", "document", "text"]
 PREFIX = "/signed/"

@@ -58,7 +58,7 @@ _ADDED = {
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class SyncSettings:
     """How a folder is synced.
 
     `delete`: what is deleted in the folder goes from the library too; with `delete_excluded`, so
@@ -78,11 +78,11 @@ class SyncedFolder:
     id: int
     library_id: str
     path: Path
-    settings: Settings
+    settings: SyncSettings
     synced_at: float | None
 
 
-class Mark(NamedTuple):
+class LibraryMark(NamedTuple):
     """A library's number of documents, and the newest: one of them differs once any came or went.
 
     A service that does not list the newest first only gives away a difference in number.
@@ -177,7 +177,7 @@ class Ledger:
         )
         return _folder(*row)
 
-    def started(self, folder: SyncedFolder, settings: Settings, at: float) -> None:
+    def started(self, folder: SyncedFolder, settings: SyncSettings, at: float) -> None:
         """Remembers that and how a folder is synced."""
         text = json.dumps(asdict(settings))
         self._write(
@@ -205,14 +205,14 @@ class Ledger:
 
     # A folder's library
 
-    def mark(self, folder: SyncedFolder) -> Mark | None:
+    def mark(self, folder: SyncedFolder) -> LibraryMark | None:
         """What the library was known by when the folder was in sync; None if it never was."""
         [(count, newest)] = self._rows(
             "SELECT documents, newest FROM folders WHERE id = ?", folder.id
         )
-        return None if count is None else Mark(count, newest)
+        return None if count is None else LibraryMark(count, newest)
 
-    def set_mark(self, folder: SyncedFolder, mark: Mark | None) -> None:
+    def set_mark(self, folder: SyncedFolder, mark: LibraryMark | None) -> None:
         values = (None, None) if mark is None else mark
         self._write("UPDATE folders SET documents = ?, newest = ? WHERE id = ?", *values, folder.id)
 
@@ -331,7 +331,7 @@ def _folder(id: int, library_id: str, path: str, settings: str, at: float | None
         id,
         library_id,
         Path(path),
-        Settings(
+        SyncSettings(
             stored.get("delete", False),
             tuple(stored.get("include", ())),
             tuple(stored.get("exclude", ())),

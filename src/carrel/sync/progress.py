@@ -34,7 +34,7 @@ class Transfer:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class SyncProgress:
     """How far a sync is. While it looks, `files` of `of_files` changed files were read.
 
     `bytes` of `of_bytes` are those of the files to upload.
@@ -96,7 +96,7 @@ class Summary:
         return bool(self.uploaded or self.updated or self.renamed or self.deleted)
 
 
-Report = Callable[[Progress], object]
+Report = Callable[[SyncProgress], object]
 
 
 class Tally:
@@ -149,5 +149,5 @@ class Tally:
         transfers = tuple(self._transfers.values())
         sent = self.bytes + sum(transfer.sent for transfer in transfers)
         self._report(
-            Progress("syncing", self._done, self._of_files, sent, self._of_bytes, transfers)
+            SyncProgress("syncing", self._done, self._of_files, sent, self._of_bytes, transfers)
         )

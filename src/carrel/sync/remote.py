@@ -14,7 +14,7 @@ from carrel.client.errors import NotFound, ServiceError, Unreachable, Unreadable
 from carrel.client.sending import ASKED_ABOVE
 from carrel.client.uploads import CHUNK, Progress
 from carrel.sync.errors import SyncError
-from carrel.sync.ledger import Mark
+from carrel.sync.ledger import LibraryMark
 from carrel.wire.documents import Document, DocumentUpdate
 
 T = TypeVar("T")
@@ -55,14 +55,16 @@ class Remote:
         self._client = client
         self._id = library_id
 
-    async def mark(self) -> Mark:
+    async def mark(self) -> LibraryMark:
         """What the library is known by."""
         listed = await self._call(
             lambda: self._client.documents.list(
                 self._id, page_size=1, sort_by="created_at", sort_order="desc"
             )
         )
-        return Mark(listed.pagination.total_items, listed.data[0].id if listed.data else None)
+        return LibraryMark(
+            listed.pagination.total_items, listed.data[0].id if listed.data else None
+        )
 
     async def documents(self) -> list[Document]:
         """All documents of the library."""

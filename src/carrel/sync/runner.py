@@ -12,9 +12,9 @@ from carrel.client import Client
 from carrel.client.errors import ClientError, ServiceError, UnreadableFile
 from carrel.sync.contents import Contents, read_contents
 from carrel.sync.errors import SyncError, TooManyDeletions
-from carrel.sync.ledger import Ledger, Mark, Settings, SyncedFolder
+from carrel.sync.ledger import Ledger, LibraryMark, SyncedFolder, SyncSettings
 from carrel.sync.plan import Known, Plan, Removal, Rename, Upload, document_name, make_plan
-from carrel.sync.progress import PERIOD, Failure, Preview, Progress, Report, Summary, Tally
+from carrel.sync.progress import PERIOD, Failure, Preview, Report, Summary, SyncProgress, Tally
 from carrel.sync.remote import Remote, hopeless
 from carrel.sync.rules import Rules
 from carrel.sync.scan import Scan, scan
@@ -54,7 +54,7 @@ class Runner:
         client: Client,
         ledger: Ledger,
         folder: SyncedFolder,
-        settings: Settings,
+        settings: SyncSettings,
         report: Report = lambda progress: None,
         max_delete: int | None = None,
     ) -> None:
@@ -129,7 +129,7 @@ class Runner:
     async def _look(self) -> _Look:
         """Compares the folder with what its last sync left, and that with the library."""
         settings, folder = self._settings, self.folder
-        self._report(Progress())
+        self._report(SyncProgress())
         rules = Rules.of(settings.include, settings.exclude)
         before = self._ledger.files(folder)
         found = await asyncio.to_thread(scan, folder.path, rules)
@@ -150,7 +150,7 @@ class Runner:
             await self._compare(look, mark)
         return look
 
-    async def _compare(self, look: _Look, mark: Mark | None) -> None:
+    async def _compare(self, look: _Look, mark: LibraryMark | None) -> None:
         """Takes in what others did to the library, which had this mark before."""
         documents = await self._remote.documents()
         look.present = {document.id for document in documents}
@@ -184,7 +184,7 @@ class Runner:
         )
         return lost
 
-    async def _reached(self, look: _Look) -> Mark | None:
+    async def _reached(self, look: _Look) -> LibraryMark | None:
         """The library's mark, unless others changed it meanwhile."""
         mark = await self._remote.mark()
         mine = mark.documents == len(look.present) and mark.newest in {None, *look.present}
@@ -215,7 +215,7 @@ class Runner:
             now = time.monotonic()
             if now >= due or done == total:
                 due = now + PERIOD
-                self._report(Progress("looking", done, total))
+                self._report(SyncProgress("looking", done, total))
 
         return looked
 

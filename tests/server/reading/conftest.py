@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from carrel.server.reading.options import Reading, ReadOptions
+from carrel.server.reading.options import ReadOptions, ReadResult
 from carrel.server.reading.reader import Reader
 from carrel.wire.ocr import Page
 
-Read = Callable[..., Awaitable[Reading]]
+Read = Callable[..., Awaitable[ReadResult]]
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -26,7 +26,7 @@ async def reader() -> AsyncIterator[Reader]:
 def read(reader: Reader) -> Read:
     """Reads a document with options given by name; of words too, each of which must be in place."""
 
-    async def call(path: Path, mimetype: str | None = None, **options: Any) -> Reading:
+    async def call(path: Path, mimetype: str | None = None, **options: Any) -> ReadResult:
         wanted = ReadOptions(**{"granularity": "word", **options})
         reading = await reader.read(path, mimetype=mimetype, options=wanted)
         for page in reading.pages:

@@ -15,7 +15,7 @@ from reportlab.lib.pagesizes import A4
 from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 
-from carrel.server.reading.options import NoSuchPage, Reading, ReadOptions
+from carrel.server.reading.options import NoSuchPage, ReadOptions, ReadResult
 from carrel.server.reading.reader import Reader
 from carrel.server.reading.results import Results
 from carrel.wire.ocr import Page
@@ -107,7 +107,7 @@ async def remembering(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator
 
 async def _joined(
     reader: Reader, path: Path, batches: Sequence[Sequence[int]], mimetype: str | None = None
-) -> Reading:
+) -> ReadResult:
     hash = hashlib.sha256(await asyncio.to_thread(path.read_bytes)).hexdigest()
     pages = dict[int, Page]()
     for batch in batches:
@@ -116,7 +116,7 @@ async def _joined(
         read = await reader.read(path, mimetype=mimetype, options=options, hash=hash)
         assert [page.index for page in read.pages] == list(batch)
         pages |= {page.index: page for page in read.pages}
-    return Reading([pages[index] for index in sorted(pages)], read.page_count, read.size, True)
+    return ReadResult([pages[index] for index in sorted(pages)], read.page_count, read.size, True)
 
 
 @pytest.mark.parametrize(
@@ -190,7 +190,7 @@ async def test_pages_parsed_ahead_are_the_right_ones(
 async def test_pages_that_were_read_are_not_read_again(remembering: Reader, tmp_path: Path) -> None:
     path = scanned_pdf(tmp_path / "a.pdf", pages=2, dpi=100)
 
-    async def read(options: ReadOptions) -> Reading:
+    async def read(options: ReadOptions) -> ReadResult:
         return await remembering.read(path, mimetype=None, options=options, hash="scan")
 
     first = await read(ReadOptions([range(1)]))
@@ -199,6 +199,6 @@ async def test_pages_that_were_read_are_not_read_again(remembering: Reader, tmp_
     whole = await read(ReadOptions())
     assert whole.pages[:1] == first.pages
     size = await asyncio.to_thread(path.write_bytes, b"%PDF-1.4 nothing is left of it")
-    assert await read(ReadOptions()) == Reading(whole.pages, 2, size, True)
+    assert await read(ReadOptions()) == ReadResult(whole.pages, 2, size, True)
     with pytest.raises(NoSuchPage, match="There is no page 2: the document has 2 pages"):
         await read(ReadOptions([range(2, 3)]))

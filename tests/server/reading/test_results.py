@@ -9,7 +9,7 @@ import pytest
 import pytest_asyncio
 
 from carrel.server.reading.options import ReadOptions, ReadPage
-from carrel.server.reading.processes.parsers import Document
+from carrel.server.reading.processes.parsers import ReadableDocument
 from carrel.server.reading.results import Results, Task
 from carrel.wire.ocr import Page
 
@@ -60,15 +60,15 @@ async def test_another_manner_is_another_page(results: Results) -> None:
      {"image_min_size": 9}, {"include_image_base64": True}, {"extract_header": True}],
 )  # fmt: skip
 async def test_every_option_that_changes_a_page_is_part_of_the_manner(change: Any) -> None:
-    document = Document(Path("a"), "text/plain", "hash")
+    document = ReadableDocument(Path("a"), "text/plain", "hash")
     assert Task.of(document, ReadOptions()) != Task.of(document, ReadOptions(**change))
 
 
 async def test_which_pages_are_asked_for_and_where_the_bytes_are_is_not() -> None:
-    here, there = (Document(Path(name), "text/plain", "hash") for name in "ab")
+    here, there = (ReadableDocument(Path(name), "text/plain", "hash") for name in "ab")
     some = ReadOptions([range(3)], page_limit=9, image_limit=2)
     assert Task.of(here, ReadOptions()) == Task.of(there, some)
-    as_markdown = Document(Path("a"), "text/markdown", "hash")
+    as_markdown = ReadableDocument(Path("a"), "text/markdown", "hash")
     assert Task.of(here, some) != Task.of(as_markdown, some)
 
 

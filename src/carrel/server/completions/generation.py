@@ -6,10 +6,10 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from carrel.server.completions.plan import Plan
+from carrel.server.completions.plan import CompletionPlan
 from carrel.server.completions.tools import new_call
 from carrel.server.errors import ApiError
-from carrel.server.models.engine import Session
+from carrel.server.models.engine import ModelSession
 from carrel.server.models.formats import is_json
 from carrel.server.models.stages import Tell
 from carrel.wire.completions import FinishReason, Progress
@@ -50,7 +50,9 @@ class End:
 Event = Text | Calls | End | Progress
 
 
-async def generate(session: Session, plan: Plan, index: int, tell: Tell) -> AsyncGenerator[Event]:
+async def generate(
+    session: ModelSession, plan: CompletionPlan, index: int, tell: Tell
+) -> AsyncGenerator[Event]:
     """The events of one answer, the end last. Closing it frees the model.
 
     `tell` hears of the steps before the model begins to read.
@@ -89,7 +91,7 @@ def _reading(chunk: dict[str, Any]) -> Progress | None:
 class _Answer:
     """An answer as far as it has come."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: CompletionPlan) -> None:
         self._plan = plan
         self._text = ""
         self._shown = -1
@@ -148,7 +150,7 @@ class _Answer:
         self._called = not cut
         return [Calls(calls)]
 
-    async def end(self, session: Session) -> End:
+    async def end(self, session: ModelSession) -> End:
         """The end, with the tokens that were used."""
         used = self._usage.get("completion_tokens")
         reason = self._why(used)

@@ -12,10 +12,10 @@ from carrel.server.completions.messages import (
 )
 from carrel.server.completions.responder import Responder
 from carrel.server.completions.sources import SearchLibraries, find_passages, put_before, that_fit
-from carrel.server.completions.tools import Toolbox, toolbox
+from carrel.server.completions.tools import FunctionTools, toolbox
 from carrel.server.errors import ApiError
-from carrel.server.library.search import Passage as Found
-from carrel.server.models.engine import Session
+from carrel.server.library.search import FoundPassage
+from carrel.server.models.engine import ModelSession
 from carrel.server.models.formats import bounded, is_answer, schema_of
 from carrel.wire.chat import ChatRequest
 from carrel.wire.completions import AssistantMessage, CompletionOptions, ToolMessage
@@ -44,7 +44,7 @@ _NOT_SUPPORTED = (
 
 
 @dataclass(frozen=True)
-class Plan:
+class CompletionPlan:
     """One completion, ready to be generated `n` times."""
 
     body: dict[str, Any]
@@ -58,9 +58,9 @@ class Plan:
     """The prefix of every answer."""
     schema: dict[str, Any] | None
     """The JSON schema of every answer."""
-    prompted: Toolbox
+    prompted: FunctionTools
     """The tools described in the prompt; their calls come as text."""
-    passages: list[Found] | None
+    passages: list[FoundPassage] | None
     """Passages found in libraries; None without a search."""
 
     @property
@@ -108,8 +108,8 @@ def check(call: CompletionCall) -> None:
 
 
 async def make_plan(
-    call: CompletionCall, model: str, session: Session, search: SearchLibraries
-) -> Plan:
+    call: CompletionCall, model: str, session: ModelSession, search: SearchLibraries
+) -> CompletionPlan:
     """Builds the prompt with passages of the agent's libraries, and checks that it fits.
 
     Raises:
@@ -144,7 +144,7 @@ async def make_plan(
     max_tokens = length.of_answer(prompt_tokens)
     held_to = prompted.schema() if prompted.must_call else schema
     temperature = _TEMPERATURE_WITH_PASSAGES if passages else _TEMPERATURE
-    return Plan(
+    return CompletionPlan(
         body={
             "model": model,
             "messages": messages,
@@ -169,7 +169,7 @@ class _Length:
     """Fits prompt and answer into the model's context."""
 
     def __init__(
-        self, session: Session, model: str, max_tokens: int | None, tools: dict[str, Any]
+        self, session: ModelSession, model: str, max_tokens: int | None, tools: dict[str, Any]
     ) -> None:
         self._session = session
         self._context = session.abilities.context_of(model)
@@ -214,13 +214,15 @@ class _Length:
         return (self._context or _USUAL_CONTEXT) - (prompt or 0)
 
 
-def _prompted(box: Toolbox, request: CompletionOptions, session: Session) -> Toolbox:
+def _prompted(
+    box: FunctionTools, request: CompletionOptions, session: ModelSession
+) -> FunctionTools:
     """The tools to describe in the prompt: those of a model whose template has no tools."""
     if session.abilities.tools is not False:
-        return Toolbox()
+        return FunctionTools()
     # Such a model repeats a call when it sees its result together with the tools.
     answered = isinstance(request.messages[-1], ToolMessage)
-    return Toolbox() if answered and not box.must_call else box
+    return FunctionTools() if answered and not box.must_call else box
 
 
 def _with_system(messages: list[ChatMessage], *texts: str) -> list[ChatMessage]:
@@ -233,7 +235,9 @@ def _with_system(messages: list[ChatMessage], *texts: str) -> list[ChatMessage]:
     return [{"role": "system", "content": system}, *rest] if system else rest
 
 
-def _sampling(request: CompletionOptions, responder: Responder, session: Session) -> dict[str, Any]:
+def _sampling(
+    request: CompletionOptions, responder: Responder, session: ModelSession
+) -> dict[str, Any]:
     arguments = responder.arguments
     stop = _first(request.stop, arguments.stop) or []
     repetition = "repeat_penalty" if session.abilities.llama else "repetition_penalty"
@@ -249,7 +253,7 @@ def _sampling(request: CompletionOptions, responder: Responder, session: Session
     return {**usual, **{name: value for name, value in chosen.items() if value is not None}}
 
 
-def _format(schema: dict[str, Any] | None, session: Session) -> dict[str, Any]:
+def _format(schema: dict[str, Any] | None, session: ModelSession) -> dict[str, Any]:
     """The response format that constrains the model to a schema."""
     if schema is None:
         return {}

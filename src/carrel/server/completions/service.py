@@ -10,11 +10,11 @@ from dataclasses import dataclass, field, replace
 
 from carrel.server.completions.call import CompletionCall
 from carrel.server.completions.generation import Calls, End, Event, Text, generate, interleave
-from carrel.server.completions.plan import Plan, check, make_plan
+from carrel.server.completions.plan import CompletionPlan, check, make_plan
 from carrel.server.completions.responder import Responder
 from carrel.server.completions.sources import as_sources
 from carrel.server.errors import ApiError
-from carrel.server.library.search import Passage as Found
+from carrel.server.library.search import FoundPassage
 from carrel.server.library.service import LibraryService
 from carrel.server.models.engine import Engine
 from carrel.server.models.stages import Stages, Tell, tell_nobody
@@ -36,7 +36,7 @@ from carrel.wire.tools import ToolCall
 log = logging.getLogger(__name__)
 
 
-class Completions:
+class CompletionService:
     """Lets agents and models answer."""
 
     def __init__(self, engine: Engine, library: LibraryService, *, seconds: float) -> None:
@@ -111,7 +111,7 @@ class Completions:
     ) -> AsyncGenerator[list[tuple[int, Event]]]:
         """The events of every choice, with token counts and a deadline."""
 
-        async def search(ids: list[str], query: str, limit: int) -> list[Found]:
+        async def search(ids: list[str], query: str, limit: int) -> list[FoundPassage]:
             tell(Progress(stage="searching"))
             return await self._library.search(ids, query, limit, call.caller)
 
@@ -158,7 +158,7 @@ class _Run:
     _prompt_tokens: int = 0
     _completion_tokens: int = 0
 
-    def begin(self, plan: Plan) -> None:
+    def begin(self, plan: CompletionPlan) -> None:
         self.sources = None if plan.passages is None else as_sources(plan.passages)
 
     def count(self, event: Event) -> None:

@@ -4,12 +4,12 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Any
 
 from carrel.server.completions.messages import ChatMessage
-from carrel.server.library.search import Passage as Found
+from carrel.server.library.search import FoundPassage
 from carrel.server.models.address import ModelClient
 from carrel.wire.completions import Passage
 from carrel.wire.tools import LibraryTool
 
-SearchLibraries = Callable[[list[str], str, int], Awaitable[list[Found]]]
+SearchLibraries = Callable[[list[str], str, int], Awaitable[list[FoundPassage]]]
 """Library ids, a query and a limit to the passages found, best first."""
 
 _MOST = 5
@@ -18,7 +18,7 @@ _QUERY_CHARACTERS = 2000
 
 async def find_passages(
     tools: Iterable[LibraryTool], question: str, search: SearchLibraries
-) -> list[Found] | None:
+) -> list[FoundPassage] | None:
     """The best passages for a question, best first; None without libraries."""
     ids = list(dict.fromkeys(id for tool in tools for id in tool.library_ids))
     if not ids or not question.strip():
@@ -26,7 +26,9 @@ async def find_passages(
     return await search(ids, question[:_QUERY_CHARACTERS], _MOST)
 
 
-async def that_fit(found: Sequence[Found], tokens: int, client: ModelClient) -> list[Found]:
+async def that_fit(
+    found: Sequence[FoundPassage], tokens: int, client: ModelClient
+) -> list[FoundPassage]:
     """The best passages that fit into a number of tokens."""
     fitting = []
     for passage in found:
@@ -37,7 +39,7 @@ async def that_fit(found: Sequence[Found], tokens: int, client: ModelClient) -> 
     return fitting
 
 
-def put_before(messages: list[ChatMessage], passages: Sequence[Found]) -> list[ChatMessage]:
+def put_before(messages: list[ChatMessage], passages: Sequence[FoundPassage]) -> list[ChatMessage]:
     """The messages with numbered passages in the last question.
 
     The best passage comes last, next to the question: small models answer best from there.
@@ -60,7 +62,7 @@ def _after(text: str, content: str | list[dict[str, Any]]) -> str | list[dict[st
     )
 
 
-def as_sources(passages: Sequence[Found]) -> list[Passage]:
+def as_sources(passages: Sequence[FoundPassage]) -> list[Passage]:
     """The passages as the answer's sources, numbered as in the prompt."""
     return [
         Passage(

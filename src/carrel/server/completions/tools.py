@@ -17,7 +17,7 @@ _ID_LETTERS = string.ascii_letters + string.digits
 
 
 @dataclass(frozen=True)
-class Toolbox:
+class FunctionTools:
     """The functions of one completion. `must_call` allows no other answer."""
 
     functions: tuple[Function, ...] = ()
@@ -79,7 +79,7 @@ class Toolbox:
 def toolbox(
     tools: Sequence[FunctionTool],
     choice: Literal["auto", "none", "any", "required"] | NamedToolChoice,
-) -> Toolbox:
+) -> FunctionTools:
     """The functions allowed by a tool choice.
 
     Raises:
@@ -91,12 +91,12 @@ def toolbox(
         name = choice.function.name
         if name not in functions:
             raise ApiError(400, f"tool_choice names {name[:80]!r}, which is not among the tools.")
-        return Toolbox((functions[name],), must_call=True)
+        return FunctionTools((functions[name],), must_call=True)
     if choice in ("any", "required") and not functions:
         raise ApiError(400, f"tool_choice is {choice!r}, but there are no tools to call.")
     if choice == "none":
-        return Toolbox()
-    return Toolbox(tuple(functions.values()), must_call=choice in ("any", "required"))
+        return FunctionTools()
+    return FunctionTools(tuple(functions.values()), must_call=choice in ("any", "required"))
 
 
 def new_call(name: str, arguments: str, index: int = 0) -> ToolCall:

@@ -42,7 +42,7 @@ def request_id(scope: Scope) -> str:
     return str(state["request_id"])
 
 
-class RequestLog:
+class RequestLogging:
     """Gives every answer an `x-request-id`, logs it, and turns a failed route into a 500.
 
     A request cut off by a stop of the server becomes a 503, or its connection is closed.

@@ -50,7 +50,7 @@ class Wanted:
 
 
 @dataclass(frozen=True)
-class Found:
+class FullTextHit:
     """Chunks with their share of the query, from 0 to 1, best first.
 
     `match` finds the words.
@@ -66,13 +66,13 @@ def find(
     terms: Sequence[Term],
     limit: int,
     document_ids: Collection[str] | None = None,
-) -> Found:
+) -> FullTextHit:
     """The chunks of library `number` that fit the words best; blocking."""
     first = number * CHUNKS_PER_LIBRARY
     area = _Area(connection, first, first + CHUNKS_PER_LIBRARY - 1)
     wanted = [word for term in terms if (word := area.wanted(term)) is not None]
     if not wanted:
-        return Found({}, "")
+        return FullTextHit({}, "")
     anything = " OR ".join(word.match for word in wanted)
     if document_ids is None:
         scores = area.ranked(*area.choose(wanted), limit)
@@ -81,7 +81,7 @@ def find(
     # Unknown words count too: two matched words of six are a poor match.
     missing = (len(terms) - len(wanted)) * _weight(0, area.size)
     everything = missing + sum(_weight(word.chunks, area.size) for word in wanted)
-    return Found({id: min(1.0, score / everything) for id, score in scores.items()}, anything)
+    return FullTextHit({id: min(1.0, score / everything) for id, score in scores.items()}, anything)
 
 
 def highlighted(

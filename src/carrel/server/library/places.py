@@ -9,7 +9,7 @@ from carrel.wire.ocr import Page
 
 
 @dataclass(frozen=True)
-class Layout:
+class TextPlaces:
     """Parts of a text with their boxes: first character, end, four edges.
 
     Edges are left, top, right and bottom in pixels of a page of `width` and `height` pixels.
@@ -28,14 +28,14 @@ class Layout:
         """The JSON kept in the database."""
         return asdict(self)
 
-    def within(self, start: int, end: int) -> "Layout | None":
+    def within(self, start: int, end: int) -> "TextPlaces | None":
         """The layout of a span of the text; None where unknown."""
         parts = [
             (max(first, start) - start, min(last, end) - start, *edges)
             for first, last, *edges in self.parts
             if first < end and last > start
         ]
-        return Layout(self.width, self.height, parts) if parts else None
+        return TextPlaces(self.width, self.height, parts) if parts else None
 
     def box(self, spans: Iterable[tuple[int, int]]) -> PageBox | None:
         """The box around the parts that overlap these spans."""
@@ -58,7 +58,7 @@ class Layout:
         )
 
 
-def page_layout(page: Page) -> Layout | None:
+def page_layout(page: Page) -> TextPlaces | None:
     """The positions of a page's Markdown, for pages that were read with blocks."""
     size = page.dimensions
     if not page.blocks or size is None or size.width is None or size.height is None:
@@ -76,4 +76,4 @@ def page_layout(page: Page) -> Layout | None:
         if start >= 0 and None not in edges:
             end = start + len(block.content)
             parts.append((start, end, *(edge for edge in edges if edge is not None)))
-    return Layout(size.width, size.height, parts) if parts else None
+    return TextPlaces(size.width, size.height, parts) if parts else None

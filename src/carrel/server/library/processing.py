@@ -16,9 +16,9 @@ import sqlalchemy as sa
 
 from carrel.server.blobs.store import BlobMissing, Blobs, BlobsUnavailable, put
 from carrel.server.errors import ApiError
-from carrel.server.library.chunking import DEFAULT_SIZE, Chunk, chunk_pages
+from carrel.server.library.chunking import DEFAULT_SIZE, TextChunk, chunk_pages
 from carrel.server.library.jobs import RunStep
-from carrel.server.library.places import Layout, page_layout
+from carrel.server.library.places import TextPlaces, page_layout
 from carrel.server.library.vectors import stored_vectors
 from carrel.server.library.words import segment, vocabulary
 from carrel.server.models.embedder import Embedder
@@ -27,7 +27,7 @@ from carrel.server.reading.processes.recogniser import OCRUnavailable
 from carrel.server.reading.reader import Reader
 from carrel.server.records import processing
 from carrel.server.records.database import Database
-from carrel.server.records.processing import ChunkText, Job, Outcome, PageText, Superseded
+from carrel.server.records.processing import ChunkText, Job, Outcome, PageRow, Superseded
 from carrel.text import clean_text
 from carrel.wire.ocr import OCRResult, OCRUsage, Page
 
@@ -156,9 +156,9 @@ class Processing:
         return await asyncio.to_thread(self._embedder.count_tokens, [text])
 
     def _outcome(
-        self, pages: Sequence[PageText], size: int | None, read: Read, tokens: int
+        self, pages: Sequence[PageRow], size: int | None, read: Read, tokens: int
     ) -> Outcome:
-        layouts = {page.number: Layout.from_json(page.layout) for page in pages}
+        layouts = {page.number: TextPlaces.from_json(page.layout) for page in pages}
         chunks = chunk_pages(((page.number, page.markdown) for page in pages), size or DEFAULT_SIZE)
         texts = [chunk.text for chunk in chunks]
         return Outcome(
@@ -196,11 +196,11 @@ class Processing:
             log.info("document %s was deleted or started anew", job.document_id)
 
 
-def _page_text(page: Page) -> PageText:
+def _page_text(page: Page) -> PageRow:
     # Offsets must hold for clients too, which drop control characters.
     page = page.model_copy(update={"markdown": clean_text(page.markdown)})
     layout = page_layout(page)
-    return PageText(page.index, page.markdown, layout.as_json() if layout else None)
+    return PageRow(page.index, page.markdown, layout.as_json() if layout else None)
 
 
 def _is_text(mime_type: str | None) -> bool:
@@ -208,7 +208,7 @@ def _is_text(mime_type: str | None) -> bool:
     return (mime_type or "").startswith(("text/", "message/"))
 
 
-def _part(layout: Layout | None, chunk: Chunk) -> dict[str, Any] | None:
+def _part(layout: TextPlaces | None, chunk: TextChunk) -> dict[str, Any] | None:
     part = layout.within(chunk.start, chunk.start + len(chunk.text)) if layout else None
     return part.as_json() if part else None
 

@@ -6,7 +6,7 @@ import sqlalchemy as sa
 from pydantic import Field
 
 from carrel.server.library import fulltext, snippets
-from carrel.server.library.places import Layout
+from carrel.server.library.places import TextPlaces
 from carrel.server.library.vectors import VectorIndex
 from carrel.server.library.words import Term, terms
 from carrel.server.models.embedder import Embedder
@@ -30,7 +30,7 @@ _FOUND = sa.select(
 ).join(documents)
 
 
-class Passage(SearchHit):
+class FoundPassage(SearchHit):
     """A chunk that was found, with where it is and its whole text."""
 
     library_id: str = Field(exclude=True)
@@ -56,7 +56,7 @@ class Search:
         query: str,
         limit: int,
         document_ids: Collection[str] | None = None,
-    ) -> list[Passage]:
+    ) -> list[FoundPassage]:
         """The passages of these libraries that answer a query best, best first; blocking.
 
         `document_ids` restricts the search to some documents. The score is at most 1.
@@ -105,7 +105,7 @@ def _passages(
     scores: Mapping[int, float],
     highlighted: Mapping[int, str],
     wanted: Sequence[Term],
-) -> list[Passage]:
+) -> list[FoundPassage]:
     query = _FOUND.where(chunks.c.id.in_(ids), unexpired(documents))
     rows = {row.id: row for row in connection.execute(query)}
     passages = []
@@ -115,10 +115,10 @@ def _passages(
         row = rows[id]
         spans = snippets.matches(row.text, highlighted.get(id), wanted)
         snippet, matches, shown = snippets.snippet(row.text, spans)
-        layout = Layout.from_json(row.layout)
+        layout = TextPlaces.from_json(row.layout)
         inside = [span for span in spans if shown[0] <= span[0] and span[1] <= shown[1]]
         passages.append(
-            Passage(
+            FoundPassage(
                 library_id=row.library_id,
                 document_id=row.document_id,
                 document_name=row.name,

@@ -12,7 +12,7 @@ from carrel.server.errors import not_found
 from carrel.server.library.jobs import Jobs, RunStep
 from carrel.server.library.processing import CountTokens, Processing
 from carrel.server.library.reconciler import Reconciler
-from carrel.server.library.search import Passage, Search
+from carrel.server.library.search import FoundPassage, Search
 from carrel.server.models.embedder import Embedder
 from carrel.server.reading.reader import Reader
 from carrel.server.records import documents, libraries, processing
@@ -119,10 +119,10 @@ class LibraryService:
 
     async def search(
         self, library_ids: list[str], query: str, limit: int, caller: Caller
-    ) -> list[Passage]:
+    ) -> list[FoundPassage]:
         """The best passages of those libraries that the caller may see, best first."""
 
-        def read(connection: sa.Connection) -> list[Passage]:
+        def read(connection: sa.Connection) -> list[FoundPassage]:
             visible = libraries.accessible_ids(connection, caller, library_ids)
             return self._search.find(connection, visible, query, limit)
 
@@ -130,7 +130,7 @@ class LibraryService:
 
     async def search_library(
         self, caller: Caller, library_id: str, query: SearchQuery
-    ) -> list[Passage]:
+    ) -> list[FoundPassage]:
         """The best passages of a library, or of some of its documents, best first.
 
         Raises:
@@ -138,7 +138,7 @@ class LibraryService:
             InvalidRequest: the attribute filter is not a JSON object.
         """
 
-        def read(connection: sa.Connection) -> list[Passage]:
+        def read(connection: sa.Connection) -> list[FoundPassage]:
             if not libraries.accessible_ids(connection, caller, [library_id]):
                 raise not_found("library", library_id)
             restricted = documents.ids_of(

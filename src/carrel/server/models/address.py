@@ -20,7 +20,7 @@ _NOT_OFFERED = (404, 405, 501)
 
 
 @dataclass(frozen=True)
-class Address:
+class ModelAddress:
     """A model's base address, to which `/chat/completions` is added, its key and default model."""
 
     url: str
@@ -55,7 +55,7 @@ class Abilities:
 class ModelClient:
     """A client of one address."""
 
-    def __init__(self, http: httpx.AsyncClient, address: Address) -> None:
+    def __init__(self, http: httpx.AsyncClient, address: ModelAddress) -> None:
         self._http = http
         self._url = address.url.rstrip("/")
         self._root = self._url.removesuffix("/v1")

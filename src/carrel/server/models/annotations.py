@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Protocol
 
 from carrel.server import schemas
 from carrel.server.errors import ApiError, InvalidRequest
-from carrel.server.models.engine import Engine, Session
+from carrel.server.models.engine import Engine, ModelSession
 from carrel.server.models.formats import bounded
 from carrel.wire.formats import ResponseFormat
 from carrel.wire.ocr import OCRRequest, OCRResult, Page, PageImage
@@ -46,7 +46,7 @@ class DocumentAnnotation(NamedTuple):
     condensed: bool
 
 
-class Model(Protocol):
+class AnnotationModel(Protocol):
     """The part of the engine that is needed here."""
 
     @property
@@ -63,7 +63,7 @@ class Model(Protocol):
 class SessionModel:
     """The model of a session of the engine."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: ModelSession) -> None:
         self._session = session
 
     @property
@@ -150,7 +150,7 @@ async def annotate(result: OCRResult, request: OCRRequest, engine: Engine) -> OC
 class Annotator:
     """Asks the model about pages that were read."""
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: AnnotationModel) -> None:
         self._model = model
         self.sees = model.sees
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from carrel.server.errors import ApiError
-from carrel.server.models.address import Abilities, Address, ModelClient, model_http
+from carrel.server.models.address import Abilities, ModelAddress, ModelClient, model_http
 from carrel.server.models.budget import TokenBudget
 from carrel.server.models.embedded import CONTEXT_TOKENS, SLOTS
 from carrel.server.models.process import EmbeddedProcess
@@ -39,7 +39,7 @@ _BUILT_IN_SAMPLING = {"dry_multiplier": 0.8, "dry_allowed_length": 4}
 
 
 @dataclass(frozen=True)
-class Session:
+class ModelSession:
     """A running model, for one completion."""
 
     client: ModelClient
@@ -96,7 +96,7 @@ class Engine:
         model_name: str | None = None,
     ) -> None:
         """Uses the built-in model without a path or an address."""
-        self._remote = Address(model_url, model_key, model_name) if model_url else None
+        self._remote = ModelAddress(model_url, model_key, model_name) if model_url else None
         self._process = EmbeddedProcess(lambda: model_path or built_in_weights())
         self._tokenizer = EmbeddedProcess(
             lambda: model_path or built_in_weights(),
@@ -105,7 +105,7 @@ class Engine:
         )
         self._budget = TokenBudget(CONTEXT_TOKENS)
         self._http = model_http()
-        self._abilities: dict[Address, Abilities] = {}
+        self._abilities: dict[ModelAddress, Abilities] = {}
         self._embedded = _embedded_card(model_path)
         self._sampling = _BUILT_IN_SAMPLING if model_path is None else {}
 
@@ -121,7 +121,7 @@ class Engine:
         return self._process
 
     @asynccontextmanager
-    async def session(self, tell: Tell = tell_nobody) -> AsyncIterator[Session]:
+    async def session(self, tell: Tell = tell_nobody) -> AsyncIterator[ModelSession]:
         """A running model.
 
         Raises:
@@ -129,15 +129,19 @@ class Engine:
         """
         if self._remote is not None:
             client = ModelClient(self._http, self._remote)
-            yield Session(client, await self._ask(self._remote, client), {}, None)
+            yield ModelSession(client, await self._ask(self._remote, client), {}, None)
             return
         if self._process.pid is None:
             tell(Progress(stage="loading"))
         async with self._process.address() as address:
             client = ModelClient(self._http, address)
-            yield Session(client, await self._ask(address, client), self._sampling, self._budget)
+            yield ModelSession(
+                client, await self._ask(address, client), self._sampling, self._budget
+            )
 
-    async def _ask(self, address: Address, client: ModelClient, again: bool = False) -> Abilities:
+    async def _ask(
+        self, address: ModelAddress, client: ModelClient, again: bool = False
+    ) -> Abilities:
         # One entry: a restarted embedded model has another address.
         if again or address not in self._abilities:
             self._abilities = {address: await client.abilities()}

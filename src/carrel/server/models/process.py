@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 from carrel.server.errors import ApiError
-from carrel.server.models.address import Address
+from carrel.server.models.address import ModelAddress
 
 log = logging.getLogger(__name__)
 
@@ -31,7 +31,7 @@ class EmbeddedProcess:
         self._options = options
         self._idle_seconds = idle_seconds
         self._process: asyncio.subprocess.Process | None = None
-        self._address = Address("")
+        self._address = ModelAddress("")
         self._starting = asyncio.Lock()
         self._users = 0
         self._idle: asyncio.TimerHandle | None = None
@@ -44,7 +44,7 @@ class EmbeddedProcess:
         return self._process.pid
 
     @asynccontextmanager
-    async def address(self) -> AsyncIterator[Address]:
+    async def address(self) -> AsyncIterator[ModelAddress]:
         """The address of the running model, which is kept from going idle meanwhile.
 
         Raises:
@@ -102,7 +102,7 @@ class EmbeddedProcess:
                 f"The language model {weights.name} could not be loaded. Check that it is a whole"
                 " GGUF file and that there is memory for it.",
             )
-        self._process, self._address = process, Address(f"{url}/v1", key)
+        self._process, self._address = process, ModelAddress(f"{url}/v1", key)
         log.info("loaded %s in %.2f s", weights.name, time.perf_counter() - began)
 
     def _end_idle(self) -> None:

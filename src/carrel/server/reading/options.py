@@ -84,7 +84,7 @@ class ReadPage(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Reading:
+class ReadResult:
     """A document that was read: the pages asked for, of `page_count`, from `size` bytes."""
 
     pages: list[Page]

@@ -28,7 +28,7 @@ from carrel.server.reading.office.document import Office
 from carrel.server.reading.options import NoSuchPage, ReadOptions, UnreadableDocument
 from carrel.server.reading.pdf.document import PDF
 from carrel.server.reading.processes.limits import COPIES_READ, limit_this_process
-from carrel.server.reading.processes.pipes import Frame, Task, read_frame, write_frame
+from carrel.server.reading.processes.pipes import PipeMessage, Task, read_message, write_message
 from carrel.server.reading.scans.picture import HEIF_BRANDS, Picture
 
 _ALLOCATIONS = 50_000
@@ -48,7 +48,7 @@ class Parser:
     def run(self) -> None:
         """Reads what is asked for and says how it went."""
         self._say({"ready": True})
-        while (request := read_frame(self._requests)) is not None:
+        while (request := read_message(self._requests)) is not None:
             copy = os.fork() if COPIES_READ else 0
             if copy == 0:
                 end_with_parent()
@@ -62,7 +62,7 @@ class Parser:
                 sys.exit(1)
             self._say({"ready": True})
 
-    def _answer(self, request: Frame) -> None:
+    def _answer(self, request: PipeMessage) -> None:
         limit_this_process()
         try:
             self._read(request.header)
@@ -83,7 +83,7 @@ class Parser:
                 self._read_pages(
                     document, options, ahead=request["ahead"], beyond=request["beyond"]
                 )
-                following = read_frame(self._requests)
+                following = read_message(self._requests)
                 request = following.header if following else {}
 
     def _read_pages(
@@ -111,14 +111,14 @@ class Parser:
     def _look(self, task: Task, picture: Image.Image) -> dict[str, Any]:
         self._ocr_used |= task in ("page", "text")
         size = {"width": picture.width, "height": picture.height}
-        write_frame(self._answers, Frame({"look": task, **size}, picture.tobytes()))
-        answer = read_frame(self._requests)
+        write_message(self._answers, PipeMessage({"look": task, **size}, picture.tobytes()))
+        answer = read_message(self._requests)
         if answer is None:
             raise SystemExit(1)
         return answer.header
 
     def _say(self, header: dict[str, Any]) -> None:
-        write_frame(self._answers, Frame(header))
+        write_message(self._answers, PipeMessage(header))
 
 
 def _open(path: Path, mimetype: str | None) -> PDF | Picture | Office:

@@ -16,16 +16,16 @@ from carrel.server.reading.options import (
     INVALID_FILE,
     BrokenOff,
     NoSuchPage,
-    Reading,
     ReadOptions,
     ReadPage,
+    ReadResult,
     UnreadableDocument,
     select_pages,
 )
 from carrel.server.reading.processes.child import Child
 from carrel.server.reading.processes.limits import COPIES_READ
-from carrel.server.reading.processes.parsers import Document, Parsers
-from carrel.server.reading.processes.pipes import BrokenFrame, Frame
+from carrel.server.reading.processes.parsers import Parsers, ReadableDocument
+from carrel.server.reading.processes.pipes import BrokenMessage, PipeMessage
 from carrel.server.reading.processes.recogniser import OCRUnavailable, Recogniser
 from carrel.server.reading.results import Results, Task
 from carrel.wire.ocr import Page
@@ -67,7 +67,7 @@ class Reader:
 
     async def read(
         self, path: Path, *, mimetype: str | None, options: ReadOptions, hash: str | None = None
-    ) -> Reading:
+    ) -> ReadResult:
         """Reads the selected pages of a document. Cancelling ends the work at once.
 
         The kind is found from the content; `mimetype` helps where that says too little. With the
@@ -80,34 +80,34 @@ class Reader:
             OCRUnavailable: a page needs OCR, and that does not work.
             ParserUnavailable: nothing can be read.
         """
-        document = Document(path, mimetype, hash)
+        document = ReadableDocument(path, mimetype, hash)
         size = (await asyncio.to_thread(path.stat)).st_size
         if hash is None or self._results is None:
             page_count, pages = await self._read(document, options)
-            reading = Reading.of(pages, page_count, size)
+            reading = ReadResult.of(pages, page_count, size)
         else:
             reading = await self._recall(document, options, size, self._results)
         return replace(reading, pages=with_fewer_images(reading.pages, options.image_limit))
 
     async def _recall(
-        self, document: Document, options: ReadOptions, size: int, results: Results
-    ) -> Reading:
+        self, document: ReadableDocument, options: ReadOptions, size: int, results: Results
+    ) -> ReadResult:
         """Takes the pages that are remembered, and reads the others."""
         task = Task.of(document, options)
         page_count = await results.page_count(task)
         if page_count is None:
             page_count, pages = await self._read(document, options, task)
-            return Reading.of(pages, page_count, size)
+            return ReadResult.of(pages, page_count, size)
         selected = select_pages(options, page_count)
         known = {read.page.index: read for read in await results.pages(task, selected)}
         missing = [range(index, index + 1) for index in selected if index not in known]
         if missing:
             _, pages = await self._read(document, replace(options, pages=missing), task)
             known |= {read.page.index: read for read in pages}
-        return Reading.of([known[index] for index in selected], page_count, size)
+        return ReadResult.of([known[index] for index in selected], page_count, size)
 
     async def _read(
-        self, document: Document, options: ReadOptions, task: Task | None = None
+        self, document: ReadableDocument, options: ReadOptions, task: Task | None = None
     ) -> tuple[int, list[ReadPage]]:
         """The document's number of pages and the selected ones, remembered under `task`."""
         ahead = options.pages is not None and document.hash is not None
@@ -123,7 +123,7 @@ class Reader:
 
     async def _attempt(
         self,
-        document: Document,
+        document: ReadableDocument,
         options: ReadOptions,
         task: Task | None,
         *,
@@ -150,7 +150,7 @@ class Reader:
             await self._results.put(task, page_count, pages)
 
     async def _answers(
-        self, document: Document, options: ReadOptions, ahead: bool, beyond: bool
+        self, document: ReadableDocument, options: ReadOptions, ahead: bool, beyond: bool
     ) -> AsyncGenerator[int | ReadPage]:
         """The number of pages of a document, then the selected ones.
 
@@ -166,14 +166,14 @@ class Reader:
             if not opened:
                 request |= {"path": str(document.path), "mimetype": document.mimetype}
             try:
-                await child.send(Frame(request))
+                await child.send(PipeMessage(request))
             except ConnectionError as error:
                 log.warning("a parser had ended: %s", child.ending)
                 raise _ParserLost(_BROKE_OFF) from error
             try:
                 async for answer in self._converse(child):
                     yield answer
-            except (ConnectionError, BrokenFrame, ValidationError) as error:
+            except (ConnectionError, BrokenMessage, ValidationError) as error:
                 log.warning("a parser broke off: %s", type(error).__name__)
                 raise _broke_off() from error
             except TimeoutError:
@@ -196,21 +196,21 @@ class Reader:
     async def _converse(self, child: Child) -> AsyncIterator[int | ReadPage]:
         while True:
             async with asyncio.timeout(SILENCE_SECONDS):
-                frame = await child.receive()
-            if frame is None:
+                message = await child.receive()
+            if message is None:
                 # A document ends the copy that reads it, not the parser itself.
                 if COPIES_READ and await child.was_killed():
                     log.warning("a parser was killed: %s", child.ending)
                     raise _ParserLost(_BROKE_OFF)
                 log.warning("a document ended its parser: %s", child.ending)
                 raise _broke_off()
-            header = frame.header
+            header = message.header
             if "page" in header:
                 yield ReadPage(Page.model_validate(header["page"]), header["ocr"])
             elif "page_count" in header:
                 yield header["page_count"]
             elif "look" in header:
-                await child.send(Frame(await self._look(header, frame.body)))
+                await child.send(PipeMessage(await self._look(header, message.body)))
             elif "done" in header:
                 return
             else:

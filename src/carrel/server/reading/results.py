@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NamedTuple, Self, TypeVar
 
 from carrel.server.reading.options import ReadOptions, ReadPage
-from carrel.server.reading.processes.parsers import Document
+from carrel.server.reading.processes.parsers import ReadableDocument
 from carrel.wire.ocr import Page
 
 log = logging.getLogger(__name__)
@@ -72,7 +72,7 @@ class Task(NamedTuple):
     manner: str
 
     @classmethod
-    def of(cls, document: Document, options: ReadOptions) -> Self:
+    def of(cls, document: ReadableDocument, options: ReadOptions) -> Self:
         """The task of reading a document that has a hash; which of its pages plays no part."""
         assert document.hash is not None
         values = {**options.as_json(), "mimetype": document.mimetype, "reader": reader_version()}

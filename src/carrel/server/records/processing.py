@@ -38,7 +38,7 @@ class Job:
 
 
 @dataclass(frozen=True)
-class Source:
+class ProcessingInput:
     """The input of a processing."""
 
     blob: str
@@ -47,7 +47,7 @@ class Source:
 
 
 @dataclass(frozen=True)
-class PageText:
+class PageRow:
     """A page as it was read: its number, its Markdown, and their positions on the page."""
 
     number: int
@@ -104,7 +104,7 @@ def restart(connection: sa.Connection, document_id: str) -> Job:
     return Job(document_id, generation)
 
 
-def begin(connection: sa.Connection, job: Job) -> Source:
+def begin(connection: sa.Connection, job: Job) -> ProcessingInput:
     """Marks the document as being worked on.
 
     Raises:
@@ -114,7 +114,7 @@ def begin(connection: sa.Connection, job: Job) -> Source:
     return source(connection, job)
 
 
-def source(connection: sa.Connection, job: Job) -> Source:
+def source(connection: sa.Connection, job: Job) -> ProcessingInput:
     """The input of this processing.
 
     Raises:
@@ -128,10 +128,10 @@ def source(connection: sa.Connection, job: Job) -> Source:
     row = connection.execute(query).one_or_none()
     if row is None:
         raise Superseded
-    return Source(row.blob, row.mime_type, row.chunk_size)
+    return ProcessingInput(row.blob, row.mime_type, row.chunk_size)
 
 
-def save_pages(connection: sa.Connection, job: Job, pages: Iterable[PageText]) -> None:
+def save_pages(connection: sa.Connection, job: Job, pages: Iterable[PageRow]) -> None:
     """Stores the pages of this generation."""
     _require_current(connection, job)
     connection.execute(document_pages.delete().where(*_of(job)))
@@ -149,12 +149,12 @@ def save_pages(connection: sa.Connection, job: Job, pages: Iterable[PageText]) -
         connection.execute(document_pages.insert(), rows)
 
 
-def pages(connection: sa.Connection, job: Job) -> list[PageText]:
+def pages(connection: sa.Connection, job: Job) -> list[PageRow]:
     """The stored pages of this generation."""
     columns = document_pages.c
     query = sa.select(columns.page, columns.markdown, columns.layout)
     rows = connection.execute(query.where(*_of(job)).order_by(columns.page))
-    return [PageText(row.page, row.markdown, row.layout) for row in rows]
+    return [PageRow(row.page, row.markdown, row.layout) for row in rows]
 
 
 def publish(connection: sa.Connection, job: Job, outcome: Outcome) -> None:

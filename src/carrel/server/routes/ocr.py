@@ -38,7 +38,7 @@ DEFAULT_MODEL = "carrel-ocr"
 _PICTURE_BYTES = 20 * 1024 * 1024
 
 
-class Source(NamedTuple):
+class DocumentFile(NamedTuple):
     """A document to read: its file, its SHA-256, and its name as sent."""
 
     path: Path
@@ -107,7 +107,7 @@ async def picture(body: OCRRequest, server: Server, caller: Caller) -> str:
 
 
 @asynccontextmanager
-async def _source(body: OCRRequest, server: Server, caller: Caller) -> AsyncIterator[Source]:
+async def _source(body: OCRRequest, server: Server, caller: Caller) -> AsyncIterator[DocumentFile]:
     """The document a request names."""
     document = body.document
     if isinstance(document, FileChunk):
@@ -124,7 +124,7 @@ async def _source(body: OCRRequest, server: Server, caller: Caller) -> AsyncIter
     name = document.document_name if isinstance(document, DocumentURLChunk) else None
     fetcher = Fetcher(server.settings.limits.bytes_to_read)
     async with server.fetched.document(url, fetcher) as fetched:
-        yield Source(fetched.path, fetched.hash, name or _last_part(url))
+        yield DocumentFile(fetched.path, fetched.hash, name or _last_part(url))
 
 
 async def _own(url: str, server: Server) -> tuple[str, str] | None:
@@ -153,7 +153,7 @@ async def _own(url: str, server: Server) -> tuple[str, str] | None:
 
 
 @asynccontextmanager
-async def _stored(server: Server, blob: str, name: str) -> AsyncIterator[Source]:
+async def _stored(server: Server, blob: str, name: str) -> AsyncIterator[DocumentFile]:
     limit = server.settings.limits.bytes_to_read
     if await server.blobs.size(blob) > limit:
         raise ApiError(
@@ -162,7 +162,7 @@ async def _stored(server: Server, blob: str, name: str) -> AsyncIterator[Source]
             " Split it, or raise the limit in the server's settings.",
         )
     async with server.blobs.local(blob) as path:
-        yield Source(path, blob, name)
+        yield DocumentFile(path, blob, name)
 
 
 def _last_part(url: str) -> str:

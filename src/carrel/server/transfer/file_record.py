@@ -9,14 +9,14 @@ from typing import Any
 from carrel.server.errors import InvalidRequest
 from carrel.server.mimetypes import sniff
 from carrel.server.records.ids import new_id
-from carrel.server.transfer.uploads import Upload
+from carrel.server.transfer.uploads import ReceivedFile
 from carrel.wire.files import FileUpload, Purpose, SampleType
 
 _LINES = "jsonl"
 
 
 async def describe(
-    upload: Upload, options: FileUpload, path: Path, kept_days: int | None = None
+    upload: ReceivedFile, options: FileUpload, path: Path, kept_days: int | None = None
 ) -> dict[str, Any]:
     """The columns of a new file's row, from its name, its bytes and the request.
 

@@ -21,7 +21,7 @@ _OVERHEAD_BYTES = 1024 * 1024
 
 
 @dataclass(frozen=True)
-class Upload:
+class ReceivedFile:
     """A received file on disk, with the text parts of its request."""
 
     filename: str
@@ -30,7 +30,7 @@ class Upload:
     fields: dict[str, str]
 
 
-async def receive_upload(request: Request, blobs: Blobs, *, limit: int) -> Upload:
+async def receive_upload(request: Request, blobs: Blobs, *, limit: int) -> ReceivedFile:
     """Receives one multipart body with one file part named `file` of at most `limit` bytes.
 
     Memory is constant. A refused body leaves nothing behind.
@@ -148,7 +148,7 @@ class _Receiver:
         self._file.clear()
         return taken
 
-    async def finish(self, writer: BlobWriter) -> Upload:
+    async def finish(self, writer: BlobWriter) -> ReceivedFile:
         """The upload, after the whole body was parsed and written."""
         # The parser accepts a body without its closing boundary.
         if not self._complete:
@@ -156,7 +156,7 @@ class _Receiver:
         if self._filename is None:
             raise _missing_file()
         blob = await writer.commit()
-        return Upload(self._filename, self._content_type, blob, self._fields)
+        return ReceivedFile(self._filename, self._content_type, blob, self._fields)
 
     def _begin_part(self) -> None:
         self._parts += 1

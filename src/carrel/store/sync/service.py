@@ -24,9 +24,9 @@ from carrel.store.sync.words import files, folder_name, summary_words
 
 if TYPE_CHECKING:
     from carrel.client import Client
-    from carrel.sync.ledger import Ledger, Settings, SyncedFolder
+    from carrel.sync.ledger import Ledger, SyncedFolder, SyncSettings
     from carrel.sync.progress import Preview as Preview
-    from carrel.sync.progress import Progress, Report
+    from carrel.sync.progress import Report, SyncProgress
     from carrel.sync.progress import Summary as Summary
     from carrel.sync.runner import Runner
 
@@ -55,11 +55,11 @@ class FolderState:
     id: int
     library_id: str
     path: Path
-    settings: Settings
+    settings: SyncSettings
     synced_at: float | None = None
     compared_at: float | None = None
     watching: bool = False
-    progress: Progress | None = None
+    progress: SyncProgress | None = None
     preview: Preview | None = None
     summary: Summary | None = None
     problem: Problem | None = None
@@ -82,7 +82,7 @@ class SyncState:
     """The folders synced with the service's libraries. `looking`: how far a preview is."""
 
     folders: tuple[FolderState, ...] = ()
-    looking: Progress | None = None
+    looking: SyncProgress | None = None
     error: Problem | None = None
 
     def of(self, library_id: str | None) -> tuple[FolderState, ...]:
@@ -94,7 +94,7 @@ class SyncState:
 class _Run:
     """A sync that was started, and how."""
 
-    settings: Settings
+    settings: SyncSettings
     watch: bool
     handle: Handle[None]
 
@@ -227,7 +227,7 @@ class SyncService(Area[SyncState]):
         self,
         library_id: str,
         path: Path,
-        settings: Settings,
+        settings: SyncSettings,
         watch: bool = False,
         max_delete: int | None = None,
     ) -> Handle[None]:
@@ -248,7 +248,12 @@ class SyncService(Area[SyncState]):
 
     @action(Policy.BESIDE, changes=True)
     async def _sync(
-        self, library_id: str, path: Path, settings: Settings, watch: bool, max_delete: int | None
+        self,
+        library_id: str,
+        path: Path,
+        settings: SyncSettings,
+        watch: bool,
+        max_delete: int | None,
     ) -> None:
         folder = await self._folder(library_id, path)
         old = {each.id: each for each in self.slice.value.folders}
@@ -265,7 +270,9 @@ class SyncService(Area[SyncState]):
         finally:
             self.change(folder.id, watching=False, progress=None)
 
-    async def _once(self, folder: SyncedFolder, settings: Settings, max_delete: int | None) -> None:
+    async def _once(
+        self, folder: SyncedFolder, settings: SyncSettings, max_delete: int | None
+    ) -> None:
         round = _Round(self, folder, settings)
         with round.followed():
             async with self._client() as client:
@@ -273,7 +280,7 @@ class SyncService(Area[SyncState]):
                 summary = await runner.run()
         round.ended(summary)
 
-    async def _watch(self, folder: SyncedFolder, settings: Settings) -> None:
+    async def _watch(self, folder: SyncedFolder, settings: SyncSettings) -> None:
         from carrel.client.errors import Unreachable
         from carrel.sync.watcher import follow
 
@@ -310,7 +317,7 @@ class SyncService(Area[SyncState]):
         if known is not None and not known.running and known.summary is before.summary:
             self.change(folder.id, compared_at=time.time(), **told)
 
-    def _looking(self, progress: Progress) -> None:
+    def _looking(self, progress: SyncProgress) -> None:
         self.slice.set(looking=progress)
 
     def change(self, folder_id: int, **fields: Any) -> None:
@@ -333,7 +340,7 @@ class SyncService(Area[SyncState]):
         self,
         client: Client,
         folder: SyncedFolder,
-        settings: Settings,
+        settings: SyncSettings,
         report: Report = lambda progress: None,
         max_delete: int | None = None,
     ) -> Runner:
@@ -356,7 +363,7 @@ class SyncService(Area[SyncState]):
 class _Round:
     """Shows how one folder's syncs go: in its state, in the activity, and in the library."""
 
-    def __init__(self, service: SyncService, folder: SyncedFolder, settings: Settings) -> None:
+    def __init__(self, service: SyncService, folder: SyncedFolder, settings: SyncSettings) -> None:
         self._service = service
         self._folder = folder
         self._settings = settings
@@ -365,7 +372,7 @@ class _Round:
         self._told: tuple[object, ...] = (0,)
         self._due = 0.0
 
-    def moved(self, progress: Progress) -> None:
+    def moved(self, progress: SyncProgress) -> None:
         """Takes in how far it is."""
         self._service.change(self._folder.id, progress=progress)
         if progress.phase != "syncing":
@@ -469,7 +476,7 @@ def _state(folder: SyncedFolder) -> FolderState:
     return FolderState(folder.id, folder.library_id, folder.path, folder.settings, folder.synced_at)
 
 
-def _settings(delete: bool, include: Sequence[str], exclude: Sequence[str]) -> Settings:
-    from carrel.sync.ledger import Settings
+def _settings(delete: bool, include: Sequence[str], exclude: Sequence[str]) -> SyncSettings:
+    from carrel.sync.ledger import SyncSettings
 
-    return Settings(delete, tuple(include), tuple(exclude))
+    return SyncSettings(delete, tuple(include), tuple(exclude))

@@ -13,7 +13,7 @@ from carrel.store.core.words import Badge, age, count, one_line, size
 
 if TYPE_CHECKING:
     from carrel.store.sync.service import FolderState, SyncState
-    from carrel.sync.progress import Preview, Progress, Summary
+    from carrel.sync.progress import Preview, Summary, SyncProgress
 
 TOGETHER = 5
 """Files left out for one reason that have a row each; more share one."""
@@ -153,7 +153,7 @@ def preview_words(preview: Preview) -> str:
     return words
 
 
-def progress_words(progress: Progress) -> str:
+def progress_words(progress: SyncProgress) -> str:
     """`Looking at 12 of 500 files`, `12 of 500 files · 34 %`."""
     if progress.phase == "looking":
         if not progress.of_files:
@@ -165,7 +165,7 @@ def progress_words(progress: Progress) -> str:
     return words
 
 
-def transfer_words(progress: Progress) -> tuple[tuple[str, str], ...]:
+def transfer_words(progress: SyncProgress) -> tuple[tuple[str, str], ...]:
     """The files on their way, each with how far it is: `45 %`."""
     return tuple(
         (one_line(each.path), f"{100 * each.sent // max(1, each.size)} %")
@@ -242,7 +242,7 @@ def _notes(folder: FolderState, now: float) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _percent(progress: Progress | None) -> int | None:
+def _percent(progress: SyncProgress | None) -> int | None:
     if progress is None or not progress.of_bytes:
         return None
     return 100 * progress.bytes // progress.of_bytes

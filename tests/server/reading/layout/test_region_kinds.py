@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from carrel.server.reading.layout.blocks import Found, page_layout
-from carrel.server.reading.page.elements import Box, Frame, Line, Word
-from carrel.server.reading.page.seen import Region, RegionKind
+from carrel.server.reading.layout.blocks import PageParts, page_layout
+from carrel.server.reading.page.elements import Box, Line, PageFrame, Word
+from carrel.server.reading.page.seen import ModelRegion, RegionKind
 
-FRAME = Frame(595, 842)
+FRAME = PageFrame(595, 842)
 BODY = [
     "The reading room opens at nine and closes at eight in the evening, except on",
     "Sundays. Every carrel has a lamp, a chair and a window that looks out over the",
@@ -22,9 +22,10 @@ def line(text: str, top: float, size: float = 10) -> Line:
 
 def kinds(lines: Sequence[Line], *regions: tuple[RegionKind, float, float]) -> list[str]:
     """The kinds of a page's blocks; a region reaches over the page's width from top to bottom."""
-    seen = [Region(kind, Box(60, top, 540, bottom), 0.9) for kind, top, bottom in regions]
+    seen = [ModelRegion(kind, Box(60, top, 540, bottom), 0.9) for kind, top, bottom in regions]
     return [
-        block.kind for block in page_layout(Found(lines=lines, regions=lambda: seen), FRAME).regions
+        block.kind
+        for block in page_layout(PageParts(lines=lines, regions=lambda: seen), FRAME).regions
     ]
 
 

@@ -8,7 +8,7 @@ from markdown_it import MarkdownIt
 from carrel.server.reading.markdown.inline import add_inline, address, escaped
 from carrel.server.reading.markdown.scored_text import ScoredText
 from carrel.server.reading.page.elements import Box, Line, Region
-from carrel.server.reading.page.marks import Mark
+from carrel.server.reading.page.marks import LinkMark
 
 WORDS = [
     "shelf",
@@ -78,7 +78,7 @@ def test_only_addresses_that_can_be_followed_are_links(url: str, target: str | N
     assert address(url) == target
 
 
-def _line(text: str, top: float, *marks: Mark) -> Line:
+def _line(text: str, top: float, *marks: LinkMark) -> Line:
     return Line(text, Box(50, top, 50 + 5 * len(text), top + 10), 10, marks=marks)
 
 
@@ -92,17 +92,17 @@ URL = "https://example.org"
 
 
 def test_a_link_over_two_lines_is_one() -> None:
-    first = _line("See the cata-", 100, Mark(4, 13, URL))
-    second = _line("logue of it and ask.", 112, Mark(0, 11, URL))
+    first = _line("See the cata-", 100, LinkMark(4, 13, URL))
+    second = _line("logue of it and ask.", 112, LinkMark(0, 11, URL))
     assert _inline("See the catalogue of it and ask.", first, second) == (
         f"See [the catalogue of it]({URL}) and ask."
     )
 
 
 def test_a_link_is_found_behind_a_marker_and_among_words_like_it() -> None:
-    item = _line("1. here, and here", 100, Mark(13, 17, URL))
+    item = _line("1. here, and here", 100, LinkMark(13, 17, URL))
     assert _inline("here, and here", item) == f"here, and [here]({URL})"
 
 
 def test_a_mark_without_address_leads_to_a_note() -> None:
-    assert _inline("Nine.1 Ten", _line("Nine.1 Ten", 100, Mark(5, 6))) == "Nine.[^1] Ten"
+    assert _inline("Nine.1 Ten", _line("Nine.1 Ten", 100, LinkMark(5, 6))) == "Nine.[^1] Ten"

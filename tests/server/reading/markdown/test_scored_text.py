@@ -11,14 +11,14 @@ from carrel.server.reading.markdown.compose import Raster, compose
 from carrel.server.reading.options import ReadOptions
 from carrel.server.reading.page.elements import (
     Box,
-    Frame,
     Kind,
     Line,
+    PageFrame,
     PageLayout,
     Region,
     Word,
 )
-from carrel.server.reading.page.marks import Mark
+from carrel.server.reading.page.marks import LinkMark
 from carrel.server.reading.page.table import Table
 from carrel.wire.ocr import Page
 
@@ -40,7 +40,7 @@ def lines(draw: st.DrawFn) -> Line:
     )
     text = " ".join(word.text for word in read) + draw(st.sampled_from(["", "-"]))
     start, end = sorted((draw(st.integers(0, len(text))), draw(st.integers(0, len(text)))))
-    marks = (Mark(start, end, draw(st.sampled_from(["", "https://example.org/(x)"]))),)
+    marks = (LinkMark(start, end, draw(st.sampled_from(["", "https://example.org/(x)"]))),)
     return Line(text, BOX, 10, read if draw(st.booleans()) else (), marks=marks[: start != end])
 
 
@@ -55,7 +55,7 @@ def regions(draw: st.DrawFn) -> Region:
 
 
 def _page(found: list[Region], **options: object) -> Page:
-    layout = PageLayout(Frame(600, 800), found)
+    layout = PageLayout(PageFrame(600, 800), found)
     return compose(0, layout, RASTER, ReadOptions(granularity="word", **options))  # type: ignore[arg-type]
 
 

@@ -6,7 +6,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from carrel.server.reading.ocr.detector import Found
+from carrel.server.reading.ocr.detector import DetectedLine
 from carrel.server.reading.ocr.engine import OCREngine
 from carrel.server.reading.ocr.line_reader import ReadLine, ReadWord
 from carrel.server.reading.ocr.process import read_page
@@ -18,10 +18,10 @@ class Engine:
     def __init__(self, *certainties: float) -> None:
         self._certainties = certainties
 
-    def find(self, picture: np.ndarray[Any, Any]) -> list[Found]:
+    def find(self, picture: np.ndarray[Any, Any]) -> list[DetectedLine]:
         # The height of a line's pixels says which it is.
         return [
-            Found(
+            DetectedLine(
                 [
                     [0.0, 20.0 * row],
                     [90.0, 20.0 * row],
@@ -33,7 +33,7 @@ class Engine:
             for row in range(len(self._certainties))
         ]
 
-    def read(self, lines: Sequence[Found]) -> list[ReadLine]:
+    def read(self, lines: Sequence[DetectedLine]) -> list[ReadLine]:
         certainties = [self._certainties[len(line.pixels) - 1] for line in lines]
         return [
             ReadLine("word", certainty, [ReadWord("word", certainty, 0, 1)])

@@ -10,7 +10,7 @@ from PIL import Image
 from carrel.server.packaged import packaged_file
 from carrel.server.reading.ocr import engine, layout_model, table_model
 from carrel.server.reading.ocr.process import serve
-from carrel.server.reading.processes.pipes import Frame, read_frame, write_frame
+from carrel.server.reading.processes.pipes import PipeMessage, read_message, write_message
 from support.documents import picture
 
 
@@ -31,12 +31,12 @@ def test_without_weights_text_is_read_and_the_log_says_what_to_install(
         size, pixels = {"width": image.width, "height": image.height}, image.tobytes()
     requests, answers = io.BytesIO(), io.BytesIO()
     for task in ("page", "regions", "cells"):
-        write_frame(requests, Frame({"task": task, **size}, pixels))
+        write_message(requests, PipeMessage({"task": task, **size}, pixels))
     requests.seek(0)
     with caplog.at_level(logging.WARNING):
         serve(requests, answers)
     answers.seek(0)
-    ready, page, regions, cells = (read_frame(answers) for _ in range(4))
+    ready, page, regions, cells = (read_message(answers) for _ in range(4))
     assert ready and page and regions and cells
     assert [line["text"] for line in page.header["lines"]] == ["Whisper near the stairs"]
     assert page.header["regions"] == regions.header["regions"] == cells.header["cells"] == []

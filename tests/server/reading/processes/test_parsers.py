@@ -9,8 +9,8 @@ import pytest_asyncio
 
 from carrel.server.reading.options import ReadOptions
 from carrel.server.reading.processes.child import Child
-from carrel.server.reading.processes.parsers import OPEN_DOCUMENTS, Document, Parsers
-from carrel.server.reading.processes.pipes import Frame
+from carrel.server.reading.processes.parsers import OPEN_DOCUMENTS, Parsers, ReadableDocument
+from carrel.server.reading.processes.pipes import PipeMessage
 
 OPTIONS = {"options": ReadOptions().as_json(), "ahead": True, "beyond": True}
 
@@ -30,14 +30,14 @@ def path(tmp_path: Path) -> Path:
 
 
 async def _markdown(child: Child, request: dict[str, object]) -> str:
-    await child.send(Frame(request))
+    await child.send(PipeMessage(request))
     text = ""
     while (frame := await child.receive()) is not None and "done" not in frame.header:
         text += frame.header.get("page", {}).get("markdown", "")
     return text
 
 
-async def _read(parsers: Parsers, document: Document, *, keep_open: bool = True) -> bool:
+async def _read(parsers: Parsers, document: ReadableDocument, *, keep_open: bool = True) -> bool:
     """Whether the document was open already."""
     async with parsers.parser(document, keep_open=keep_open) as (child, opened):
         request = {} if opened else {"path": str(document.path), "mimetype": document.mimetype}
@@ -46,21 +46,24 @@ async def _read(parsers: Parsers, document: Document, *, keep_open: bool = True)
 
 
 async def test_a_document_is_known_again_by_its_bytes(parsers: Parsers, path: Path) -> None:
-    document = Document(path, "text/plain", "a")
+    document = ReadableDocument(path, "text/plain", "a")
     assert not await _read(parsers, document)
     # Where the bytes are now plays no part: they are not opened again.
-    assert await _read(parsers, Document(path.with_name("gone"), "text/plain", "a"))
+    assert await _read(parsers, ReadableDocument(path.with_name("gone"), "text/plain", "a"))
     assert await _read(parsers, document)
 
 
 async def test_what_has_no_hash_or_is_read_whole_is_closed(parsers: Parsers, path: Path) -> None:
-    for document in (Document(path, "text/plain"), Document(path, "text/markdown", "a")):
+    for document in (
+        ReadableDocument(path, "text/plain"),
+        ReadableDocument(path, "text/markdown", "a"),
+    ):
         for _ in range(2):
             assert not await _read(parsers, document, keep_open=document.hash is None)
 
 
 async def test_few_documents_stay_open(parsers: Parsers, path: Path) -> None:
-    documents = [Document(path, "text/plain", str(n)) for n in range(OPEN_DOCUMENTS + 1)]
+    documents = [ReadableDocument(path, "text/plain", str(n)) for n in range(OPEN_DOCUMENTS + 1)]
     for document in documents:
         assert not await _read(parsers, document)
     assert await _read(parsers, documents[-1])
@@ -72,7 +75,7 @@ async def test_few_documents_stay_open(parsers: Parsers, path: Path) -> None:
 
 async def test_a_document_is_closed_when_nobody_asks_about_it(path: Path) -> None:
     parsers = Parsers(open_seconds=0.05)
-    document = Document(path, "text/plain", "a")
+    document = ReadableDocument(path, "text/plain", "a")
     await _read(parsers, document)
     async with asyncio.timeout(20):
         while await _read(parsers, document):  # noqa: ASYNC110
@@ -81,7 +84,7 @@ async def test_a_document_is_closed_when_nobody_asks_about_it(path: Path) -> Non
 
 
 async def test_a_parser_that_died_meanwhile_is_replaced(parsers: Parsers, path: Path) -> None:
-    document = Document(path, "text/plain", "a")
+    document = ReadableDocument(path, "text/plain", "a")
     async with parsers.parser(document, keep_open=True) as (child, _):
         await _markdown(child, {"path": str(path), "mimetype": "text/plain", **OPTIONS})
     await child.end()
@@ -91,7 +94,7 @@ async def test_a_parser_that_died_meanwhile_is_replaced(parsers: Parsers, path: 
 async def test_a_failure_ends_the_parser_and_closes_the_document(
     parsers: Parsers, path: Path
 ) -> None:
-    document = Document(path, "text/plain", "a")
+    document = ReadableDocument(path, "text/plain", "a")
     await _read(parsers, document)
     with pytest.raises(ValueError, match="in the middle"):
         async with parsers.parser(document, keep_open=True) as (child, _):
@@ -101,7 +104,7 @@ async def test_a_failure_ends_the_parser_and_closes_the_document(
 
 
 async def test_two_may_ask_about_the_same_document_at_once(parsers: Parsers, path: Path) -> None:
-    document = Document(path, "text/plain", "a")
+    document = ReadableDocument(path, "text/plain", "a")
     await _read(parsers, document)
     opened = await asyncio.gather(_read(parsers, document), _read(parsers, document))
     assert sorted(opened) == [False, True]

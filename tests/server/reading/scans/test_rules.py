@@ -3,7 +3,7 @@
 import pytest
 from PIL import Image, ImageDraw
 
-from carrel.server.reading.page.elements import Frame
+from carrel.server.reading.page.elements import PageFrame
 from carrel.server.reading.scans.rules import pictured_rules
 from carrel.server.reading.tables.ruled import grids
 from support.documents import font
@@ -24,7 +24,7 @@ def test_a_grid_is_whole_though_letters_stand_close_to_its_rules(pitch: int) -> 
         pen.text((300 * SCALE, (y - 1) * SCALE), "12.50", "black", font(16), anchor="ls")
     for x in edges.values():
         pen.line([(x * SCALE, 100 * SCALE), (x * SCALE, heights[-1] * SCALE)], "black", 2)
-    (grid,) = grids(pictured_rules(page, Frame(*SIZE)))
+    (grid,) = grids(pictured_rules(page, PageFrame(*SIZE)))
     assert len(grid.fields) == 10
     assert grid.xs == pytest.approx([*edges.values()], abs=1)
     assert grid.ys == pytest.approx(heights, abs=1)
@@ -37,4 +37,4 @@ def test_letters_and_bars_are_no_rules() -> None:
         text = "the reading room holds rare volumes and keeps them"
         pen.text((60 * SCALE, (100 + 20 * row) * SCALE), text, "black", font(24, bold=row > 3))
     pen.rectangle([60 * SCALE, 300 * SCALE, 400 * SCALE, 310 * SCALE], "black")
-    assert pictured_rules(page, Frame(*SIZE)) == []
+    assert pictured_rules(page, PageFrame(*SIZE)) == []

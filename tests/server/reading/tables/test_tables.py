@@ -15,9 +15,9 @@ from reportlab.platypus import SimpleDocTemplate
 from reportlab.platypus import Table as Drawn
 
 from carrel.server.reading.markdown.tables import written
-from carrel.server.reading.options import Reading
+from carrel.server.reading.options import ReadResult
 from carrel.server.reading.page.elements import Box
-from carrel.server.reading.page.seen import Region as Seen
+from carrel.server.reading.page.seen import ModelRegion as Seen
 from carrel.server.reading.page.table import Cell, Table
 from carrel.server.reading.tables.chunks import Chunk
 from carrel.server.reading.tables.find import find_tables
@@ -36,7 +36,7 @@ def _grids(page: Page) -> list[Grid]:
     return [grid for table in page.tables for grid in grids_of(table.content)]
 
 
-def _score(expected: Sequence[Sequence[Grid]], reading: Reading, alike: float = 1.0) -> Score:
+def _score(expected: Sequence[Sequence[Grid]], reading: ReadResult, alike: float = 1.0) -> Score:
     total = Score()
     for grids, page in zip(expected, reading.pages, strict=True):
         total += score(grids, _grids(page), alike=alike)

@@ -11,9 +11,9 @@ from carrel.server.reading.layout.paragraphs import Style, regions
 from carrel.server.reading.layout.region_kinds import with_seen_kinds, with_text_even
 from carrel.server.reading.page.elements import (
     Box,
-    Frame,
     Kind,
     Line,
+    PageFrame,
     PageLayout,
     Region,
 )
@@ -60,7 +60,7 @@ class _Part:
 
 
 @dataclass(frozen=True)
-class Found:
+class PageParts:
     """What was found on a page, in points of its upright layout.
 
     `items` are liteparse's pieces of its text layer, with word boxes; `lines` is text that was
@@ -79,7 +79,7 @@ class Found:
     structure: Structure = no_structure
 
 
-def page_layout(found: Found, frame: Frame, evidence: Evidence = NO_EVIDENCE) -> PageLayout:
+def page_layout(found: PageParts, frame: PageFrame, evidence: Evidence = NO_EVIDENCE) -> PageLayout:
     """The regions of a page of a document of which something is known."""
     flowing, turned = _lines(found)
     flowing, heads = _without_heads(flowing, evidence, frame.upright_size[1])
@@ -100,7 +100,7 @@ def page_layout(found: Found, frame: Frame, evidence: Evidence = NO_EVIDENCE) ->
     return PageLayout(frame, ordered, list(dict.fromkeys(link.url for link in found.links)))
 
 
-def _lines(found: Found) -> tuple[list[Line], list[Line]]:
+def _lines(found: PageParts) -> tuple[list[Line], list[Line]]:
     """The lines that read across the page, and those that stand at an angle."""
     flowing: list[Line] = []
     turned = list(found.slanted)
@@ -125,7 +125,7 @@ def _without_heads(
     return [line for number, line in enumerate(lines) if number not in running], heads
 
 
-def _tables(found: Found) -> list[Region]:
+def _tables(found: PageParts) -> list[Region]:
     chunks = [
         *chunks_of_items(found.items, found.rules, found.links),
         *chunks_of_lines(found.lines, found.rules),

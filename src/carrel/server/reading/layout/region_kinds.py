@@ -9,8 +9,7 @@ from dataclasses import replace
 
 from carrel.server.reading.layout.hyphens import join_lines
 from carrel.server.reading.page.elements import Box, Kind, Line, Region
-from carrel.server.reading.page.seen import Region as ModelRegion
-from carrel.server.reading.page.seen import RegionKind
+from carrel.server.reading.page.seen import ModelRegion, RegionKind
 
 _SURE = 0.7
 """The confidence with which the model's word counts."""

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from carrel.server.reading.markdown.scored_text import ScoredText
 from carrel.server.reading.page.elements import Region
-from carrel.server.reading.page.marks import Mark
+from carrel.server.reading.page.marks import LinkMark
 
 _SYNTAX = re.compile(
     r"\\(?=[!-/:-@\[-`{-~\n])"
@@ -61,7 +61,7 @@ def _add(text: ScoredText, piece: str, region: Region, place: int) -> None:
         text.content(whole, region.lines)
 
 
-def _marks(region: Region) -> Iterator[Mark]:
+def _marks(region: Region) -> Iterator[LinkMark]:
     """The marks of a region's lines, at their places in its text."""
     if not any(line.marks for line in region.lines):
         return
@@ -76,13 +76,13 @@ def _marks(region: Region) -> Iterator[Mark]:
                 break
 
 
-def _merged(body: str, marks: Iterator[Mark]) -> list[Mark]:
+def _merged(body: str, marks: Iterator[LinkMark]) -> list[LinkMark]:
     """Marks in their order; a link that goes on in the next line is one."""
-    merged: list[Mark] = []
+    merged: list[LinkMark] = []
     for mark in sorted(marks):
         last = merged[-1] if merged else None
         if last and mark.url and last.url == mark.url and not body[last.end : mark.start].strip():
-            merged[-1] = Mark(last.start, mark.end, mark.url)
+            merged[-1] = LinkMark(last.start, mark.end, mark.url)
         else:
             merged.append(mark)
     return merged

@@ -25,7 +25,7 @@ _SAME_LINE = 10
 
 
 @dataclass(frozen=True)
-class Found:
+class DetectedLine:
     """A line of text: its corners, and its pixels as if it lay level."""
 
     quad: Quad
@@ -54,7 +54,7 @@ class Detector:
             thresh=0.3, box_thresh=0.5, max_candidates=1000, unclip_ratio=1.6, use_dilation=True
         )
 
-    def find(self, picture: "Pixels") -> list[Found]:
+    def find(self, picture: "Pixels") -> list[DetectedLine]:
         """The lines in a picture of blue, green and red, from top to bottom."""
         import cv2
         import numpy as np
@@ -72,7 +72,7 @@ class Detector:
             corners = np.asarray(boxes[number], np.float32)
             pixels = get_rotate_crop_image(picture, corners)
             if pixels.size:
-                found.append(Found([[float(x), float(y)] for x, y in corners], pixels))
+                found.append(DetectedLine([[float(x), float(y)] for x, y in corners], pixels))
         return found
 
 

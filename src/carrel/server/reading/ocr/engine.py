@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from carrel.server.packaged import packaged_file
-from carrel.server.reading.ocr.detector import Detector, Found
+from carrel.server.reading.ocr.detector import DetectedLine, Detector
 from carrel.server.reading.ocr.inference import cores
 from carrel.server.reading.ocr.line_reader import LineReader, ReadLine
 
@@ -32,11 +32,11 @@ class OCREngine:
         self.name = self._reader.engine
         self._pool = ThreadPoolExecutor(cores())
 
-    def find(self, picture: "Pixels") -> list[Found]:
+    def find(self, picture: "Pixels") -> list[DetectedLine]:
         """The lines in a picture of blue, green and red, from top to bottom."""
         return self._detector.find(picture)
 
-    def read(self, lines: Sequence[Found]) -> list[ReadLine]:
+    def read(self, lines: Sequence[DetectedLine]) -> list[ReadLine]:
         """What the lines say, in their order."""
         # The longest first, so that no core waits long for another at the end.
         order = sorted(range(len(lines)), key=lambda number: -lines[number].length)

@@ -30,7 +30,7 @@ from carrel.server.reading.ocr.letters import speller
 from carrel.server.reading.ocr.line_reader import ReadLine
 from carrel.server.reading.ocr.noise import without_noise
 from carrel.server.reading.ocr.table_model import TableModel
-from carrel.server.reading.processes.pipes import Frame, read_frame, write_frame
+from carrel.server.reading.processes.pipes import PipeMessage, read_message, write_message
 
 if TYPE_CHECKING:
     from carrel.server.reading.ocr.detector import Pixels
@@ -176,13 +176,13 @@ def serve(requests: BinaryIO, answers: BinaryIO) -> None:
     import numpy as np
 
     models = _Models()
-    write_frame(answers, Frame({"ready": True}))
-    while frame := read_frame(requests):
-        shape = (frame.header["height"], frame.header["width"], 3)
-        rgb = np.frombuffer(frame.body, np.uint8).reshape(shape)
+    write_message(answers, PipeMessage({"ready": True}))
+    while message := read_message(requests):
+        shape = (message.header["height"], message.header["width"], 3)
+        rgb = np.frombuffer(message.body, np.uint8).reshape(shape)
         # The models were trained with OpenCV's order of colours.
         picture = np.ascontiguousarray(rgb[:, :, ::-1])
-        write_frame(answers, Frame(models.answer(frame.header["task"], picture)))
+        write_message(answers, PipeMessage(models.answer(message.header["task"], picture)))
 
 
 def main() -> None:

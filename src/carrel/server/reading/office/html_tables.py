@@ -7,7 +7,7 @@ from lxml import etree
 
 from carrel.server.reading.markdown.inline import address
 from carrel.server.reading.office.html_elements import BLOCKS, HIDDEN, name_of
-from carrel.server.reading.page.marks import Passage
+from carrel.server.reading.page.marks import MarkedText
 from carrel.server.reading.page.table import Cell, Table
 
 _MAX_SPAN = 100
@@ -68,7 +68,7 @@ def _placed(rows: list[Any], most: int) -> list[Cell]:
     return cells
 
 
-def _cell_text(cell: Any) -> Passage:
+def _cell_text(cell: Any) -> MarkedText:
     """The words of a cell and its links; what stands in blocks of its own is kept apart."""
     pieces: list[tuple[str, str]] = []
     links = [""]
@@ -83,7 +83,7 @@ def _cell_text(cell: Any) -> Passage:
             links.pop()
             if element is not cell:
                 pieces.append((element.tail or "", links[-1]))
-    return Passage.of(pieces)
+    return MarkedText.of(pieces)
 
 
 def _target(element: Any) -> str:

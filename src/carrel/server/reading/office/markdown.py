@@ -9,7 +9,7 @@ from markdown_it.token import Token
 from carrel.server.reading.markdown.scored_text import ScoredText
 from carrel.server.reading.office.html_inline import FindPicture
 from carrel.server.reading.office.parts import Part
-from carrel.server.reading.page.marks import Passage
+from carrel.server.reading.page.marks import MarkedText
 from carrel.server.reading.page.table import Cell, Table
 from carrel.wire.ocr import BlockType
 
@@ -98,7 +98,7 @@ def _table(tokens: Sequence[Token]) -> Table:
             row, column = row + 1, -1
         if token.type == "inline":
             column += 1
-            text, marks = Passage.of(_pieces(token))
+            text, marks = MarkedText.of(_pieces(token))
             cells.append(Cell(text, row, column, marks=marks))
     return Table.of(cells)
 

@@ -12,7 +12,7 @@ from pptx.shapes.group import GroupShape
 from carrel.server.reading.markdown.inline import address, escaped
 from carrel.server.reading.markdown.scored_text import ScoredText
 from carrel.server.reading.office.parts import Part, text_part
-from carrel.server.reading.page.marks import Passage
+from carrel.server.reading.page.marks import MarkedText
 from carrel.server.reading.page.table import Cell, Table
 
 _TITLES = (PP_PLACEHOLDER.TITLE, PP_PLACEHOLDER.CENTER_TITLE, PP_PLACEHOLDER.VERTICAL_TITLE)
@@ -127,9 +127,9 @@ def _table(table: Any) -> Table:
     return Table.of(cells)
 
 
-def _cell_text(cell: Any) -> Passage:
+def _cell_text(cell: Any) -> MarkedText:
     pieces = ((*_pieces(paragraph), (" ", "")) for paragraph in cell.text_frame.paragraphs)
-    return Passage.of(chain.from_iterable(pieces))
+    return MarkedText.of(chain.from_iterable(pieces))
 
 
 def _notes(slide: Any) -> Iterator[Part]:

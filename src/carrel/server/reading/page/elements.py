@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
-from carrel.server.reading.page.marks import Mark
+from carrel.server.reading.page.marks import LinkMark
 from carrel.server.reading.page.table import Table
 
 Kind = Literal[
@@ -78,7 +78,7 @@ class Line:
     read: tuple[Word, ...] = ()
     bold: bool = False
     mono: bool = False
-    marks: tuple[Mark, ...] = ()
+    marks: tuple[LinkMark, ...] = ()
 
     @property
     def words(self) -> tuple[Word, ...]:
@@ -114,7 +114,7 @@ class Region:
 
 
 @dataclass(frozen=True)
-class Frame:
+class PageFrame:
     """How the upright layout lies on the page: the page's size, its quarter turn and its skew.
 
     `turn` is how far the content is turned clockwise (0, 90, 180, 270 degrees), `skew` by how many
@@ -173,6 +173,6 @@ class Frame:
 class PageLayout:
     """A page taken apart, its regions in reading order."""
 
-    frame: Frame
+    frame: PageFrame
     regions: list[Region]
     hyperlinks: list[str] = field(default_factory=list)

@@ -7,7 +7,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from carrel.server.reading.page.elements import Box, Line
-from carrel.server.reading.page.marks import Mark
+from carrel.server.reading.page.marks import LinkMark
 from carrel.server.reading.page.parsed import Link, TextItem
 
 _LEADING = 1.17
@@ -63,7 +63,7 @@ def _even(item: TextItem) -> bool:
     return abs(wide - usual) < _PITCH * wide
 
 
-def _notes(item: TextItem, text: str) -> Iterator[Mark]:
+def _notes(item: TextItem, text: str) -> Iterator[LinkMark]:
     """The digits and signs at the end of words that are raised above the others."""
     if not _NOTE.search(text) or len(item.words) != len(text.split()):
         return
@@ -71,7 +71,7 @@ def _notes(item: TextItem, text: str) -> Iterator[Mark]:
     for match, word in zip(re.finditer(r"\S+", text), item.words, strict=True):
         note = _NOTE.search(match[0]) if word.height > least else None
         if note:
-            yield Mark(note.start(), note.end()).shifted(match.start())
+            yield LinkMark(note.start(), note.end()).shifted(match.start())
 
 
 def text_turn(items: Iterable[TextItem]) -> int:
@@ -82,9 +82,9 @@ def text_turn(items: Iterable[TextItem]) -> int:
     return max(letters, key=lambda turn: letters[turn])
 
 
-def _links(item: TextItem, text: str, box: Box, links: Sequence[Link]) -> list[Mark]:
+def _links(item: TextItem, text: str, box: Box, links: Sequence[Link]) -> list[LinkMark]:
     """The words of a line that stand in the boxes of links."""
-    marks: list[Mark] = []
+    marks: list[LinkMark] = []
     words = list(re.finditer(r"\S+", text))
     for place, url in links:
         if not (place.top <= box.centre[1] <= place.bottom) or len(words) != len(item.words):
@@ -95,7 +95,7 @@ def _links(item: TextItem, text: str, box: Box, links: Sequence[Link]) -> list[M
             if place.left <= word.x + word.width / 2 <= place.right
         ]
         if inside:
-            marks.append(Mark(inside[0].start(), inside[-1].end(), url))
+            marks.append(LinkMark(inside[0].start(), inside[-1].end(), url))
     return marks
 
 

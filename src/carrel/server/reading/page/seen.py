@@ -26,7 +26,7 @@ RegionKind = Literal[
 
 
 @dataclass(frozen=True)
-class Region:
+class ModelRegion:
     """A region of a page: its kind, its place, and how sure the model is, 0 to 1.
 
     The place is in points of the upright layout, from its top left corner.
@@ -52,14 +52,14 @@ class CellBox:
     box: Box
 
 
-Regions = Callable[[], Sequence[Region]]
+Regions = Callable[[], Sequence[ModelRegion]]
 """Asks the layout model for the regions of the page, at most once.
 
 It takes about 100 ms of processor time. The answer is empty where the model is missing.
 """
 
 
-def no_regions() -> Sequence[Region]:
+def no_regions() -> Sequence[ModelRegion]:
     """The answer where there is no layout model."""
     return ()
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Self
 
-from carrel.server.reading.page.marks import Mark
+from carrel.server.reading.page.marks import LinkMark
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Cell:
     column: int
     rows: int = 1
     columns: int = 1
-    marks: tuple[Mark, ...] = ()
+    marks: tuple[LinkMark, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -10,14 +10,14 @@ from pathlib import Path
 import pypdfium2
 from PIL import Image
 
-from carrel.server.reading.layout.blocks import NO_EVIDENCE, Found, page_layout
+from carrel.server.reading.layout.blocks import NO_EVIDENCE, PageParts, page_layout
 from carrel.server.reading.layout.evidence import PAGES, Evidence, evidence_of
 from carrel.server.reading.markdown.compose import Raster, compose
 from carrel.server.reading.options import ReadOptions, UnreadableDocument, select_pages
-from carrel.server.reading.page.elements import Box, Frame, Line, PageLayout
+from carrel.server.reading.page.elements import Box, Line, PageFrame, PageLayout
 from carrel.server.reading.page.lines import text_turn
 from carrel.server.reading.page.parsed import ParsedPage
-from carrel.server.reading.page.seen import Region
+from carrel.server.reading.page.seen import ModelRegion
 from carrel.server.reading.pdf.drawn_text import DPI as DRAWN_DPI
 from carrel.server.reading.pdf.drawn_text import drawn_text
 from carrel.server.reading.pdf.page_space import PageSpace
@@ -27,7 +27,7 @@ from carrel.server.reading.pdf.text_layer import TextLayer
 from carrel.server.reading.processes.limits import allow_cpu
 from carrel.server.reading.scans.looking import Look, page_regions, table_structure
 from carrel.server.reading.scans.page_parts import not_over, recognise_part, together
-from carrel.server.reading.scans.recognition import Scan, recognise_page
+from carrel.server.reading.scans.recognition import PageScan, recognise_page
 from carrel.wire.ocr import Page
 
 POINTS = 72
@@ -118,11 +118,11 @@ class PDF:
         )
         raster = self._raster(index, size)
         if parsed is None:
-            return compose(index, PageLayout(Frame(*size), []), raster, options)
+            return compose(index, PageLayout(PageFrame(*size), []), raster, options)
         if parsed.needs_ocr:
             scan = recognise_page(self._render(index, self._ocr_dpi(index)), size, look)
         else:
-            scan = Scan(Frame(*size, text_turn(parsed.items)))
+            scan = PageScan(PageFrame(*size, text_turn(parsed.items)))
         if scan.frame.turn:
             parsed = self._ahead.take_upright(index, scan.frame.turn) or parsed
         if not parsed.needs_ocr:
@@ -131,17 +131,17 @@ class PDF:
         layout = page_layout(found, scan.frame, self._evidence or NO_EVIDENCE)
         return compose(index, layout, raster, options)
 
-    def _looked_at(self, index: int, frame: Frame, look: Look) -> Scan:
+    def _looked_at(self, index: int, frame: PageFrame, look: Look) -> PageScan:
         """What the models see on a page with a text layer, once they are asked."""
 
         @cache
-        def regions() -> Sequence[Region]:
+        def regions() -> Sequence[ModelRegion]:
             return page_regions(self._render(index, _LAYOUT_DPI), frame, look)
 
         structure = table_structure(lambda: self._render(index, _TABLE_DPI), frame, look)
-        return Scan(frame, regions=regions, structure=structure)
+        return PageScan(frame, regions=regions, structure=structure)
 
-    def _found(self, index: int, parsed: ParsedPage, scan: Scan, look: Look) -> Found:
+    def _found(self, index: int, parsed: ParsedPage, scan: PageScan, look: Look) -> PageParts:
         """Everything on a page: what liteparse found, what it left out, and what OCR read."""
         items, lines = parsed.items, list[Line]()
         with contextlib.closing(self._document[index]) as page:
@@ -163,7 +163,7 @@ class PDF:
             box for box in scan.figures if not any(known.holds(*box.centre) for known in figures)
         ]
         rules = [*parsed.rules, *scan.rules]
-        return Found(
+        return PageParts(
             items,
             lines,
             scan.slanted,
@@ -175,13 +175,13 @@ class PDF:
         )
 
     def _read_drawn(
-        self, index: int, frame: Frame, known: list[Box], pictures: list[Box], look: Look
-    ) -> Scan:
+        self, index: int, frame: PageFrame, known: list[Box], pictures: list[Box], look: Look
+    ) -> PageScan:
         """The text in the parts of a page that are pictures of text, beside what is known."""
         coarse = self._render(index, DRAWN_DPI).rotate(frame.turn, expand=True)
         parts = drawn_text(coarse, known, pictures, frame.upright_size[0])
         if not parts:
-            return Scan(frame)
+            return PageScan(frame)
         fine = self._render(index, self._ocr_dpi(index)).rotate(frame.turn, expand=True)
         read = [recognise_part(fine, box, frame.upright_size, look) for box in parts]
         return together(read, frame)

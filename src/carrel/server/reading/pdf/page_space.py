@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from carrel.server.reading.page.elements import Box, Frame
+from carrel.server.reading.page.elements import Box, PageFrame
 
 Bounds = tuple[float, float, float, float]
 """Left, bottom, right and top in points, as a PDF counts them: upwards."""
@@ -22,9 +22,9 @@ class PageSpace:
         self._left, self._top = left, top
         # PDFium's places know nothing of how the page is shown.
         turn = (turn - page.get_rotation()) % 360
-        self._frame = Frame(unit * (right - left), unit * (top - bottom), turn)
+        self._frame = PageFrame(unit * (right - left), unit * (top - bottom), turn)
         self.layout_size = self._frame.upright_size
-        self._upright = Frame(*self.layout_size, -turn % 360)
+        self._upright = PageFrame(*self.layout_size, -turn % 360)
 
     def in_layout(self, bounds: Bounds) -> Box:
         """The rectangle of the layout at a place of PDFium's."""

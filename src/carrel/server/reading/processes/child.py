@@ -9,7 +9,7 @@ import sys
 from types import TracebackType
 from typing import Self
 
-from carrel.server.reading.processes.pipes import Frame, receive_frame, send_frame
+from carrel.server.reading.processes.pipes import PipeMessage, receive_message, send_message
 
 log = logging.getLogger(__name__)
 
@@ -46,7 +46,7 @@ def _kill(process: asyncio.subprocess.Process) -> None:
 
 
 class Child:
-    """A process of ours that speaks in frames. Leaving the context kills it."""
+    """A child process that exchanges messages. Leaving the context kills it."""
 
     def __init__(self, process: asyncio.subprocess.Process, name: str) -> None:
         self._process = process
@@ -73,20 +73,20 @@ class Child:
     def running(self) -> bool:
         return self._process.returncode is None
 
-    async def send(self, frame: Frame) -> None:
+    async def send(self, message: PipeMessage) -> None:
         """Raises ConnectionError when the process is gone."""
         assert self._process.stdin is not None
-        await send_frame(self._process.stdin, frame)
+        await send_message(self._process.stdin, message)
 
-    async def receive(self) -> Frame | None:
+    async def receive(self) -> PipeMessage | None:
         """Its next message, or None when it ended."""
         assert self._process.stdout is not None
-        return await receive_frame(self._process.stdout)
+        return await receive_message(self._process.stdout)
 
-    async def ask(self, frame: Frame) -> Frame | None:
+    async def ask(self, message: PipeMessage) -> PipeMessage | None:
         """Sends and waits for the answer; None when the process ended instead."""
         try:
-            await self.send(frame)
+            await self.send(message)
         except ConnectionError:
             return None
         return await self.receive()

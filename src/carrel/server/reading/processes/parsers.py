@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from carrel.server.reading.processes.child import Child
-from carrel.server.reading.processes.pipes import Frame
+from carrel.server.reading.processes.pipes import PipeMessage
 
 PARSERS = 2
 """How many documents are read at the same time."""
@@ -23,7 +23,7 @@ class ParserUnavailable(Exception):
 
 
 @dataclass(frozen=True)
-class Document:
+class ReadableDocument:
     """Bytes to read. Those with the same `hash` and `mimetype` are the same document."""
 
     path: Path = field(compare=False)
@@ -32,7 +32,7 @@ class Document:
     """SHA-256; without it, the document is not known again."""
 
 
-class Parser(NamedTuple):
+class OpenParser(NamedTuple):
     """A process to read with. `opened`: it has the document open already."""
 
     child: Child
@@ -51,12 +51,14 @@ class Parsers:
         self._open_seconds = open_seconds
         self._places = asyncio.Semaphore(PARSERS)
         self._idle: list[Child] = []
-        self._open: dict[Document, _Open] = {}
+        self._open: dict[ReadableDocument, _Open] = {}
         """The one that was used last at the end."""
         self._closing: set[asyncio.Task[None]] = set()
 
     @asynccontextmanager
-    async def parser(self, document: Document, *, keep_open: bool) -> AsyncIterator[Parser]:
+    async def parser(
+        self, document: ReadableDocument, *, keep_open: bool
+    ) -> AsyncIterator[OpenParser]:
         """A parser for a document, and nobody else's meanwhile; it is ended if something fails.
 
         Raises:
@@ -84,28 +86,28 @@ class Parsers:
         while self._idle:
             await self._idle.pop().end()
 
-    async def _take(self, document: Document) -> Parser:
+    async def _take(self, document: ReadableDocument) -> OpenParser:
         if document.hash is not None and document in self._open:
             child = self._taken(document)
             if child.running:
-                return Parser(child, opened=True)
+                return OpenParser(child, opened=True)
             await child.end()
         while True:
             if not self._idle and len(self._open) >= OPEN_DOCUMENTS:
                 await self._close(self._taken(next(iter(self._open))))
             if not self._idle:
-                return Parser(await _start(), opened=False)
+                return OpenParser(await _start(), opened=False)
             child = self._idle.pop()
             try:
                 if await child.receive() is not None:
-                    return Parser(child, opened=False)
+                    return OpenParser(child, opened=False)
             except BaseException:
                 await _end(child)
                 raise
             # It ended, as it does with some documents, and on some systems with each.
             await child.end()
 
-    async def _keep(self, document: Document, child: Child) -> None:
+    async def _keep(self, document: ReadableDocument, child: Child) -> None:
         if document in self._open:  # two asked about it at the same time
             await self._close(self._taken(document))
         elif len(self._open) >= OPEN_DOCUMENTS:
@@ -114,12 +116,12 @@ class Parsers:
         timer = loop.call_later(self._open_seconds, self._forget, document)
         self._open[document] = _Open(child, timer)
 
-    def _taken(self, document: Document) -> Child:
+    def _taken(self, document: ReadableDocument) -> Child:
         kept = self._open.pop(document)
         kept.timer.cancel()
         return kept.child
 
-    def _forget(self, document: Document) -> None:
+    def _forget(self, document: ReadableDocument) -> None:
         task = asyncio.ensure_future(self._close(self._taken(document)))
         self._closing.add(task)
         task.add_done_callback(self._closing.discard)
@@ -128,7 +130,7 @@ class Parsers:
         """Closes a parser's document; the parser waits for another if few others do."""
         if len(self._idle) < PARSERS:
             with suppress(ConnectionError):
-                await child.send(Frame({"close": True}))
+                await child.send(PipeMessage({"close": True}))
                 self._idle.append(child)
                 return
         await _end(child)

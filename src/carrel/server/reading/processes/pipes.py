@@ -20,29 +20,29 @@ Task = Literal["page", "text", "regions", "cells"]
 """What the OCR process finds in a picture: text and regions, or only one of them; or cells."""
 
 
-class BrokenFrame(Exception):
+class BrokenMessage(Exception):
     """What arrived is not a message."""
 
 
 @dataclass(frozen=True)
-class Frame:
+class PipeMessage:
     """One message: `header` says what it is, `body` carries pixels."""
 
     header: dict[str, Any]
     body: bytes = b""
 
 
-def _encode(frame: Frame) -> tuple[bytes, bytes]:
-    header = json.dumps(frame.header, ensure_ascii=False, separators=(",", ":")).encode(
+def _encode(message: PipeMessage) -> tuple[bytes, bytes]:
+    header = json.dumps(message.header, ensure_ascii=False, separators=(",", ":")).encode(
         "utf-8", "replace"
     )
-    return _LENGTHS.pack(len(header), len(frame.body)) + header, frame.body
+    return _LENGTHS.pack(len(header), len(message.body)) + header, message.body
 
 
 def _lengths(prefix: bytes) -> tuple[int, int]:
     header, body = _LENGTHS.unpack(prefix)
     if header > MAX_HEADER or body > MAX_BODY:
-        raise BrokenFrame("a message is larger than allowed")
+        raise BrokenMessage("a message is larger than allowed")
     return header, body
 
 
@@ -50,43 +50,45 @@ def _header(raw: bytes) -> dict[str, Any]:
     try:
         header = json.loads(raw)
     except ValueError as error:
-        raise BrokenFrame("a message has no readable header") from error
+        raise BrokenMessage("a message has no readable header") from error
     if not isinstance(header, dict):
-        raise BrokenFrame("a message has no readable header")
+        raise BrokenMessage("a message has no readable header")
     return header
 
 
-def write_frame(stream: BinaryIO, frame: Frame) -> None:
+def write_message(stream: BinaryIO, message: PipeMessage) -> None:
     """Writes a message and flushes, from a child."""
-    for part in _encode(frame):
+    for part in _encode(message):
         stream.write(part)
     stream.flush()
 
 
-def read_frame(stream: BinaryIO) -> Frame | None:
+def read_message(stream: BinaryIO) -> PipeMessage | None:
     """The next message, in a child; None when the server closed the pipe."""
     prefix = stream.read(_LENGTHS.size)
     if len(prefix) < _LENGTHS.size:
         return None
     header, body = _lengths(prefix)
-    return Frame(_header(stream.read(header)), stream.read(body))
+    return PipeMessage(_header(stream.read(header)), stream.read(body))
 
 
-async def send_frame(stream: asyncio.StreamWriter, frame: Frame) -> None:
+async def send_message(stream: asyncio.StreamWriter, message: PipeMessage) -> None:
     """Sends a message to a child. Raises ConnectionError when it is gone."""
-    for part in _encode(frame):
+    for part in _encode(message):
         stream.write(part)
     await stream.drain()
 
 
-async def receive_frame(stream: asyncio.StreamReader) -> Frame | None:
+async def receive_message(stream: asyncio.StreamReader) -> PipeMessage | None:
     """The next message of a child; None when it ended.
 
     Raises:
-        BrokenFrame: the child wrote something else.
+        BrokenMessage: the child wrote something else.
     """
     try:
         header, body = _lengths(await stream.readexactly(_LENGTHS.size))
-        return Frame(_header(await stream.readexactly(header)), await stream.readexactly(body))
+        return PipeMessage(
+            _header(await stream.readexactly(header)), await stream.readexactly(body)
+        )
     except asyncio.IncompleteReadError:
         return None

@@ -9,7 +9,7 @@ import logging
 from typing import Any
 
 from carrel.server.reading.processes.child import Child
-from carrel.server.reading.processes.pipes import Frame, Task
+from carrel.server.reading.processes.pipes import PipeMessage, Task
 
 log = logging.getLogger(__name__)
 
@@ -63,17 +63,17 @@ class Recogniser:
         # Shielded: a cancelled caller must not leave an unread answer on the pipe.
         return await asyncio.shield(
             asyncio.ensure_future(
-                self._ask(Frame({"task": task, "width": width, "height": height}, rgb))
+                self._ask(PipeMessage({"task": task, "width": width, "height": height}, rgb))
             )
         )
 
-    async def _ask(self, frame: Frame) -> dict[str, Any]:
+    async def _ask(self, message: PipeMessage) -> dict[str, Any]:
         async with self._turn:
             self._stop_timer()
             try:
                 for _ in range(2):
                     child = await self._running_child()
-                    answer = await child.ask(frame)
+                    answer = await child.ask(message)
                     if answer is not None:
                         return _told(answer.header)
                     await child.end()

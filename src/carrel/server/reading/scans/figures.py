@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from PIL import Image
 
-from carrel.server.reading.page.elements import Box, Frame, Line
+from carrel.server.reading.page.elements import Box, Line, PageFrame
 from carrel.server.reading.scans.looking import turned_back
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ _LARGEST = 0.8
 """A figure that covers more of the page is its background."""
 
 
-def pictured_figures(picture: Image.Image, frame: Frame, lines: Sequence[Line]) -> list[Box]:
+def pictured_figures(picture: Image.Image, frame: PageFrame, lines: Sequence[Line]) -> list[Box]:
     """Where figures stand in a picture of a page, in points of its upright layout."""
     # Only pages that need OCR pay for loading it.
     import numpy as np

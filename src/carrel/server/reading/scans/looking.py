@@ -6,8 +6,8 @@ from typing import Any
 
 from PIL import Image
 
-from carrel.server.reading.page.elements import Box, Frame
-from carrel.server.reading.page.seen import CellBox, Region, Structure
+from carrel.server.reading.page.elements import Box, PageFrame
+from carrel.server.reading.page.seen import CellBox, ModelRegion, Structure
 from carrel.server.reading.processes.pipes import Task
 
 Look = Callable[[Task, Image.Image], dict[str, Any]]
@@ -22,17 +22,17 @@ _UNTURN = {
 }
 
 
-def turned_back(picture: Image.Image, frame: Frame) -> Image.Image:
+def turned_back(picture: Image.Image, frame: PageFrame) -> Image.Image:
     """A picture of a page without its quarter turn."""
     return picture.transpose(_UNTURN[frame.turn]) if frame.turn else picture
 
 
-def page_regions(picture: Image.Image, frame: Frame, look: Look) -> list[Region]:
+def page_regions(picture: Image.Image, frame: PageFrame, look: Look) -> list[ModelRegion]:
     """The regions of a page that is shown in a picture."""
     return placed_regions(look("regions", turned_back(picture, frame))["regions"], frame)
 
 
-def placed_regions(found: Sequence[Sequence[Any]], frame: Frame) -> list[Region]:
+def placed_regions(found: Sequence[Sequence[Any]], frame: PageFrame) -> list[ModelRegion]:
     """The OCR process's regions of a picture without quarter turn, in points of the layout."""
     width, height = frame.upright_size
     regions = []
@@ -45,11 +45,11 @@ def placed_regions(found: Sequence[Sequence[Any]], frame: Frame) -> list[Region]
             frame.straightened(right * width, down)[0],
             frame.straightened(across, bottom * height)[1],
         )
-        regions.append(Region(kind, box, confidence))
+        regions.append(ModelRegion(kind, box, confidence))
     return regions
 
 
-def table_structure(shown: Callable[[], Image.Image], frame: Frame, look: Look) -> Structure:
+def table_structure(shown: Callable[[], Image.Image], frame: PageFrame, look: Look) -> Structure:
     """Asks for the cells of tables on the page that a picture shows; it is made when needed."""
 
     @cache

@@ -4,12 +4,14 @@ from collections.abc import Iterable
 
 from PIL import Image
 
-from carrel.server.reading.page.elements import Box, Frame, Line
+from carrel.server.reading.page.elements import Box, Line, PageFrame
 from carrel.server.reading.scans.looking import Look
-from carrel.server.reading.scans.recognition import Scan, recognise_page
+from carrel.server.reading.scans.recognition import PageScan, recognise_page
 
 
-def recognise_part(picture: Image.Image, box: Box, size: tuple[float, float], look: Look) -> Scan:
+def recognise_part(
+    picture: Image.Image, box: Box, size: tuple[float, float], look: Look
+) -> PageScan:
     """What a box of an upright page of `size` points shows; `picture` is the whole page's."""
     scale = picture.width / size[0]
     edges = (box.left * scale, box.top * scale, box.right * scale, box.bottom * scale)
@@ -27,8 +29,8 @@ def recognise_part(picture: Image.Image, box: Box, size: tuple[float, float], lo
     if frame.turn:
         lines, slanted = [], [*lines, *slanted]
     rules = [] if frame.turn or frame.skew else part.rules
-    return Scan(
-        Frame(*size),
+    return PageScan(
+        PageFrame(*size),
         lines,
         slanted,
         [
@@ -43,9 +45,9 @@ def recognise_part(picture: Image.Image, box: Box, size: tuple[float, float], lo
     )
 
 
-def together(scans: Iterable[Scan], frame: Frame) -> Scan:
+def together(scans: Iterable[PageScan], frame: PageFrame) -> PageScan:
     """All that several parts of one page show."""
-    found = Scan(frame)
+    found = PageScan(frame)
     for scan in scans:
         found.lines.extend(scan.lines)
         found.slanted.extend(scan.slanted)

@@ -7,7 +7,7 @@ from pathlib import Path
 from pi_heif import register_heif_opener
 from PIL import Image, ImageOps, UnidentifiedImageError
 
-from carrel.server.reading.layout.blocks import Found, page_layout
+from carrel.server.reading.layout.blocks import PageParts, page_layout
 from carrel.server.reading.markdown.compose import Raster, compose
 from carrel.server.reading.options import ReadOptions, UnreadableDocument, select_pages
 from carrel.server.reading.processes.limits import allow_cpu
@@ -74,7 +74,7 @@ class Picture:
         points = _LONG_SIDE / max(picture.size)
         size = (picture.width * points, picture.height * points)
         scan = recognise_page(_reduced(picture), size, look)
-        found = Found(
+        found = PageParts(
             lines=scan.lines,
             slanted=scan.slanted,
             rules=scan.rules,

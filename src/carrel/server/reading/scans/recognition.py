@@ -7,7 +7,7 @@ from typing import Any
 
 from PIL import Image
 
-from carrel.server.reading.page.elements import Box, Frame, Line, Word
+from carrel.server.reading.page.elements import Box, Line, PageFrame, Word
 from carrel.server.reading.page.rules import Rule
 from carrel.server.reading.page.seen import Regions, Structure, no_regions, no_structure
 from carrel.server.reading.processes.pipes import Task
@@ -25,13 +25,13 @@ _LEAST_SKEW, _MOST_SKEW = 0.15, 20.0
 
 
 @dataclass(frozen=True)
-class Scan:
+class PageScan:
     """What a picture of a page shows, straightened, in points of the upright page.
 
     `slanted` are the lines that do not read across the page, from left to right.
     """
 
-    frame: Frame
+    frame: PageFrame
     lines: list[Line] = field(default_factory=list)
     slanted: list[Line] = field(default_factory=list)
     rules: list[Rule] = field(default_factory=list)
@@ -42,15 +42,15 @@ class Scan:
 
 def recognise_page(
     picture: Image.Image, size: tuple[float, float], look: Look, task: Task = "page"
-) -> Scan:
+) -> PageScan:
     """Reads a picture of a page of `size` points, finding its quarter turn and skew."""
     if picture.getcolors(1):
         # Blank: the document may have thousands of such pages.
-        return Scan(Frame(*size))
+        return PageScan(PageFrame(*size))
     answer = look(task, picture)
     turn, found = answer["turn"], answer["lines"]
     skew = _skew(found)
-    frame = Frame(*size, turn=turn, skew=skew)
+    frame = PageFrame(*size, turn=turn, skew=skew)
     width = picture.height if turn in (90, 270) else picture.width
     scale = frame.upright_size[0] / width
     lines = _evened([_line(line, frame, scale) for line in found if not _slanted(line, skew)])
@@ -58,7 +58,7 @@ def recognise_page(
     slanted.sort(key=lambda line: line.box.centre)
     figures = pictured_figures(picture, frame, [*lines, *slanted])
     regions = placed_regions(answer.get("regions", ()), frame)
-    return Scan(
+    return PageScan(
         frame,
         lines,
         slanted,
@@ -109,7 +109,7 @@ def _evened(lines: list[Line]) -> list[Line]:
     return [evened[number] for number in range(len(lines))]
 
 
-def _line(found: dict[str, Any], frame: Frame, scale: float) -> Line:
+def _line(found: dict[str, Any], frame: PageFrame, scale: float) -> Line:
     corners = [frame.straightened(x * scale, y * scale) for x, y in found["quad"]]
     xs, ys = zip(*corners, strict=True)
     box = Box(min(xs), min(ys), max(xs), max(ys))

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from PIL import Image
 
-from carrel.server.reading.page.elements import Frame
+from carrel.server.reading.page.elements import PageFrame
 from carrel.server.reading.page.rules import Rule, joined
 from carrel.server.reading.scans.looking import turned_back
 
@@ -23,7 +23,7 @@ _TOUCH = 4.0
 """Points by which rules that meet may miss each other."""
 
 
-def pictured_rules(picture: Image.Image, frame: Frame) -> list[Rule]:
+def pictured_rules(picture: Image.Image, frame: PageFrame) -> list[Rule]:
     """The rules that may frame tables in a picture of a page, in points of its upright layout."""
     # Only pages that need OCR pay for loading it.
     import numpy as np

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from carrel.server.reading.page.elements import Box, Line, Word
 from carrel.server.reading.page.lines import font_style
-from carrel.server.reading.page.marks import Mark, Passage
+from carrel.server.reading.page.marks import LinkMark, MarkedText
 from carrel.server.reading.page.parsed import Link, PlacedWord, TextItem
 from carrel.server.reading.page.rules import Rule
 
@@ -33,12 +33,12 @@ class Chunk(NamedTuple):
     text: str
     box: Box
     mono: bool = False
-    marks: tuple[Mark, ...] = ()
+    marks: tuple[LinkMark, ...] = ()
     space: float = 0.0
 
     @property
-    def passage(self) -> Passage:
-        return Passage(self.text, self.marks)
+    def passage(self) -> MarkedText:
+        return MarkedText(self.text, self.marks)
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ def chunks_of_items(
             last = words[end - 1]
             box = Box(words[first].x, top, last.x + last.width, bottom)
             pieces = zip(texts[first:end], words[first:end], strict=True)
-            passage = Passage.of((f"{text} ", _url(word, here)) for text, word in pieces)
+            passage = MarkedText.of((f"{text} ", _url(word, here)) for text, word in pieces)
             found.append(Chunk(passage.text, box, mono, passage.marks, 0.0 if cuts else usual))
     return found
 
@@ -208,9 +208,9 @@ def _has_digit(chunk: Chunk) -> bool:
     return any(map(str.isdecimal, chunk.text))
 
 
-def cell_text(chunks: Sequence[Chunk]) -> Passage:
+def cell_text(chunks: Sequence[Chunk]) -> MarkedText:
     """The text of a cell that these chunks stand in."""
-    whole = Passage("")
+    whole = MarkedText("")
     for row in rows(chunks):
         for chunk in row.chunks:
             text = whole.text
@@ -218,7 +218,7 @@ def cell_text(chunks: Sequence[Chunk]) -> Passage:
                 whole = whole.without_last_letter().followed_by(chunk.passage, between="")
             else:
                 whole = whole.followed_by(chunk.passage)
-    return whole if whole.marks else Passage(" ".join(whole.text.split()))
+    return whole if whole.marks else MarkedText(" ".join(whole.text.split()))
 
 
 def usual_height(chunks: Sequence[Chunk]) -> float:

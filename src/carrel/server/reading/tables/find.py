@@ -5,8 +5,13 @@ from itertools import pairwise
 
 from carrel.server.reading.page.elements import Region
 from carrel.server.reading.page.rules import Rule
-from carrel.server.reading.page.seen import Region as ModelRegion
-from carrel.server.reading.page.seen import Regions, Structure, no_regions, no_structure
+from carrel.server.reading.page.seen import (
+    ModelRegion,
+    Regions,
+    Structure,
+    no_regions,
+    no_structure,
+)
 from carrel.server.reading.tables.chunks import Chunk, rows
 from carrel.server.reading.tables.framed import framed_table
 from carrel.server.reading.tables.ruled import Grid, grids

@@ -6,8 +6,7 @@ from itertools import pairwise
 from statistics import median
 
 from carrel.server.reading.page.elements import Box, Region
-from carrel.server.reading.page.seen import CellBox, RegionKind, Structure
-from carrel.server.reading.page.seen import Region as ModelRegion
+from carrel.server.reading.page.seen import CellBox, ModelRegion, RegionKind, Structure
 from carrel.server.reading.page.table import Cell, Table
 from carrel.server.reading.tables.chunks import Chunk, cell_text
 

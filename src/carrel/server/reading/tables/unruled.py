@@ -24,17 +24,17 @@ _MOST_HEADS = 4
 _LEADERS = re.compile(r"(\. ?){5,}|…{3,}|_{5,}")
 
 
-class Found(NamedTuple):
+class UnruledTable(NamedTuple):
     """A table and where it stands."""
 
     box: Box
     table: Table
 
 
-def unruled_tables(rows: Sequence[Row], rules: Sequence[Rule]) -> list[Found]:
+def unruled_tables(rows: Sequence[Row], rules: Sequence[Rule]) -> list[UnruledTable]:
     """The tables among the lines of a page; `rules` may part their rows."""
     rows = [_without_leaders(row) for row in rows]
-    found: list[Found] = []
+    found: list[UnruledTable] = []
     start = 0
     while start < len(rows):
         end, columns = _run(rows, start)
@@ -50,7 +50,7 @@ def unruled_tables(rows: Sequence[Row], rules: Sequence[Rule]) -> list[Found]:
             if _is_table(groups, columns) and not _is_code(run, columns):
                 head = _spanning_head(rows, start, columns)
                 found.append(
-                    Found(
+                    UnruledTable(
                         Box.around(r.box for r in (*head, *run)),
                         _table(head, groups, columns, rules),
                     )
