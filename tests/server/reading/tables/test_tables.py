@@ -184,6 +184,31 @@ def test_words_that_touch_in_a_scan_stay_a_table() -> None:
     assert len(find_tables([*ROWS, beside], [], scanned=True)) == 1
 
 
+def _line(words: Sequence[str], spaces: Sequence[float], top: float) -> list[Chunk]:
+    """Words five points wide a letter, with these spaces between them."""
+    left, chunks = 70.0, list[Chunk]()
+    for word, space in zip(words, [*spaces, 0], strict=True):
+        chunks.append(_chunk(word, left, top, 5 * len(word)))
+        left += 5 * len(word) + space
+    return chunks
+
+
+@pytest.mark.parametrize(("spaces", "tables"), [([16, 16, 16], 0), ([16, 21, 30], 1)])
+def test_a_few_words_with_like_spaces_between_them_are_a_justified_line(
+    spaces: list[float], tables: int
+) -> None:
+    above = _line(["before", "every", "narrow", "shelf"], spaces, 20)
+    below = _line(["quiet", "volume", "of", "bound"], spaces, 34)
+    asked: list[bool] = []
+
+    def regions() -> Sequence[Seen]:
+        asked.append(True)
+        return ()
+
+    found = find_tables([*above, *below], [], regions)
+    assert (len(found), len(asked)) == (tables, tables)
+
+
 @pytest.mark.parametrize("kind", ["figure", "table"])
 def test_bars_over_a_scale_are_a_chart_where_a_figure_is_seen(
     kind: Literal["figure", "table"],

@@ -16,6 +16,8 @@ _SYNTAX = re.compile(
     r"|<(?=[A-Za-z/!?])|&(?=#?\w+;)"
     r"|\[(?=\^|[^\]]*\]\()"
 )
+_SYNTAX_SIGNS = re.compile(r"[\\`~*_<&\[]")
+"""What it begins with: far faster looked for, and found in few texts."""
 _LINE_SYNTAX = re.compile(
     r"^(?:(?=(?:#{1,6}|[+*-])(?:\s|$)|>|[-=*_ ]+$)|(?P<number>\d{1,9})(?=[.)](?:\s|$)))",
     re.MULTILINE,
@@ -28,7 +30,8 @@ _PREFIX = 12
 
 def escaped(text: str, *, line_start: bool = True) -> str:
     """Text that Markdown shows as it is. `line_start`: it may stand at the beginning of a line."""
-    text = _SYNTAX.sub(r"\\\g<0>", text)
+    if _SYNTAX_SIGNS.search(text):
+        text = _SYNTAX.sub(r"\\\g<0>", text)
     first, newline, others = text.partition("\n") if not line_start else ("", "", text)
     return first + newline + _LINE_SYNTAX.sub(lambda match: f"{match['number'] or ''}\\", others)
 

@@ -20,6 +20,8 @@ _PITCH = 0.08
 _RAISED = 1.05
 """A word so much higher than others on its line has a raised or larger letter in it."""
 _NOTE = re.compile(r"(?<=[^\s\d])(\d{1,2}|[*†‡§])(?=[.,;:)\]]?(?:\s|$))")
+_NOTE_SIGN = re.compile(r"[\d*†‡§]")
+"""Far faster looked for, and found in few lines."""
 _TOGETHER = 0.12
 """Less white space than this part of a line's height does not separate words."""
 _BOLD = re.compile(r"bold|black|heavy|semibold|demi", re.IGNORECASE)
@@ -65,7 +67,11 @@ def _even(item: TextItem) -> bool:
 
 def _notes(item: TextItem, text: str) -> Iterator[LinkMark]:
     """The digits and signs at the end of words that are raised above the others."""
-    if not _NOTE.search(text) or len(item.words) != len(text.split()):
+    if (
+        not _NOTE_SIGN.search(text)
+        or not _NOTE.search(text)
+        or len(item.words) != len(text.split())
+    ):
         return
     least = _RAISED * min(word.height for word in item.words)
     for match, word in zip(re.finditer(r"\S+", text), item.words, strict=True):

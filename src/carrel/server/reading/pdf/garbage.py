@@ -13,7 +13,10 @@ _MOST_UNMAPPED = 0.1
 _WORD = re.compile(r"[^\W_]{4,}")
 _ENOUGH = 20
 """Words that show how a page is written."""
-_USUAL = re.compile(r"\d+|\d*[a-z]+\d*|[A-Z]?[a-z]+|[A-Z]+[a-z]{0,2}\d*|[A-Z][a-z]+[A-Z][a-z]+")
+_USUAL = re.compile(
+    r"(?<!\S)(?:\d*[a-z]+\d*|\d+|[A-Z][a-z]+(?:[A-Z][a-z]+)?|[A-Z]+[a-z]{0,2}\d*"
+    r"|\S*[^\x00-\x7f]\S*)(?!\S)"
+)
 _MOST_UNUSUAL = 0.4
 """The part of the words that may have letters, digits and capitals in no usual order."""
 _MOST_ACCENTED = 0.5
@@ -36,12 +39,8 @@ def is_garbage(text: str) -> bool:
     written = " ".join(words)
     # Accents play no part in how a word is written: é is as usual as e.
     plain = written if written.isascii() else _without_accents(written)
-    usual = sum(map(_is_usual, plain.split()))
+    usual = len(_USUAL.findall(plain))
     return usual < (1 - _MOST_UNUSUAL) * len(words) or _odd_letters(written, plain)
-
-
-def _is_usual(word: str) -> bool:
-    return not word.isascii() or _USUAL.fullmatch(word) is not None
 
 
 def _odd_letters(text: str, plain: str) -> bool:

@@ -19,7 +19,11 @@ _STRETCHED = 1.6
 _MOST_STRETCHED = 1.5
 """No justified line has word spaces wider than this part of its height."""
 _LEAST_WORDS = 6
-"""Shorter lines do not show how wide their word spaces are."""
+"""Shorter lines do not show how wide their word spaces are, unless these are all alike."""
+_LEAST_SPACES = 3
+"""So many spaces are not alike by chance."""
+_SAME_SPACE = 0.02
+"""By how much of a line's height such spaces differ at the most."""
 _ONE_LINE = 0.3
 """Text whose middles differ by less than this part of its height stands on one line."""
 
@@ -194,14 +198,26 @@ def _word_space(chunks: Sequence[Chunk]) -> float:
     Such a line has spaces that would part the columns of a table.
     """
     counts = [chunk.text.count(" ") for chunk in chunks]
-    words = sum(counts) + len(chunks)
-    if words < _LEAST_WORDS or 2 * sum(map(_has_digit, chunks)) > len(chunks):
+    if 2 * sum(map(_has_digit, chunks)) > len(chunks):
         return 0.0
     spaces = [after.box.left - before.box.right for before, after in pairwise(chunks)]
     for chunk, count in zip(chunks, counts, strict=True):
         if chunk.space:
             spaces += [chunk.space] * count
-    return _STRETCHED * statistics.median(spaces)
+    if sum(counts) + len(chunks) >= _LEAST_WORDS:
+        return _STRETCHED * statistics.median(spaces)
+    return _STRETCHED * spaces[0] if _all_alike(spaces, chunks) else 0.0
+
+
+def _all_alike(spaces: Sequence[float], chunks: Sequence[Chunk]) -> bool:
+    """Whether the spaces are those of a justified line, not of columns that are equally wide."""
+    same = _SAME_SPACE * chunks[0].box.height
+    widths = [chunk.box.width for chunk in chunks]
+    return (
+        len(spaces) >= _LEAST_SPACES
+        and max(spaces) - min(spaces) < same
+        and max(widths) - min(widths) > _LEAST_SPACES * same
+    )
 
 
 def _has_digit(chunk: Chunk) -> bool:

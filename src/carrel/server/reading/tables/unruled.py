@@ -110,6 +110,8 @@ def _is_leader(chunk: Chunk) -> bool:
 
 def _without_leaders(row: Row) -> Row:
     """A line whose dots lead to several numbers, without the dots: no line of contents."""
+    if len(row.chunks) < 3:
+        return row
     leaders = [number for number, chunk in enumerate(row.chunks) if _is_leader(chunk)]
     if not leaders or len(row.chunks) - leaders[0] < 3:
         return row

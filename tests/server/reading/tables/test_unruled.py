@@ -1,0 +1,108 @@
+"""Tables that no rule frames: white space says what their cells are."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from carrel.server.reading.page.elements import Box
+from carrel.server.reading.page.rules import Rule
+from carrel.server.reading.page.table import Table
+from carrel.server.reading.tables.chunks import Chunk
+from carrel.server.reading.tables.find import find_tables
+
+PITCH = 14.0
+LETTER = 5.0
+
+
+def _row(
+    number: int, texts: Sequence[str], lefts: Sequence[float], *, mono: bool = False
+) -> list[Chunk]:
+    """Texts that begin at these places, on one line."""
+    top = 100 + PITCH * number
+    return [
+        Chunk(text, Box(left, top, left + LETTER * len(text), top + 11), mono)
+        for text, left in zip(texts, lefts, strict=True)
+        if text
+    ]
+
+
+def _only(chunks: Sequence[Chunk], rules: Sequence[Rule] = ()) -> Table:
+    (region,) = find_tables(chunks, rules)
+    assert region.table is not None
+    return region.table
+
+
+def _texts(table: Table) -> list[list[str]]:
+    return [[cell.text for cell in row] for row in table.rows()]
+
+
+BODY = [["Oslo", "12", "3.5", "840"], ["Bergen", "9", "2.1", "615"], ["Narvik", "4", "0.7", "92"]]
+LEFTS = [70.0, 160.0, 230.0, 300.0]
+
+
+def _body(first: int, lefts: Sequence[float] = LEFTS) -> list[Chunk]:
+    return [
+        chunk for number, texts in enumerate(BODY, first) for chunk in _row(number, texts, lefts)
+    ]
+
+
+def test_a_head_over_several_columns_spans_them() -> None:
+    heads = [
+        *_row(0, ["Loans and returns", "Total"], [170.0, 300.0]),
+        *_row(1, ["Place", "Books", "Days", "Visits"], LEFTS),
+    ]
+    underline = Rule(True, 100 + 12.5, 160, 265)
+    table = _only([*heads, *_body(2)], [underline])
+    (head,) = (cell for cell in table.cells if cell.text == "Loans and returns")
+    assert (head.row, head.column, head.columns) == (0, 1, 2)
+    assert _texts(table)[-3:] == BODY
+    assert table.header_rows == 2
+
+
+@pytest.mark.parametrize("sign", ["$", "€", "£"])
+def test_a_sign_of_currency_that_stands_in_line_belongs_to_its_number(sign: str) -> None:
+    lefts = [70.0, 150.0, 166.0, 240.0]
+    rows = [
+        ["Rent", sign, "1,200", "yes"],
+        ["Light", sign, "85", "no"],
+        ["Water", sign, "40", "no"],
+    ]
+    chunks = [chunk for number, texts in enumerate(rows) for chunk in _row(number, texts, lefts)]
+    assert _texts(_only(chunks)) == [[a, f"{b} {c}", d] for a, b, c, d in rows]
+
+
+def test_dots_that_lead_to_several_numbers_are_left_out() -> None:
+    rows = [[f"{name} . . . . . . .", first, second] for name, first, second, _ in BODY]
+    chunks = [
+        chunk
+        for number, texts in enumerate(rows)
+        for chunk in _row(number, texts, [70.0, 230.0, 300.0])
+    ]
+    assert _texts(_only(chunks)) == [row[:3] for row in BODY]
+
+
+def test_dots_that_lead_to_one_number_are_a_list_of_contents() -> None:
+    rows = [[f"{name} . . . . . . .", page] for name, page, *_ in BODY]
+    chunks = [
+        chunk for number, texts in enumerate(rows) for chunk in _row(number, texts, [70.0, 230.0])
+    ]
+    assert find_tables(chunks, []) == []
+
+
+CODE = [
+    ["for", "shelf", "in", "room:"],
+    ["if", "shelf", "is", "full:"],
+    ["move", "it", "on", "now"],
+]
+
+
+@pytest.mark.parametrize(("rows", "tables"), [(BODY, 1), (CODE, 0)])
+def test_letters_of_one_width_make_a_table_of_numbers_and_none_of_code(
+    rows: Sequence[Sequence[str]], tables: int
+) -> None:
+    chunks = [
+        chunk
+        for number, texts in enumerate(rows)
+        for chunk in _row(number, texts, LEFTS, mono=True)
+    ]
+    assert len(find_tables(chunks, [])) == tables
