@@ -5,11 +5,16 @@ import csv
 from hypothesis import given
 from hypothesis import strategies as st
 
+from carrel.server.reading.markdown.tables import written
+from carrel.server.reading.page.marks import LinkMark
+from carrel.server.reading.page.table import Cell as ServerCell
+from carrel.server.reading.page.table import Table as ServerTable
 from carrel.store.documents.tables import as_csv, as_markdown, rows_of, tables
-from carrel.wire.ocr import PageTable
+from carrel.wire.ocr import PageTable, TableFormat
 from support.pages import TABLE, lease_page
 
-CELLS = st.text("ab1 |,\"'é<", max_size=6).map(str.strip)
+FORMS: tuple[TableFormat, ...] = ("markdown", "html")
+CELLS = st.text("ab1 |,\"'é<-_*\\`[]()&;~", max_size=6).map(str.strip)
 ROWS = st.integers(1, 4).flatmap(
     lambda width: st.lists(st.tuples(*[CELLS] * width), min_size=1, max_size=5).map(tuple)
 )
@@ -23,6 +28,21 @@ def test_markdown_and_back_is_the_same_table(rows: tuple[tuple[str, ...], ...]) 
 @given(ROWS)
 def test_csv_is_read_by_others(rows: tuple[tuple[str, ...], ...]) -> None:
     assert tuple(map(tuple, csv.reader(as_csv(rows).splitlines()))) == rows
+
+
+@given(ROWS)
+def test_every_form_that_the_server_writes_says_the_same(rows: tuple[tuple[str, ...], ...]) -> None:
+    table = ServerTable.of_rows(rows)
+    markdown, html = (rows_of(str(written(table, form))) for form in FORMS)
+    read = tuple(map(tuple, csv.reader(as_csv(html).splitlines())))
+    assert markdown == html == read == tuple(tuple(" ".join(c.split()) for c in r) for r in rows)
+
+
+def test_a_link_in_a_cell_is_its_words_in_every_form() -> None:
+    cell = ServerCell("see [1] and more", 0, 0, marks=(LinkMark(4, 7, "https://example.org/a"),))
+    table = ServerTable.of([cell, ServerCell("b", 1, 0)])
+    for form in FORMS:
+        assert rows_of(str(written(table, form))) == (("see [1] and more",), ("b",))
 
 
 def test_html_cells_over_several_columns_and_rows_leave_the_others_in_place() -> None:

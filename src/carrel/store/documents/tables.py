@@ -21,6 +21,13 @@ MAX_SPAN = 100
 """Columns or rows that one cell may claim: a page of HTML may claim any number."""
 _RULE = re.compile(r"\s*\|?(\s*:?-+:?\s*\|)*\s*:?-+:?\s*\|?\s*")
 _CELL = re.compile(r"(?<!\\)\|")
+_WORDS = r"(?:[^\[\]\\]|\\.)"
+_LINK = re.compile(rf"(?<!\\)\[((?:{_WORDS}|\[{_WORDS}*\])*)\]\([^)\s]*\)")
+"""Its words may have brackets in them."""
+_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
+_SYNTAX = re.compile(
+    r"\\(?=[!-/:-@\[-`{-~\n]|$)|[`*|~]|\[|(?<![^\W_])_|_(?![^\W_])|<(?=[A-Za-z/!?])|&(?=#?\w+;)"
+)
 _LINES = re.compile(r"(?:^[ \t]*\|.*(?:\n|\Z))+", re.MULTILINE)
 
 
@@ -75,20 +82,29 @@ def as_markdown(rows: Rows) -> str:
     """A Markdown table whose first row is the head."""
     if not rows:
         return ""
-    head, *body = ([cell.replace("|", "\\|").replace("\n", "<br>") for cell in row] for row in rows)
+    head, *body = (list(map(_escaped, row)) for row in rows)
     lines = [head, ["---"] * len(head), *body]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
 
 
+def _escaped(cell: str) -> str:
+    """A cell's text that Markdown shows as it is."""
+    return _SYNTAX.sub(r"\\\g<0>", cell).replace("\n", "<br>")
+
+
+def _plain(cell: str) -> str:
+    """A cell's text as Markdown shows it; a link is its words."""
+    lines = re.sub(r"(?<!\\)<br\s*/?>", "\n", cell)
+    return _ESCAPED.sub(r"\1", _LINK.sub(r"\1", lines)).strip()
+
+
 def _markdown_rows(content: str) -> Iterator[list[str]]:
     for number, line in enumerate(content.strip().splitlines()):
-        if "|" not in line or (number and _RULE.fullmatch(line)):
+        if "|" not in line or (number == 1 and _RULE.fullmatch(line)):
             continue
         cells = _CELL.split(line.strip())
         inner = cells[bool(cells[0] == "") : len(cells) - (cells[-1] == "")]
-        yield [
-            re.sub(r"<br\s*/?>", "\n", cell.strip()).replace("\\|", "|").strip() for cell in inner
-        ]
+        yield list(map(_plain, inner))
 
 
 class _HTMLTable(HTMLParser):
