@@ -59,9 +59,20 @@ async def test_several_files_are_one_json_list(run: Run, tmp_path: Path) -> None
     uploaded = await run("files", "upload", tmp_path / "one.txt", tmp_path / "two.txt", "--json")
     assert [file["filename"] for file in uploaded.json] == ["one.txt", "two.txt"]
     await run("files", "delete", *(file["id"] for file in uploaded.json))
-    stopped = await run("files", "upload", tmp_path / "one.txt", tmp_path / "no", "--json", code=1)
-    [file] = stopped.json
-    await run("files", "delete", file["id"])
+    wrong = await run("files", "upload", tmp_path / "one.txt", tmp_path / "no", "--json", code=1)
+    assert wrong.out == ""
+
+
+async def test_files_that_were_uploaded_before_one_failed_are_told(tmp_path: Path) -> None:
+    for name in ("one.txt", "two.txt"):
+        (tmp_path / name).write_text(name)
+    async with service(reply(FILE), reply({"message": "No."}, 400)) as odd:
+        stopped = await carrel(
+            "files", "upload", tmp_path / "one.txt", tmp_path / "two.txt", "--json",
+            CARREL_URL=odd.url,
+        )  # fmt: skip
+    assert stopped.code == 1
+    assert [file["id"] for file in stopped.json] == ["f1"]
 
 
 async def test_a_name_that_two_files_have_needs_an_id(run: Run, tmp_path: Path) -> None:
