@@ -1,6 +1,8 @@
+import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import replace
 
+import httpx
 import pytest
 
 from carrel.client import NotFound
@@ -150,6 +152,45 @@ async def test_a_draft_is_kept_until_it_is_saved(agents: Store, server: RunningS
     await again.close()
     await agents.agents.load()
     assert [*agents.agents.slice.value.drafts] == []
+
+
+async def test_what_is_typed_while_a_draft_is_saved_stays_a_draft(agents: Store) -> None:
+    agent = await made(agents, "Be kind.")
+    draft = Draft.of(agent).changed(instructions="Be brief.")
+    await agents.agents.keep(draft)
+    saving = agents.agents.save(draft)
+    later = draft.changed(instructions="Be brief and clear.")
+    await agents.agents.keep(later)
+    saved = await saving
+    assert saved is not None and saved.instructions == "Be brief."
+    await agents.agents.load()
+    (kept,) = agents.agents.slice.value.drafts
+    assert kept.fields["instructions"] == "Be brief and clear."
+
+
+async def test_a_change_is_listed_though_an_older_load_still_runs(
+    agents: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed, go_on = asyncio.Event(), asyncio.Event()
+    send = httpx.AsyncHTTPTransport.handle_async_request
+
+    async def late(self: httpx.AsyncHTTPTransport, request: httpx.Request) -> httpx.Response:
+        response = await send(self, request)
+        if (request.method, request.url.path) == ("GET", "/v1/agents") and not listed.is_set():
+            await response.aread()
+            listed.set()
+            await go_on.wait()
+        return response
+
+    monkeypatch.setattr(httpx.AsyncHTTPTransport, "handle_async_request", late)
+    loading = agents.agents.load()
+    await listed.wait()
+    creating = agents.agents.create(AgentCreate(name="newcomer", model="smollm2"))
+    await until(agents.requests.slice, lambda state: any(one.call.method == "POST" for one in state.items))
+    go_on.set()
+    await loading
+    await creating
+    assert "newcomer" in {agent.name for agent in agents.agents.slice.value.items}
 
 
 async def test_a_draft_of_an_agent_that_somebody_deleted_is_of_a_new_one(agents: Store) -> None:

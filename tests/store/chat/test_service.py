@@ -1,5 +1,8 @@
 import asyncio
+import gc
 import json
+import threading
+import weakref
 from collections.abc import AsyncIterator
 from itertools import pairwise
 from pathlib import Path
@@ -9,6 +12,7 @@ import pytest
 from carrel.config import Profile
 from carrel.store.chat.conversation import Attachment
 from carrel.store.chat.parameters import Parameters
+from carrel.store.chat.sessions import Session
 from carrel.store.chat.words import phase_words
 from carrel.store.core.loop import OwnerLoop
 from carrel.store.store import Store
@@ -238,6 +242,56 @@ async def test_another_session_while_an_answer_comes_keeps_both_apart(
     await store.chat.resume(first or "")
     turn = store.chat.slice.value.turns[-1]
     assert (turn.text, turn.status) == ("Three", "stopped")
+
+
+async def test_a_question_that_was_just_sent_is_in_the_session_that_was_left(
+    store: Store, service: ScriptedService
+) -> None:
+    first = store.chat.slice.value.session_id
+    sending = store.chat.send("How long?")
+    await store.chat.new("agent")
+    await sending
+    await store.chat.resume(first or "")
+    assert [turn.text for turn in store.chat.slice.value.turns][:1] == ["How long?"]
+
+
+async def test_a_list_that_was_read_before_a_save_does_not_take_it_back(
+    store: Store, service: ScriptedService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read, go_on = threading.Event(), threading.Event()
+    every = store.chats.all
+
+    def late() -> tuple[Session, ...]:
+        found = every()
+        if not read.is_set():
+            read.set()
+            go_on.wait(60)
+        return found
+
+    monkeypatch.setattr(store.chats, "all", late)
+    loading = store.chat.load_sessions()
+    await asyncio.to_thread(read.wait)
+    sending = store.chat.send("How long?")
+    await until(store.chat.slice, lambda state: bool(state.sessions))
+    go_on.set()
+    await loading
+    assert [one.title for one in store.chat.slice.value.sessions] == ["How long?"]
+    store.chat.stop()
+    await sending
+
+
+async def test_a_service_of_a_call_is_gone_once_it_is_let_go(store: Store) -> None:
+    services = [
+        store.another_chat(), store.another_agents(), store.another_document(),
+        store.another_libraries(),
+    ]  # fmt: skip
+    made = [weakref.ref(service) for service in services]
+    while services:
+        store.let_go(services.pop())
+    async with asyncio.timeout(30):
+        while any(reference() is not None for reference in made):
+            await asyncio.sleep(0.01)
+            gc.collect()
 
 
 async def test_deleting_the_open_session_leaves_none_open(

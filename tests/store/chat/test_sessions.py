@@ -40,6 +40,21 @@ def test_sessions_are_listed_newest_first_and_apart_by_profile(tmp_path: Path) -
     assert SavedSessions(tmp_path, "work").all() == ()
 
 
+def test_an_older_form_that_is_written_last_changes_nothing(tmp_path: Path) -> None:
+    saved = SavedSessions(tmp_path, "local")
+    assert saved.save(session(updated=2.0, question="New?"))
+    assert not saved.save(session(updated=1.0, question="Old?"))
+    assert saved.load("one").title == "New?"
+
+
+def test_what_was_deleted_is_not_saved_again(tmp_path: Path) -> None:
+    saved = SavedSessions(tmp_path, "local")
+    saved.save(session())
+    saved.delete("one")
+    assert not saved.save(session(updated=2.0))
+    assert saved.all() == ()
+
+
 def test_a_session_saved_without_variants_is_read_in_its_order(tmp_path: Path) -> None:
     saved = SavedSessions(tmp_path, "local")
     turns = [{"role": "user", "text": "Why?", "sources": []}]
