@@ -87,9 +87,7 @@ def reopened(
         assert private not in text
     copy = jupyter.root / f"copy-{secrets.token_hex(4)}.ipynb"
     copy.write_text(text)
-    # Saved by the same person, and so trusted.
-    command = [sys.executable, "-m", "jupyter", "trust", str(copy)]
-    subprocess.run(command, check=True, timeout=120, env=jupyter.environ)
+    trust(jupyter, copy)
     with jupyter.opened(browser, copy) as alone:
         still = alone.locator(".carrel-still")
         expect(still).to_have_count(2)
@@ -98,6 +96,35 @@ def reopened(
         dead = alone.get_by_text("Error displaying widget").or_(alone.get_by_text("Loading widget"))
         expect(dead.filter(visible=True)).to_have_count(0)
         return still.first.inner_text()
+
+
+def test_a_saved_notebook_opened_with_no_kernel_shows_how_the_panels_stood(
+    notebook: Notebook, jupyter: Lab, browser: Browser, tmp_path: Path
+) -> None:
+    page = notebook("import carrel\nbench = carrel.connect()\nbench.files")
+    files = page.get_by_role("region", name="Files")
+    files.get_by_label("Files to upload").set_input_files(scanned_pdf(tmp_path / "alone.pdf"))
+    expect(page.locator(".carrel-still")).to_contain_text("alone.pdf", timeout=READY_MS)
+    saved = json.loads((jupyter.root / save(page)).read_text())
+    # No kernel is known for it: JupyterLab asks for one, and none is chosen.
+    saved["metadata"] = {"kernelspec": {"name": "gone", "display_name": "gone"}}
+    copy = jupyter.root / f"alone-{secrets.token_hex(4)}.ipynb"
+    copy.write_text(json.dumps(saved))
+    trust(jupyter, copy)
+    with browser.new_page() as alone:
+        place = f"{jupyter.url}/lab/workspaces/{copy.stem}/tree/{copy.name}"
+        alone.goto(f"{place}?token={jupyter.token}")
+        still = alone.locator(".carrel-still")
+        expect(still).to_be_visible(timeout=READY_MS)
+        expect(still).to_contain_text("alone.pdf")
+        expect(alone.get_by_role("dialog").get_by_text("Select Kernel", exact=True)).to_be_visible()
+        assert str(tmp_path) not in alone.content()
+
+
+def trust(jupyter: Lab, path: Path) -> None:
+    """Trusts a notebook, as the person does who saved it."""
+    command = [sys.executable, "-m", "jupyter", "trust", str(path)]
+    subprocess.run(command, check=True, timeout=120, env=jupyter.environ)
 
 
 def test_without_a_kernel_a_table_stands_in(
