@@ -186,7 +186,9 @@ async def test_a_change_is_listed_though_an_older_load_still_runs(
     loading = agents.agents.load()
     await listed.wait()
     creating = agents.agents.create(AgentCreate(name="newcomer", model="smollm2"))
-    await until(agents.requests.slice, lambda state: any(one.call.method == "POST" for one in state.items))
+    await until(
+        agents.requests.slice, lambda state: any(one.call.method == "POST" for one in state.items)
+    )
     go_on.set()
     await loading
     await creating
