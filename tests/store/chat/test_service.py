@@ -6,6 +6,7 @@ import weakref
 from collections.abc import AsyncIterator
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,6 +15,7 @@ from carrel.store.chat.conversation import Attachment
 from carrel.store.chat.parameters import Parameters
 from carrel.store.chat.sessions import Session
 from carrel.store.chat.words import phase_words
+from carrel.store.core.action import Service
 from carrel.store.core.loop import OwnerLoop
 from carrel.store.store import Store
 from carrel.wire.agents import AgentCreate
@@ -281,7 +283,7 @@ async def test_a_list_that_was_read_before_a_save_does_not_take_it_back(
 
 
 async def test_a_service_of_a_call_is_gone_once_it_is_let_go(store: Store) -> None:
-    services = [
+    services: list[Service[Any]] = [
         store.another_chat(), store.another_agents(), store.another_document(),
         store.another_libraries(),
     ]  # fmt: skip
