@@ -31,14 +31,17 @@ class FolderLayout:
 
     @property
     def database_file(self) -> Path:
+        """The SQLite database."""
         return self.path / "carrel.db"
 
     @property
     def database_url(self) -> str:
+        """The address of the database, as SQLAlchemy takes it."""
         return f"sqlite:///{self.database_file}"
 
     @property
     def blob_folder(self) -> Path:
+        """The folder of stored bytes."""
         return self.path / "blobs"
 
     @property
@@ -53,10 +56,12 @@ class FolderLayout:
 
     @property
     def log_folder(self) -> Path:
+        """The folder of the rotating log."""
         return self.path / "log"
 
     @property
     def settings_file(self) -> Path:
+        """The settings of the folder, TOML."""
         return self.path / "settings.toml"
 
     @property

@@ -70,11 +70,14 @@ class Pausable(Protocol):
     """A background worker that can be paused."""
 
     @property
-    def active(self) -> int: ...
+    def active(self) -> int:
+        """Number of running jobs."""
 
-    def pause(self) -> None: ...
+    def pause(self) -> None:
+        """Starts no more jobs; running ones continue."""
 
-    def resume(self) -> None: ...
+    def resume(self) -> None:
+        """Starts jobs again."""
 
 
 async def stop_when_unused(leases: Leases, worker: Pausable, stop: Callable[[], None]) -> None:

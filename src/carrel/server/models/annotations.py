@@ -50,14 +50,18 @@ class AnnotationModel(Protocol):
     """The part of the engine that is needed here."""
 
     @property
-    def context_length(self) -> int: ...
+    def context_length(self) -> int:
+        """Tokens of prompt and answer together."""
 
     @property
-    def sees(self) -> bool: ...
+    def sees(self) -> bool:
+        """Whether the model takes pictures."""
 
-    async def answer(self, body: dict[str, Any]) -> str: ...
+    async def answer(self, body: dict[str, Any]) -> str:
+        """The answer to a prompt."""
 
-    async def count_tokens(self, text: str) -> int: ...
+    async def count_tokens(self, text: str) -> int:
+        """The tokens of a text."""
 
 
 class SessionModel:

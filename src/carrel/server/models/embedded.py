@@ -29,6 +29,7 @@ _PROMPT_CACHE_MIB = 128
 
 
 def main() -> None:
+    """Runs llama.cpp until its parent ends."""
     end_with_parent()
     key = sys.stdin.readline().strip()
     # The engine's own output must not be mistaken for the address.

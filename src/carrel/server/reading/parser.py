@@ -145,6 +145,7 @@ def _is_picture(head: bytes) -> bool:
 
 
 def main() -> None:
+    """Reads documents for the server until standard input is closed."""
     end_with_parent()
     answers = os.fdopen(os.dup(1), "wb")
     # Whatever a library prints must not end up between the messages.

@@ -16,7 +16,8 @@ class Boxed(Protocol):
     """Anything with a place on the page."""
 
     @property
-    def box(self) -> Box: ...
+    def box(self) -> Box:
+        """Its place on the page."""
 
 
 T = TypeVar("T", bound=Boxed)

@@ -33,6 +33,7 @@ class DetectedLine:
 
     @property
     def length(self) -> int:
+        """The longer side, in pixels."""
         return int(self.pixels.shape[1])
 
     @property

@@ -186,6 +186,7 @@ def serve(requests: BinaryIO, answers: BinaryIO) -> None:
 
 
 def main() -> None:
+    """Answers requests on standard input until it is closed."""
     end_with_parent()
     answers = os.fdopen(os.dup(1), "wb")
     # Whatever a library prints must not end up between the messages.

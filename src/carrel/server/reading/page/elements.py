@@ -33,17 +33,21 @@ class Box(NamedTuple):
 
     @property
     def width(self) -> float:
+        """In points."""
         return self.right - self.left
 
     @property
     def height(self) -> float:
+        """In points."""
         return self.bottom - self.top
 
     def holds(self, x: float, y: float) -> bool:
+        """Whether a point lies in the box or on its edge."""
         return self.left <= x <= self.right and self.top <= y <= self.bottom
 
     @property
     def centre(self) -> tuple[float, float]:
+        """The point in the middle."""
         return (self.left + self.right) / 2, (self.top + self.bottom) / 2
 
     def mirrored(self, width: float) -> "Box":
@@ -82,9 +86,11 @@ class Line:
 
     @property
     def words(self) -> tuple[Word, ...]:
+        """The words; certain ones where OCR did not read the line."""
         return self.read or tuple(map(Word, self.text.split()))
 
     def mirrored(self, width: float) -> "Line":
+        """The line in the mirror image of a page of this width."""
         return replace(self, box=self.box.mirrored(width))
 
     def moved(self, by: float, box: Box) -> "Line":
@@ -109,6 +115,7 @@ class Region:
     lines: tuple[Line, ...] = ()
 
     def mirrored(self, width: float) -> "Region":
+        """The region in the mirror image of a page of this width."""
         lines = tuple(line.mirrored(width) for line in self.lines)
         return replace(self, box=self.box.mirrored(width), lines=lines)
 
@@ -128,6 +135,7 @@ class PageFrame:
 
     @property
     def upright_size(self) -> tuple[float, float]:
+        """Width and height of the upright layout, in points."""
         return (self.height, self.width) if self.turn in (90, 270) else (self.width, self.height)
 
     def straightened(self, x: float, y: float) -> tuple[float, float]:

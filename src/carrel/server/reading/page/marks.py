@@ -12,6 +12,7 @@ class LinkMark(NamedTuple):
     url: str = ""
 
     def shifted(self, by: int) -> "LinkMark":
+        """The mark, `by` letters further."""
         return LinkMark(self.start + by, self.end + by, self.url)
 
 

@@ -38,6 +38,7 @@ class TextItem:
 
     @property
     def box(self) -> Box:
+        """Its place on the page."""
         return Box(self.x, self.y, self.x + self.width, self.y + self.height)
 
     @property

@@ -67,10 +67,12 @@ class Table:
 
     @cached_property
     def height(self) -> int:
+        """Number of rows."""
         return max((cell.row + cell.rows for cell in self.cells), default=0)
 
     @cached_property
     def width(self) -> int:
+        """Number of columns."""
         return max((cell.column + cell.columns for cell in self.cells), default=0)
 
     def rows(self) -> list[list[Cell]]:

@@ -71,6 +71,7 @@ class Child:
 
     @property
     def running(self) -> bool:
+        """Whether the process has not ended yet."""
         return self._process.returncode is None
 
     async def send(self, message: PipeMessage) -> None:
