@@ -50,7 +50,9 @@ def test_processes_that_hang_end_with_a_killed_server(tmp_path: Path) -> None:
         assert http.post("/v1/ocr", json=asked).status_code == 200
 
         below = _processes_below(server.process.pid)
-        modules = {command.split("\0")[3].removeprefix("carrel.server.") for command in below.values()}
+        modules = {
+            command.split("\0")[3].removeprefix("carrel.server.") for command in below.values()
+        }
         assert modules == {"models.embedded", "reading.ocr.process", "reading.parser"}
         # A stopped process notices neither a closed pipe nor anything else.
         for pid in below:
