@@ -9,7 +9,7 @@ import pytest
 import carrel
 from carrel.notebook.bench import Bench
 from carrel.notebook.errors import BenchError
-from carrel.store.chat.service import ROUNDS
+from carrel.store.chat.answers import ROUNDS
 from support.panels import Wire
 from support.scripted import ScriptedService, scripted_service
 

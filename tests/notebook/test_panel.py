@@ -20,7 +20,7 @@ from carrel.notebook.panel import Panel
 from carrel.notebook.workbench import Workbench
 from carrel.store.core.handle import Handle
 from carrel.store.core.problem import Problem
-from carrel.store.session.service import Connection
+from carrel.store.session.state import Connection
 from carrel.store.store import Store
 from carrel.wire.files import File
 from support.panels import Wire

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from support import requires
-from support.completions import Answering
+from support.completions import Answers
 from support.documents import digital_pdf, docx, picture
 from support.libraries import connect, new_library
 from support.process import RunningServer, serve
@@ -58,7 +58,7 @@ def _read_search_and_answer(server: RunningServer, folder: Path) -> None:
         tools = [{"type": "document_library", "library_ids": [library.id]}]
         agent = {"model": "smollm2", "name": "Librarian", "tools": tools}
         id = http.post("/v1/agents", json=agent).json()["id"]
-        assert Answering(http, "/v1/agents/completions", agent_id=id).ask("What has a carrel?")
+        assert Answers(http, "/v1/agents/completions", agent_id=id).ask("What has a carrel?")
 
 
 def test_no_name_is_looked_up_and_no_other_machine_called(calls: list[str]) -> None:

@@ -19,16 +19,16 @@ from carrel.config import Profile
 from carrel.local.address import Address
 from carrel.pages.renderer import Part
 from carrel.store.agents.drafts import Draft
-from carrel.store.agents.service import AgentsState
-from carrel.store.cache.copies import Source
-from carrel.store.cache.results import Results
+from carrel.store.agents.state import AgentsState
+from carrel.store.cache.copies import DocumentSource
+from carrel.store.cache.results import ResultCache
 from carrel.store.chat.state import ChatState
 from carrel.store.core.handle import Handle
 from carrel.store.core.loop import OwnerLoop
 from carrel.store.documents.reader import USUAL, ReadOptions
-from carrel.store.documents.service import DocumentState
-from carrel.store.files.service import FilesState
-from carrel.store.libraries.service import LibrariesState
+from carrel.store.documents.state import DocumentState
+from carrel.store.files.state import FilesState
+from carrel.store.libraries.state import LibrariesState
 from carrel.store.store import Store
 from support.late import LateLoop, LateService, content
 
@@ -210,12 +210,12 @@ class Person:
     def open(self) -> None:
         self.store.documents.open(self._source())
 
-    def _source(self) -> Source:
+    def _source(self) -> DocumentSource:
         if self.chance.random() < 0.5:
-            return Source("file", id := self.chance.choice([*self.service.files]), id)
+            return DocumentSource("file", id := self.chance.choice([*self.service.files]), id)
         library = self.chance.choice("ABC")
         id = f"{library}-{self.chance.randrange(8)}"
-        return Source("document", id, id, library)
+        return DocumentSource("document", id, id, library)
 
     def read(self) -> None:
         self.store.documents.read()
@@ -464,7 +464,7 @@ async def _check_disk(store: Store, person: Person, service: LateService) -> Non
     for id in ids:
         digest = hashlib.sha256(content(id)).hexdigest()
         for options in (USUAL, ReadOptions(tables="html")):
-            kept = await Results().load(f"{digest}\0{store.profile.name}\0{options.key()}")
+            kept = await ResultCache().load(f"{digest}\0{store.profile.name}\0{options.key()}")
             for page in kept.pages.values():
                 if not page.markdown.endswith(f" of {id}."):
                     person.wrong.append(f"{page.markdown} is kept as a page of {id}")

@@ -22,8 +22,9 @@ from carrel.config import ConfigError, Profile
 from carrel.local.errors import LocalError, NotInstalled
 from carrel.pages.errors import NoPicture
 from carrel.store.activity import words as activity
-from carrel.store.activity.service import ActivityItem, ActivityState
-from carrel.store.cache.readings import Reading
+from carrel.store.activity.state import ActivityItem, ActivityState
+from carrel.store.cache.copies import DocumentSource
+from carrel.store.cache.readings import PagesRead
 from carrel.store.chat import words as chat
 from carrel.store.chat.conversation import Conversation, Turn
 from carrel.store.chat.state import ChatState
@@ -32,16 +33,16 @@ from carrel.store.core.problem import Problem
 from carrel.store.documents import boxes
 from carrel.store.documents import words as documents
 from carrel.store.documents.marks import doubtful
-from carrel.store.documents.service import DocumentState, Source
+from carrel.store.documents.state import DocumentState
 from carrel.store.files import words as files
-from carrel.store.files.service import FilesState
+from carrel.store.files.state import FilesState
 from carrel.store.libraries import words as libraries
-from carrel.store.libraries.service import LibrariesState
+from carrel.store.libraries.state import LibrariesState
 from carrel.store.session import words as session
-from carrel.store.session.service import SessionState
+from carrel.store.session.state import SessionState
 from carrel.store.store import Store
 from carrel.store.sync import words as sync
-from carrel.store.sync.service import FolderState, SyncState
+from carrel.store.sync.state import FolderState, SyncState
 from carrel.sync.errors import SyncError, TooManyDeletions
 from carrel.sync.ledger import SyncSettings
 from carrel.sync.plan import Plan, Removal, Rename, Upload
@@ -212,7 +213,7 @@ FAILURES = tuple(
 )
 
 
-# Answering
+# Answers
 
 
 def asked(phase: Any, step: Step | None = None) -> str:
@@ -330,14 +331,14 @@ UNSCORED = page(1.0).model_copy(update={"confidence_scores": None})
 
 
 def opened(*pages: Page | None, **fields: Any) -> DocumentState:
-    source = Source("file", "f", "lease.pdf")
+    source = DocumentSource("file", "f", "lease.pdf")
     read = sum(each is not None for each in pages)
     wanted = frozenset(range(len(pages)))
     state = DocumentState(source, None, len(pages), pages, wanted, read=read)
     return replace(state, **fields)
 
 
-def read(status: Any = None, reading: Reading | None = None) -> str:
+def read(status: Any = None, reading: PagesRead | None = None) -> str:
     """What the list of files says of reading one."""
     runs = () if status is None else (ActivityItem("1", "ocr", "a.pdf", status, 3, subject="f"),)
     known = {
@@ -410,7 +411,7 @@ READING = (
     row("queued", so=read("queued"), not_so=read("running")),
     row("page ", so=read("running"), not_so=read("queued")),
     row("done", so=read("done"), not_so=read()),
-    row("done", so=read(None, Reading(3, 3)), not_so=read(None, Reading(2, 3))),
+    row("done", so=read(None, PagesRead(3, 3)), not_so=read(None, PagesRead(2, 3))),
     row("failed", so=read("failed"), not_so=read("done")),
     row("stopped", so=read("cancelled"), not_so=read("failed")),
 )
@@ -567,7 +568,7 @@ FOLDERS = (
         so=sync.preview_words(replace(EMPTY, left_out={"b.txt": "hidden"})),
         not_so=sync.preview_words(EMPTY),
     ),
-    row("left out: ", so=sync.change_rows(STAYS), not_so=sync.change_rows(KEPT)),
+    row("left out: ", so=sync.plan_rows(STAYS), not_so=sync.plan_rows(KEPT)),
     row(
         *(" of the ", " documents that this folder brought?"),
         so=sync.confirm_words(previewed(Plan(removals=(GONE,), brought=1))),
@@ -586,8 +587,8 @@ FOLDERS = (
     row(" failed", so=folder(summary=Summary(failures=(BAD,))), not_so=folder(summary=DONE)),
     row(
         "deleted in the folder",
-        so=sync.change_rows(KEPT),
-        not_so=sync.change_rows(previewed(Plan(uploads=(UPLOAD,)))),
+        so=sync.plan_rows(KEPT),
+        not_so=sync.plan_rows(previewed(Plan(uploads=(UPLOAD,)))),
     ),
 )
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from carrel.store.libraries.words import document_phase
+from carrel.store.libraries.phase import document_phase
 from carrel.store.store import Store
 from carrel.wire.agents import AgentCreate, CompletionArgs
 from carrel.wire.tools import LibraryTool

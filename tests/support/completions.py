@@ -39,7 +39,7 @@ ADD = {
 }
 
 
-class Answering:
+class Answers:
     """What answers at a path, named by the fields that are in every request."""
 
     def __init__(self, http: httpx.Client, path: str, **fields: Any) -> None:

@@ -3,12 +3,12 @@
 import time
 from datetime import UTC, datetime, timedelta
 
-from carrel.store.activity.service import ActivityItem
+from carrel.store.activity.state import ActivityItem
+from carrel.store.agents.compare import compare_agents
+from carrel.store.cache.copies import DocumentSource
 from carrel.store.chat.conversation import Conversation, Turn
 from carrel.store.chat.sessions import SessionSummary
-from carrel.store.core.diff import compare_agents
 from carrel.store.core.problem import Problem
-from carrel.store.documents.service import Source
 from carrel.store.store import Store
 from carrel.wire.agents import Agent
 from carrel.wire.completions import Passage
@@ -131,7 +131,7 @@ def _fill_document(store: Store, name: str) -> None:
         confidence_scores=scores,
     )
     store.documents.slice.set(
-        source=Source("file", "file-0", name),
+        source=DocumentSource("file", "file-0", name),
         page_count=3,
         pages=(page, page.model_copy(update={"index": 1}), None),
         wanted=frozenset(range(3)),

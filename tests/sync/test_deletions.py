@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from carrel.store.sync.words import change_rows, confirm_words, preview_words, summary_words
+from carrel.store.sync.words import confirm_words, plan_rows, preview_words, summary_words
 from carrel.sync.errors import SyncError, TooManyDeletions
 from carrel.sync.ledger import SyncSettings
 from support.folders import Desk
@@ -57,7 +57,7 @@ async def test_a_new_rule_file_deletes_nothing_and_is_named(twenty: Desk) -> Non
     assert len(twenty.library.held) == 21
     async with twenty.client() as client:
         preview = await twenty.runner(client, DELETE).preview()
-    rows = {row.path: (row.action, row.note) for row in change_rows(preview)}
+    rows = {row.path: (row.action, row.note) for row in plan_rows(preview)}
     assert rows["12.txt"] == ("Keep", "left out: .gitignore, line 3: 1?.txt")
     assert rows["d/kept.txt"] == ("Keep", "left out: d/.carrelignore, line 1: *")
     assert "11 files left out here stay in the library" in preview_words(preview)
@@ -68,7 +68,7 @@ async def test_what_is_left_out_goes_only_if_that_is_asked_for(twenty: Desk) -> 
     twenty.library.add("by hand.txt", b"by hand")
     asked = SyncSettings(True, exclude=("1.txt", "by hand.txt"), delete_excluded=True)
     async with twenty.client() as client:
-        first = change_rows(await twenty.runner(client, asked).preview())[0]
+        first = plan_rows(await twenty.runner(client, asked).preview())[0]
     assert (first.action, first.path, first.note) == (
         "Delete",
         "1.txt",
@@ -86,7 +86,7 @@ async def test_more_than_half_is_refused_before_anything_is_done(twenty: Desk) -
     twenty.write("stray.txt", "new")
     async with twenty.client() as client:
         preview = await twenty.runner(client, DELETE).preview()
-    assert [row.action for row in change_rows(preview)] == ["Delete"] * 19 + ["Upload"]
+    assert [row.action for row in plan_rows(preview)] == ["Delete"] * 19 + ["Upload"]
     assert confirm_words(preview) == ("Delete 19 of the 20 documents that this folder brought?")
     with pytest.raises(TooManyDeletions, match=r"19 of the 20 documents.*the limit is 10"):
         await twenty.sync(DELETE)

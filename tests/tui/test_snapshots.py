@@ -8,10 +8,10 @@ import pytest
 from textual.pilot import Pilot
 
 from carrel.config import Profile
-from carrel.store.activity.service import ActivityItem
+from carrel.store.activity.state import ActivityItem
+from carrel.store.cache.copies import DocumentSource
 from carrel.store.chat.conversation import Conversation, Turn
 from carrel.store.core.problem import Problem
-from carrel.store.documents.service import Source
 from carrel.store.store import Store
 from carrel.tui.app import CarrelApp
 from carrel.wire.completions import Progress
@@ -71,7 +71,9 @@ def test_an_empty_place(place: str, snap_compare: Any) -> None:
 def loading(store: Store) -> None:
     """A service that has not answered yet."""
     store.session.slice.set(connection="ready")
-    store.documents.slice.set(source=Source("file", "file-0", "lease-2024.pdf"), loading=True)
+    store.documents.slice.set(
+        source=DocumentSource("file", "file-0", "lease-2024.pdf"), loading=True
+    )
 
 
 def failing(store: Store) -> None:
@@ -80,7 +82,7 @@ def failing(store: Store) -> None:
     store.session.slice.set(connection="ready")
     store.files.slice.set(error=error)
     store.libraries.slice.set(error=error)
-    source = Source("file", "file-0", "lease-2024.pdf")
+    source = DocumentSource("file", "file-0", "lease-2024.pdf")
     store.documents.slice.set(source=source, error=error, no_picture="This PDF is damaged.")
 
 

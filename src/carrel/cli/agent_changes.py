@@ -18,9 +18,9 @@ from carrel.editor import EditorError, edit, named_editor
 
 if TYPE_CHECKING:
     from carrel.client import Client
+    from carrel.store.agents.compare import FieldChange
     from carrel.store.agents.drafts import Draft, SavedDrafts
-    from carrel.store.agents.words import ChangeRow
-    from carrel.store.core.diff import FieldChange
+    from carrel.store.agents.words import FieldRow
     from carrel.wire.agents import Agent
 
 OldArgument = Annotated[
@@ -40,8 +40,8 @@ def diff(
     json: JSONOption = False,
 ) -> None:
     """Show the differences between two versions."""
-    from carrel.store.agents.words import changed_rows, version_name
-    from carrel.store.core.diff import compare_agents
+    from carrel.store.agents.compare import compare_agents
+    from carrel.store.agents.words import changed_field_rows, version_name
 
     async def work(client: "Client") -> "tuple[Agent, Agent, Mapping[str, str]]":
         found = await find_agent(client, agent)
@@ -56,7 +56,7 @@ def diff(
         return
     names = f"{version_name(before.version)} and {version_name(after.version)}"
     output.note(f"{names} differ in:" if changes else f"{names} do not differ.")
-    for line in _lines(changed_rows(changes, libraries)):
+    for line in _lines(changed_field_rows(changes, libraries)):
         output.data(line)
 
 
@@ -125,17 +125,19 @@ def _written(saved: "SavedDrafts", draft: "Draft", libraries: Mapping[str, str])
 
 def _ask(active: "Agent", draft: "Draft", libraries: Mapping[str, str]) -> None:
     """Shows the changes of a draft; on a terminal, asks for confirmation."""
-    from carrel.store.agents.words import changed_rows, next_version
-    from carrel.store.core.diff import compare_agents
+    from carrel.store.agents.compare import compare_agents
+    from carrel.store.agents.words import changed_field_rows, next_version
 
-    for line in _lines(changed_rows(compare_agents(active, draft.preview(active)), libraries)):
+    for line in _lines(
+        changed_field_rows(compare_agents(active, draft.preview(active)), libraries)
+    ):
         output.note(line)
     question = f"Save this as {next_version(active)}?"
     if sys.stdin.isatty() and not typer.confirm(question, default=True, err=True):
         raise CommandError("Nothing was sent. Run the same command again to continue the draft.")
 
 
-def _lines(rows: "Iterable[ChangeRow]") -> Iterator[str]:
+def _lines(rows: "Iterable[FieldRow]") -> Iterator[str]:
     from carrel.store.agents.words import gap_words, line_sign
 
     for row in rows:

@@ -44,7 +44,7 @@ class OutputFolders:
 
     def separate(self, page: "Page") -> "Page":
         """Writes a page's pictures and tables to files and links them in the page."""
-        from carrel.store.documents.tables import as_csv, rows_of
+        from carrel.store.documents.table_rows import as_csv, rows_of
 
         markdown, images = page.markdown, page.images
         if self.images is not None:

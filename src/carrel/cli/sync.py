@@ -274,9 +274,9 @@ class _Sync:
             output.data(json_format.dumps(asdict(summary), ensure_ascii=False))
 
     def _tell_preview(self, preview: "Preview") -> None:
-        from carrel.store.sync.words import change_rows, confirm_words, preview_words
+        from carrel.store.sync.words import confirm_words, plan_rows, preview_words
 
-        rows = change_rows(preview, grouped=not self._json)
+        rows = plan_rows(preview, grouped=not self._json)
         if self._json:
             output.as_json([asdict(row) for row in rows])
         elif rows:

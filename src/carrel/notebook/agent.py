@@ -11,19 +11,21 @@ from carrel.notebook.compare import ComparePanel
 from carrel.notebook.html import moment, table
 from carrel.notebook.panel import Cell, Json, Panel, badge_json, finish, intent, problem_json
 from carrel.notebook.trial import Trial
+from carrel.store.agents.compare import FieldChange, compare_agents
 from carrel.store.agents.drafts import Draft
-from carrel.store.agents.service import AgentsService, AgentsState
+from carrel.store.agents.service import AgentsService
+from carrel.store.agents.state import AgentsState
 from carrel.store.agents.words import (
-    ChangeRow,
     DraftRow,
+    FieldRow,
     VersionRow,
     agent_rows,
-    change_rows,
-    changed_rows,
+    changed_field_rows,
     diff_title,
     draft_changes,
     draft_row,
     draft_title,
+    field_rows,
     gap_words,
     line_sign,
     models_words,
@@ -33,7 +35,7 @@ from carrel.store.agents.words import (
     version_name,
     version_rows,
 )
-from carrel.store.core.diff import FieldChange, Hunk, compare_agents, side_by_side
+from carrel.store.core.diff import Hunk, side_by_side
 from carrel.store.core.handle import Handle
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.core.words import Badge
@@ -156,7 +158,7 @@ class AgentPanel(Panel):
         return {one.id: one.name for one in self._store.libraries.slice.value.items}
 
     def _changes(self, title: str, changes: Iterable[FieldChange]) -> Json:
-        return {"title": title, "rows": _rows(change_rows(changes, self._libraries()))}
+        return {"title": title, "rows": _rows(field_rows(changes, self._libraries()))}
 
     # choosing and comparing
 
@@ -177,7 +179,7 @@ class AgentPanel(Panel):
 
     def _preview(self, agent: Agent, version: int) -> Json:
         other = self._version(version)
-        rows = changed_rows(compare_agents(agent, other), self._libraries())
+        rows = changed_field_rows(compare_agents(agent, other), self._libraries())
         return {
             "title": f"Make {version_name(version)} of {agent.name} active?",
             "about": f"{version_name(agent.version)} is active now. What changes:",
@@ -256,7 +258,7 @@ class AgentPanel(Panel):
         if filled.update(agent) is None:
             return None
         version = next_version(agent)
-        rows = changed_rows(compare_agents(agent, filled.preview(agent)), self._libraries())
+        rows = changed_field_rows(compare_agents(agent, filled.preview(agent)), self._libraries())
         about = f"{version_name(agent.version)} is active now. What changes:"
         return {
             "title": f"Save this as {agent.name} {version}?",
@@ -369,7 +371,7 @@ def _cells(row: VersionRow) -> list[Cell]:
     return [name, state, row.age, row.note]
 
 
-def _rows(rows: Iterable[ChangeRow]) -> list[Json]:
+def _rows(rows: Iterable[FieldRow]) -> list[Json]:
     return [
         {
             "field": row.field,

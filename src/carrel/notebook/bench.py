@@ -23,18 +23,19 @@ from carrel.notebook.document import DocumentPanel
 from carrel.notebook.errors import BenchError
 from carrel.notebook.files import FilesPanel
 from carrel.notebook.library import LibraryPanel
-from carrel.notebook.names import agents, libraries, named
+from carrel.notebook.names import named
 from carrel.notebook.panel import Json, Panel, no_option
 from carrel.notebook.results import Answer, Reading, Synced
 from carrel.notebook.together import Together
-from carrel.notebook.waits import all_processed, processed, reached, read
+from carrel.notebook.waits import reached, read
 from carrel.notebook.workbench import Workbench
 from carrel.store.agents.drafts import Draft, complaints
+from carrel.store.cache.copies import DocumentSource
 from carrel.store.chat.service import ChatService
 from carrel.store.core.loop import OwnerLoop
 from carrel.store.core.problem import Problem, ProblemError
-from carrel.store.documents.service import LARGE, Source
-from carrel.store.libraries.words import document_phase
+from carrel.store.documents.service import LARGE
+from carrel.store.libraries.phase import document_phase
 from carrel.store.sample.service import AGENT
 from carrel.store.session.words import header
 from carrel.store.store import Store
@@ -228,7 +229,7 @@ class Bench:
         """
         file = document if isinstance(document, File) else self.upload(document, timeout=timeout)
         service = self._store.another_document()
-        source = Source("file", file.id, file.filename)
+        source = DocumentSource("file", file.id, file.filename)
         pages = self._run(read(self._store, service, source, max_pages), timeout)
         return Reading(
             file.filename,
@@ -286,7 +287,7 @@ class Bench:
         handle = sync.sync(library_id, path, delete, include, exclude, max_delete=max_delete)
         done(self._store, handle, timeout)
         if wait:
-            self._run(all_processed(self._store, library_id), timeout)
+            done(self._store, self._store.libraries.wait_all_processed(library_id), timeout)
         (state,) = (each for each in sync.slice.value.of(library_id) if each.path == path)
         assert state.summary is not None, "it has ended"
         return Synced(path, state.summary)
@@ -294,7 +295,7 @@ class Bench:
     @checked
     def wait_ready(self, document: Document, *, timeout: float | None = None) -> Document:
         """Waits until a library's document is processed, and gives it as it is then."""
-        ready = self._run(processed(self._store, document), timeout)
+        ready = done(self._store, self._store.libraries.wait_processed(document), timeout)
         if document_phase(ready) == "failed":
             reason = ready.error or "The service gives no reason."
             raise BenchError(Problem(f"{ready.name} was not processed", reason))
@@ -384,12 +385,12 @@ class Bench:
     def _library(self, library: str | Library) -> Library:
         if isinstance(library, Library):
             return library
-        return named("library", library, self._run(libraries(self._store)))
+        return named("library", library, done(self._store, self._store.libraries.every()))
 
     def _agent(self, agent: str | Agent) -> Agent:
         if isinstance(agent, Agent):
             return agent
-        return named("agent", agent, self._run(agents(self._store)))
+        return named("agent", agent, done(self._store, self._store.agents.every()))
 
     def _changed(self, draft: Draft, **options: Unpack[AgentOptions]) -> Draft:
         changes: dict[str, Any] = {**options}

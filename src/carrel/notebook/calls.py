@@ -16,7 +16,7 @@ from carrel.store.chat.state import ChatState
 from carrel.store.chat.words import call_words
 from carrel.store.core.handle import Handle
 from carrel.store.core.problem import Problem
-from carrel.store.session.service import SessionState
+from carrel.store.session.state import SessionState
 from carrel.store.store import Store
 from carrel.wire.completions import Usage
 

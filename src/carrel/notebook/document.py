@@ -15,13 +15,17 @@ from carrel.notebook.assets import module, style
 from carrel.notebook.markdown import to_html
 from carrel.notebook.marked import to_marked_html
 from carrel.notebook.panel import Json, Panel, finish, intent, problem_json
+from carrel.store.cache.copies import DocumentSource
 from carrel.store.core.handle import Handle
-from carrel.store.documents.boxes import Rect, boxes, lacking, passages
-from carrel.store.documents.export import Format, zipped
+from carrel.store.documents.blocks import Rect
+from carrel.store.documents.boxes import boxes, lacking, passages
+from carrel.store.documents.export import ExportFormat, zipped
 from carrel.store.documents.marks import marked
 from carrel.store.documents.reader import ReadOptions
-from carrel.store.documents.service import DocumentsService, DocumentState, Source
-from carrel.store.documents.tables import as_csv, as_markdown, tables
+from carrel.store.documents.service import DocumentsService
+from carrel.store.documents.state import DocumentState
+from carrel.store.documents.table_rows import as_csv, as_markdown
+from carrel.store.documents.tables import tables
 from carrel.store.documents.words import (
     annotation,
     changed_words,
@@ -65,7 +69,7 @@ class DocumentPanel(Panel):
         self._follow(self._documents.slice)
 
     @property
-    def source(self) -> Source | None:
+    def source(self) -> DocumentSource | None:
         """Which file or document is open."""
         return self._documents.slice.value.source
 
@@ -197,7 +201,7 @@ class DocumentPanel(Panel):
         return as_csv(rows) if form == "csv" else as_markdown(rows)
 
     @intent
-    async def _on_export(self, form: Format) -> bytes:
+    async def _on_export(self, form: ExportFormat) -> bytes:
         """The pages that are read: one file, or a ZIP file of several."""
         made = await finish(self._documents.as_files(form)) or []
         return made[0][1] if form in ("markdown", "json") else zipped(made)

@@ -1,7 +1,7 @@
 """Panels that folders can be dropped on: they take what a sync of the folder would take."""
 
 from carrel.notebook.panel import Json, Panel, intent
-from carrel.store.sync.service import wanted
+from carrel.store.sync.selection import wanted
 
 
 class DropPanel(Panel):

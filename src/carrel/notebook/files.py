@@ -10,19 +10,19 @@ from carrel.notebook.html import moment
 from carrel.notebook.panel import Cell, Json, badge_json, finish, intent, problem_json
 from carrel.notebook.progress import cancel, progress_rows
 from carrel.notebook.uploads import Offer
+from carrel.store.cache.copies import DocumentSource
 from carrel.store.core.handle import Handle
-from carrel.store.documents.service import Source
 from carrel.store.files.words import (
     FileRow,
     facets,
     file_rows,
     link_words,
     nothing_words,
-    preview_lines,
     shown,
     title,
 )
-from carrel.store.sample.service import SampleState
+from carrel.store.previews.words import preview_lines
+from carrel.store.sample.state import SampleState
 from carrel.store.session.words import service_words
 from carrel.store.store import Store
 from carrel.wire.files import File
@@ -171,13 +171,13 @@ class FilesPanel(DropPanel):
     async def _on_read(self, ids: list[str]) -> None:
         """Runs OCR of files, each shown in Activity."""
         files = [file for file in map(self._store.files.slice.value.find, ids) if file is not None]
-        self._store.batch.read([Source("file", file.id, file.filename) for file in files])
+        self._store.batch.read([DocumentSource("file", file.id, file.filename) for file in files])
 
     @intent
     async def _on_open(self, id: str) -> None:
         file = self._store.files.slice.value.find(id)
         if file is not None:
-            self._store.documents.open(Source("file", file.id, file.filename))
+            self._store.documents.open(DocumentSource("file", file.id, file.filename))
 
     @intent
     async def _on_picture(self, width: int) -> bytes | None:

@@ -12,12 +12,12 @@ from carrel.store.core.watch import watch
 from carrel.store.libraries.service import LibrariesService
 from carrel.store.store import Store
 from carrel.store.sync.words import (
-    change_rows,
     confirm_words,
     folder_name,
     folder_rows,
     pattern_words,
     patterns_in,
+    plan_rows,
     preview_words,
 )
 
@@ -94,7 +94,7 @@ class FolderPanel(DropPanel):
         )
         if preview is None:
             return {}
-        rows = change_rows(preview)
+        rows = plan_rows(preview)
         return {
             "words": f"{folder_name(_path(path))}: {preview_words(preview)}.",
             "rows": [

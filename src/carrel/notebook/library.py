@@ -10,8 +10,8 @@ from carrel.notebook.folders import FolderPanel
 from carrel.notebook.html import moment, table
 from carrel.notebook.panel import Cell, Json, badge_json, finish, intent, problem_json
 from carrel.notebook.progress import cancel, progress_rows
+from carrel.store.cache.copies import DocumentSource
 from carrel.store.core.handle import Handle
-from carrel.store.documents.service import Source
 from carrel.store.libraries.service import LibrariesService
 from carrel.store.libraries.words import (
     LibraryRow,
@@ -179,13 +179,13 @@ class LibraryPanel(FolderPanel):
     async def _on_open(self, document: str) -> None:
         known = self._libraries.slice.value.find(document)
         name = known.name if known is not None else ""
-        self._store.documents.open(Source("document", document, name, self._chosen()))
+        self._store.documents.open(DocumentSource("document", document, name, self._chosen()))
 
     @intent
     async def _on_open_hit(self, number: int) -> None:
         """Opens what the search found, at its place."""
         hit = self._libraries.slice.value.hits[number - 1]
-        source = Source("document", hit.document_id, hit.document_name, self._chosen())
+        source = DocumentSource("document", hit.document_id, hit.document_name, self._chosen())
         self._store.documents.open(source, hit.page or 0, hit.box)
 
     @intent

@@ -5,23 +5,10 @@ from typing import TypeVar
 
 from carrel.notebook.errors import BenchError
 from carrel.store.core.problem import Problem
-from carrel.store.store import Store
 from carrel.wire.agents import Agent
 from carrel.wire.libraries import Library
 
 N = TypeVar("N", Library, Agent)
-
-
-async def libraries(store: Store) -> list[Library]:
-    """The service's libraries."""
-    client = await store.session.client()
-    return [library async for library in client.libraries.every()]
-
-
-async def agents(store: Store) -> list[Agent]:
-    """The service's agents."""
-    client = await store.session.client()
-    return [agent async for agent in client.agents.every()]
 
 
 def named(kind: str, name: str, found: Sequence[N]) -> N:

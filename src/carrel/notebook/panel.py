@@ -30,7 +30,7 @@ from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.core.slice import Slice
 from carrel.store.core.watch import watch
 from carrel.store.core.words import Badge
-from carrel.store.session.service import SessionState
+from carrel.store.session.state import SessionState
 from carrel.store.session.words import status
 from carrel.store.store import Store
 

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from carrel.store.activity.service import ActivityService, ActivityState, Kind
+from carrel.store.activity.service import ActivityService
+from carrel.store.activity.state import ActivityKind, ActivityState
 from carrel.store.activity.words import activity_rows
 from carrel.store.core.words import count
 
@@ -14,7 +15,7 @@ MORE = "more"
 """The id of the row that stands for the rest."""
 
 
-def cancel(activity: ActivityService, kind: Kind, id: str) -> None:
+def cancel(activity: ActivityService, kind: ActivityKind, id: str) -> None:
     """Stops one item, or by the row that stands for the rest all of a kind."""
     ids = [id]
     if id == MORE:
@@ -24,7 +25,7 @@ def cancel(activity: ActivityService, kind: Kind, id: str) -> None:
         activity.cancel(one)
 
 
-def progress_rows(state: ActivityState, kind: Kind, now: float) -> list[dict[str, Any]]:
+def progress_rows(state: ActivityState, kind: ActivityKind, now: float) -> list[dict[str, Any]]:
     """The items of a kind that run or wait, in the words both faces show; the first few."""
     running = {item.id for item in state.items if item.kind == kind and not item.ended}
     rows = [

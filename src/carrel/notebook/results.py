@@ -10,7 +10,8 @@ from carrel.notebook.html import table
 from carrel.notebook.markdown import to_html
 from carrel.store.chat.conversation import Turn
 from carrel.store.chat.words import sources_title
-from carrel.store.documents.tables import Rows, as_csv, as_markdown, tables
+from carrel.store.documents.table_rows import Rows, as_csv, as_markdown
+from carrel.store.documents.tables import tables
 from carrel.store.sync.words import summary_words
 from carrel.wire.completions import Passage, Usage
 from carrel.wire.ocr import Page

@@ -2,9 +2,11 @@
 
 from collections.abc import Callable
 
-from carrel.store.agents.service import AgentsService, AgentsState
+from carrel.store.agents.service import AgentsService
+from carrel.store.agents.state import AgentsState
 from carrel.store.core.watch import watch
-from carrel.store.libraries.service import LibrariesService, LibrariesState
+from carrel.store.libraries.service import LibrariesService
+from carrel.store.libraries.state import LibrariesState
 from carrel.store.store import Store
 
 Area = LibrariesService | AgentsService

@@ -11,8 +11,8 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
+from carrel.store.activity.uploads import UploadSource
 from carrel.store.core.problem import Problem, ProblemError
-from carrel.store.files.service import UploadSource
 from carrel.text import clean_text
 
 CHUNK = 1 << 20

@@ -3,19 +3,15 @@
 import asyncio
 
 from carrel.notebook.panel import finish
-from carrel.store.activity.service import ActivityItem, ActivityState
+from carrel.store.activity.state import ActivityItem, ActivityState
+from carrel.store.cache.copies import DocumentSource
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.core.watch import until
 from carrel.store.core.words import count
-from carrel.store.documents.service import DocumentsService, Source
-from carrel.store.libraries.words import document_phase
-from carrel.store.session.service import SessionState
+from carrel.store.documents.service import DocumentsService
+from carrel.store.session.state import SessionState
 from carrel.store.store import Store
-from carrel.wire.documents import Document
 from carrel.wire.ocr import Page
-
-POLL = 0.3
-"""Seconds between two looks at a document that is being processed."""
 
 
 async def reached(store: Store) -> None:
@@ -25,32 +21,11 @@ async def reached(store: Store) -> None:
         ProblemError: it refuses this profile.
     """
     await until(store.session.slice, lambda state: state.connection not in ("starting", "lost"))
-    await store.session.client()
-
-
-async def processed(store: Store, document: Document) -> Document:
-    """Waits until a library's document is processed; gives it as it is then."""
-    while document_phase(document) in ("queued", "processing"):
-        await asyncio.sleep(POLL)
-        client = await store.session.client()
-        document = await client.documents.get(document.library_id, document.id)
-    return document
-
-
-async def all_processed(store: Store, library_id: str) -> None:
-    """Waits until every document of a library is."""
-    client = await store.session.client()
-    documents: list[Document] = []
-    while page := (await client.documents.list(library_id, page=len(documents) // 100)).data:
-        documents += page
-        if len(page) < 100:
-            break
-    for document in documents:
-        await processed(store, document)
+    await finish(store.session.ready())
 
 
 async def read(
-    store: Store, service: DocumentsService, source: Source, max_pages: int
+    store: Store, service: DocumentsService, source: DocumentSource, max_pages: int
 ) -> tuple[Page, ...]:
     """Opens a document and waits until all its pages are read.
 

@@ -7,7 +7,6 @@ from weakref import WeakSet
 
 from carrel.config import folders
 from carrel.pages.renderer import Renderer
-from carrel.store.activity.notifications import NotificationsService
 from carrel.store.activity.service import ActivityService
 from carrel.store.agents.service import AgentsService
 from carrel.store.cache.copies import Copies
@@ -20,14 +19,16 @@ from carrel.store.core.action import Service
 from carrel.store.core.loop import OwnerLoop
 from carrel.store.documents.batch import BatchService
 from carrel.store.documents.service import DocumentsService
-from carrel.store.files.previews import PreviewService
 from carrel.store.files.service import FilesService
 from carrel.store.finder.service import FinderService
 from carrel.store.libraries.service import LibrariesService
 from carrel.store.models.service import ModelsService
+from carrel.store.notifications.service import NotificationsService
+from carrel.store.previews.service import PreviewService
 from carrel.store.requests.service import RequestsService
 from carrel.store.sample.service import SampleService
-from carrel.store.session.service import SessionService, SessionState
+from carrel.store.session.service import SessionService
+from carrel.store.session.state import SessionState
 from carrel.store.sync.service import SyncService
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ Sv = TypeVar("Sv", bound=Service[Any])
 
 
 class Store:
-    """What both faces show and do. Its services' actions may be called from any thread."""
+    """All state and actions of both faces. Actions may be called from any thread."""
 
     def __init__(self, profile: Profile, loop: OwnerLoop) -> None:
         self.profile = profile
@@ -79,7 +80,7 @@ class Store:
             self.chat,
         )
 
-    # Services beside the others of their area: whoever asks for one lets it go.
+    # Further services of an area: the caller ends them with `let_go`.
 
     def another_libraries(self) -> LibrariesService:
         """Libraries with a selection of their own."""
@@ -137,7 +138,7 @@ class Store:
         await self.renderer.close()
 
     def _session_changed(self, new: SessionState, old: SessionState) -> None:
-        # It may be slow for a while before it is ready again.
+        # It may be slow before it is ready again.
         self._was_lost = self._was_lost or new.connection in ("lost", "failed")
         if self._was_lost and new.connection == "ready":
             self._was_lost = False
@@ -145,7 +146,7 @@ class Store:
             self._load_again()
 
     def _load_again(self) -> None:
-        """Loads what was on screen when the server was lost, and takes its loss away elsewhere."""
+        """Reloads lists, and clears errors caused by the lost server."""
         for area in (self.files, self.libraries, self.agents):
             state = area.slice.value
             if state.loaded or state.error:

@@ -30,9 +30,9 @@ from carrel.tui.widgets.prose import prose_theme
 from carrel.tui.widgets.topbar import PLACES
 
 if TYPE_CHECKING:
-    from carrel.store.activity.notifications import NotificationsState
     from carrel.store.core.problem import Problem
-    from carrel.store.finder.service import Found
+    from carrel.store.finder.state import FoundItem
+    from carrel.store.notifications.state import NotificationsState
     from carrel.store.store import Store
     from carrel.tui.place import Place
     from carrel.wire.files import File
@@ -292,7 +292,7 @@ class CarrelApp(Steady, TypeAhead[Profile]):
             if command is not None:
                 self.call_later(command.run)
 
-        def found(thing: "Found") -> None:
+        def found(thing: "FoundItem") -> None:
             self.run_worker(open_found(self, thing), exit_on_error=False, group="found")
 
         if not self._started or len(self.screen_stack) > 1:

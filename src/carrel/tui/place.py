@@ -13,7 +13,7 @@ from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Input, TextArea
 
-from carrel.store.activity.service import ActivityState
+from carrel.store.activity.state import ActivityState
 from carrel.store.activity.words import activity_badge
 from carrel.store.chat.state import ChatState
 from carrel.store.core.handle import Handle
@@ -21,7 +21,7 @@ from carrel.store.core.problem import Problem
 from carrel.store.core.slice import Slice
 from carrel.store.core.watch import watch
 from carrel.store.session.area import READ_ONLY
-from carrel.store.session.service import SessionState
+from carrel.store.session.state import SessionState
 from carrel.store.session.words import connection, service_words, status
 from carrel.store.store import Store
 from carrel.tui.dialogs.confirm import Confirm

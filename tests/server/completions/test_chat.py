@@ -8,18 +8,18 @@ from typing import Any
 import httpx
 import pytest
 
-from support.completions import ADD, CITY, WEATHER, Answering, written
+from support.completions import ADD, CITY, WEATHER, Answers, written
 from support.documents import digital_pdf
 
 pytestmark = pytest.mark.xdist_group("model")
 
 
 @pytest.fixture
-def model(http: httpx.Client) -> Answering:
-    return Answering(http, "/v1/chat/completions", model="mistral-small-latest")
+def model(http: httpx.Client) -> Answers:
+    return Answers(http, "/v1/chat/completions", model="mistral-small-latest")
 
 
-def test_a_whole_answer_has_the_interface_s_shape(model: Answering) -> None:
+def test_a_whole_answer_has_the_interface_s_shape(model: Answers) -> None:
     answer = model.ask("What is the capital of France?")
     assert answer.keys() == {"id", "object", "model", "created", "usage", "choices"}
     assert (answer["object"], answer["model"]) == ("chat.completion", "mistral-small-latest")
@@ -28,7 +28,7 @@ def test_a_whole_answer_has_the_interface_s_shape(model: Answering) -> None:
     assert choice["message"].keys() == {"role", "content", "tool_calls"}
 
 
-def test_a_stream_has_the_interface_s_shape(model: Answering) -> None:
+def test_a_stream_has_the_interface_s_shape(model: Answers) -> None:
     chunks = model.chunks("Name three colours.")
     first, *_, last = [chunk["choices"][0] for chunk in chunks]
     assert first == {
@@ -42,7 +42,7 @@ def test_a_stream_has_the_interface_s_shape(model: Answering) -> None:
     assert chunks[-1]["usage"]["completion_tokens"] > 0
 
 
-def test_same_seed_same_text_by_either_name_streamed_or_not(model: Answering) -> None:
+def test_same_seed_same_text_by_either_name_streamed_or_not(model: Answers) -> None:
     options = {"temperature": 1.2, "top_p": 0.9}
     text = model.text("Write about the sea.", random_seed=7, **options)
     assert model.text("Write about the sea.", seed=7, **options) == text
@@ -50,7 +50,7 @@ def test_same_seed_same_text_by_either_name_streamed_or_not(model: Answering) ->
     assert model.text("Write about the sea.", seed=8, **options) != text
 
 
-def test_temperature_and_top_p_change_the_answer(model: Answering) -> None:
+def test_temperature_and_top_p_change_the_answer(model: Answers) -> None:
     question = "Write about the sea."
     coldest = model.text(question, random_seed=1, temperature=0)
     assert model.text(question, random_seed=2, temperature=0) == coldest
@@ -58,7 +58,7 @@ def test_temperature_and_top_p_change_the_answer(model: Answering) -> None:
     assert model.text(question, random_seed=2, temperature=1.5) != coldest
 
 
-def test_only_the_messages_are_the_prompt(model: Answering) -> None:
+def test_only_the_messages_are_the_prompt(model: Answers) -> None:
     bare = model.ask("Hello", max_tokens=1)["usage"]["prompt_tokens"]
     system = {"role": "system", "content": "Be kind. " * 20}
     told = model.ask([system, {"role": "user", "content": "Hello"}], max_tokens=1)
@@ -67,20 +67,20 @@ def test_only_the_messages_are_the_prompt(model: Answering) -> None:
     assert safe["usage"]["prompt_tokens"] > bare
 
 
-def test_several_answers_that_stop(model: Answering) -> None:
+def test_several_answers_that_stop(model: Answers) -> None:
     answer = model.ask("Write about a dog.", n=2, random_seed=3, temperature=1, stop=["."])
     texts = [choice["message"]["content"] for choice in answer["choices"]]
     assert len(set(texts)) == 2
     assert not any("." in text for text in texts)
 
 
-def test_json_as_the_schema_wants_it(model: Answering) -> None:
+def test_json_as_the_schema_wants_it(model: Answers) -> None:
     format = {"type": "json_schema", "json_schema": {"name": "city", "schema": CITY}}
     text = model.text("Describe Paris.", response_format=format, max_tokens=400)
     assert json.loads(text).keys() == {"city", "tags"}
 
 
-def test_a_call_and_its_result_go_round(model: Answering) -> None:
+def test_a_call_and_its_result_go_round(model: Answers) -> None:
     asked = {"role": "user", "content": "What is the weather in Paris?"}
     options = {"tools": [WEATHER, ADD], "parallel_tool_calls": False}
     choice = {"type": "function", "function": {"name": "get_weather"}}
@@ -97,7 +97,7 @@ def test_a_call_and_its_result_go_round(model: Answering) -> None:
     assert "sunny" in model.text([asked, called, result], temperature=0, **options).lower()
 
 
-def test_hints_and_nulls_are_accepted(model: Answering) -> None:
+def test_hints_and_nulls_are_accepted(model: Answers) -> None:
     hints = {
         "prediction": {"type": "content", "content": "Hello"},
         "prompt_mode": "reasoning",
@@ -115,7 +115,7 @@ def test_hints_and_nulls_are_accepted(model: Answering) -> None:
     assert model.text("Hello", **hints)
 
 
-def test_the_other_common_words_are_understood(model: Answering) -> None:
+def test_the_other_common_words_are_understood(model: Answers) -> None:
     told = [
         {"role": "developer", "content": "Be kind. " * 20},
         {"role": "user", "content": "Hello"},
@@ -127,7 +127,7 @@ def test_the_other_common_words_are_understood(model: Answering) -> None:
     assert usage["prompt_tokens"] > bare["prompt_tokens"] + 40
 
 
-def test_unknown_fields_are_left_out_and_named(model: Answering) -> None:
+def test_unknown_fields_are_left_out_and_named(model: Answers) -> None:
     chunk = {"type": "text", "text": "Hello", "cache_control": {"type": "ephemeral"}}
     message = {"role": "user", "content": [chunk], "name": "someone"}
     for stream in (False, True):
@@ -142,7 +142,7 @@ def test_unknown_fields_are_left_out_and_named(model: Answering) -> None:
     assert detail["loc"] == ["body", "messages", 0, "contents"]
 
 
-def test_calls_of_other_services_go_on(model: Answering) -> None:
+def test_calls_of_other_services_go_on(model: Answers) -> None:
     id = "call_abc-1234567890"
     call = {"id": id, "type": "function", "function": {"name": "get_weather", "arguments": "{}"}}
     talk: list[dict[str, Any]] = [
@@ -153,7 +153,7 @@ def test_calls_of_other_services_go_on(model: Answering) -> None:
     assert "sunny" in model.text(talk, tools=[WEATHER], temperature=0).lower()
 
 
-def test_what_a_tool_found_at_an_address_is_read(model: Answering) -> None:
+def test_what_a_tool_found_at_an_address_is_read(model: Answers) -> None:
     def length(*chunks: dict[str, Any]) -> int:
         asked = [{"type": "text", "text": "Hello"}, *chunks]
         usage = model.ask([{"role": "user", "content": asked}], max_tokens=1)["usage"]
@@ -167,7 +167,7 @@ def test_what_a_tool_found_at_an_address_is_read(model: Answering) -> None:
 
 
 def test_of_a_document_so_many_pages_are_read(
-    model: Answering, http: httpx.Client, tmp_path: Path
+    model: Answers, http: httpx.Client, tmp_path: Path
 ) -> None:
     pdf = digital_pdf(tmp_path / "a.pdf", pages=3).read_bytes()
     id = http.post("/v1/files", files={"file": ("a.pdf", pdf)}).json()["id"]
@@ -179,13 +179,13 @@ def test_of_a_document_so_many_pages_are_read(
     assert whole > 2 * one
 
 
-def test_what_would_change_the_answer_but_cannot_is_refused(model: Answering) -> None:
+def test_what_would_change_the_answer_but_cannot_is_refused(model: Answers) -> None:
     assert model.refusal("Hello", logprobs=True)["param"] == "logprobs"
     assert model.refusal("Hello", functions=[])["param"] == "functions"
     assert model.post("Hello", tools=[{"type": "web_search"}]).status_code == 422
 
 
-def test_errors_have_the_shapes_of_agent_completions(model: Answering) -> None:
+def test_errors_have_the_shapes_of_agent_completions(model: Answers) -> None:
     for stream in (False, True):
         unknown = model.refusal("Hello", model="no-such-model", stream=stream)
         assert (unknown["type"], unknown["code"]) == ("invalid_model", "1500")

@@ -9,7 +9,7 @@ from urllib.parse import quote
 import httpx
 import pytest
 
-from support.completions import ADD, CITY, WEATHER, Answering, written
+from support.completions import ADD, CITY, WEATHER, Answers, written
 from support.libraries import new_library
 
 pytestmark = pytest.mark.xdist_group("model")
@@ -20,7 +20,7 @@ LEASE = (
 )
 
 
-class AgentUnderTest(Answering):
+class AgentUnderTest(Answers):
     """One agent, made for the test."""
 
     def __init__(self, http: httpx.Client, **settings: Any) -> None:

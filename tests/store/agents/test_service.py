@@ -8,8 +8,8 @@ import pytest
 from carrel.client import NotFound
 from carrel.config import Profile
 from carrel.store.agents.drafts import Draft
-from carrel.store.agents.service import AgentsState
-from carrel.store.chat import asking
+from carrel.store.agents.state import AgentsState
+from carrel.store.agents.trials import TRIAL
 from carrel.store.core.loop import OwnerLoop
 from carrel.store.store import Store
 from carrel.wire.agents import Agent, AgentCreate, AgentUpdate, CompletionArgs
@@ -110,12 +110,12 @@ async def test_a_trial_is_not_listed_and_one_left_over_is_removed(
 ) -> None:
     client = await agents.session.client()
     trial = await client.agents.create(
-        AgentCreate(model="smollm2", name="support · trial", metadata=asking.TRIAL)
+        AgentCreate(model="smollm2", name="support · trial", metadata=TRIAL)
     )
     await agents.agents.load()
     assert agents.agents.slice.value.items == ()
     assert await client.agents.get(trial.id)
-    monkeypatch.setattr(asking, "LEFT_OVER", 0.0)
+    monkeypatch.setattr("carrel.store.agents.trials.LEFT_OVER", 0.0)
     await agents.agents.load()
     with pytest.raises(NotFound):
         await client.agents.get(trial.id)

@@ -2,7 +2,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from carrel.store.chat.conversation import Call, Conversation, Turn
+from carrel.store.chat.conversation import AgentCall, Conversation, Turn
 
 
 def texts(conversation: Conversation) -> list[str]:
@@ -30,7 +30,7 @@ def test_another_first_question_begins_a_path_of_its_own() -> None:
 
 
 def test_calls_are_open_until_each_has_its_result() -> None:
-    calls = (Call("1", "f", "{}"), Call("2", "g", "{}"))
+    calls = (AgentCall("1", "f", "{}"), AgentCall("2", "g", "{}"))
     conversation = Conversation.of(Turn("user", "a?"), Turn("assistant", "", calls=calls))
     assert conversation.open_calls() == calls
     conversation = conversation.add(Turn("tool", "x", call_id="2"))

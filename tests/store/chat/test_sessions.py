@@ -3,9 +3,9 @@ from pathlib import Path
 
 import pytest
 
-from carrel.store.chat.conversation import Attachment, Call, Conversation, Turn
+from carrel.store.chat.conversation import AgentCall, Attachment, Conversation, Turn
 from carrel.store.chat.parameters import Parameters
-from carrel.store.chat.sessions import TITLE_LENGTH, SavedSessions, Session
+from carrel.store.chat.sessions import TITLE_LENGTH, ChatSession, SavedSessions
 from carrel.wire.completions import Passage
 
 SOURCE = Passage(
@@ -13,17 +13,19 @@ SOURCE = Passage(
 )
 
 
-def session(session_id: str = "one", *, updated: float = 1.0, question: str = "Why?") -> Session:
+def session(
+    session_id: str = "one", *, updated: float = 1.0, question: str = "Why?"
+) -> ChatSession:
     attached = Attachment("document", "d", "a b.pdf", "l")
     conversation = Conversation.of(
         Turn("user", question, attachments=(attached,)),
         Turn("assistant", "Because.", "stopped", (SOURCE,), 2, 0.4, 31.0, 120, 7),
     )
-    called = Turn("assistant", "", calls=(Call("123456789", "why", "{}"),), searches=True)
+    called = Turn("assistant", "", calls=(AgentCall("123456789", "why", "{}"),), searches=True)
     conversation = conversation.before(1).add(called)
     conversation = conversation.add(Turn("tool", "so", call_id="123456789"))
     parameters = Parameters(temperature=0.2, stop=("END",))
-    return Session(session_id, "agent", "support", updated, conversation, 3, parameters)
+    return ChatSession(session_id, "agent", "support", updated, conversation, 3, parameters)
 
 
 def test_a_session_comes_back_as_it_was_saved(tmp_path: Path) -> None:

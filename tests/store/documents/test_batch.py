@@ -4,9 +4,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from carrel.config import Profile, folders
+from carrel.store.cache.copies import DocumentSource
 from carrel.store.core.loop import OwnerLoop
 from carrel.store.documents.reader import USUAL
-from carrel.store.documents.service import Source
 from carrel.store.files.words import file_rows
 from carrel.store.store import Store
 from support.documents import digital_pdf, docx
@@ -14,10 +14,10 @@ from support.process import RunningServer
 from support.slices import until
 
 
-async def stored(store: Store, path: Path) -> Source:
+async def stored(store: Store, path: Path) -> DocumentSource:
     file = await store.files.upload(path)
     assert file is not None
-    return Source("file", file.id, file.filename)
+    return DocumentSource("file", file.id, file.filename)
 
 
 async def test_each_is_a_row_and_one_that_fails_stops_no_other(

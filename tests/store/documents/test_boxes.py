@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from carrel.store.documents.boxes import Passage, Rect, block_at, boxes, lacking, passages
-from carrel.store.documents.marks import Mark, doubtful, hits, marked, runs
+from carrel.store.documents.blocks import Rect
+from carrel.store.documents.boxes import TextPassage, block_at, boxes, lacking, passages
+from carrel.store.documents.marks import TextMark, doubtful, hits, marked, runs
 from carrel.wire.ocr import Block, Page, PageTable
 from support.pages import CLAUSE, TABLE, lease_page
 
@@ -97,8 +98,10 @@ def test_doubtful_words_and_hits_stand_where_they_are_in_the_text() -> None:
 @given(st.text("ab \u2061\u2062\u2063\u2064", max_size=30), st.data())
 def test_a_marked_text_is_the_same_text_with_its_marks(text: str, data: st.DataObject) -> None:
     cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=8)))
-    found = [Mark(0, a, b, "hit", "") for a, b in zip(cuts[::2], cuts[1::2], strict=False) if a < b]
-    drawn = [*runs(marked(Passage(text, 0, None), found, found[0] if found else None))]
+    found = [
+        TextMark(0, a, b, "hit", "") for a, b in zip(cuts[::2], cuts[1::2], strict=False) if a < b
+    ]
+    drawn = [*runs(marked(TextPassage(text, 0, None), found, found[0] if found else None))]
     plain = "".join(piece for piece, _ in drawn)
     assert len(plain) == len(text)
     roles = [role for piece, role in drawn for _ in piece]

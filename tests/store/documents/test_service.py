@@ -7,10 +7,12 @@ import pytest
 from PIL import Image
 
 from carrel.config import Profile
+from carrel.store.cache.copies import DocumentSource
 from carrel.store.core.loop import OwnerLoop
 from carrel.store.documents.boxes import boxes
 from carrel.store.documents.reader import ReadOptions
-from carrel.store.documents.service import LARGE, DocumentState, Source
+from carrel.store.documents.service import LARGE
+from carrel.store.documents.state import DocumentState
 from carrel.store.documents.words import changed_words
 from carrel.store.store import Store
 from carrel.wire.libraries import PageBox
@@ -22,10 +24,10 @@ from support.slices import until
 HOSTILE = "invoice [/final] \x1b]0;x\x07.pdf"
 
 
-async def stored(store: Store, path: Path) -> Source:
+async def stored(store: Store, path: Path) -> DocumentSource:
     file = await store.files.upload(path)
     assert file is not None
-    return Source("file", file.id, file.filename)
+    return DocumentSource("file", file.id, file.filename)
 
 
 async def test_pages_appear_one_after_the_other_the_first_one_first(
@@ -128,7 +130,7 @@ async def test_a_document_of_a_library(store: Store, tmp_path: Path) -> None:
     assert library is not None
     document = await store.libraries.upload(library.id, digital_pdf(tmp_path / "a.pdf", pages=2))
     assert document is not None
-    await store.documents.open(Source("document", document.id, document.name, library.id))
+    await store.documents.open(DocumentSource("document", document.id, document.name, library.id))
     state = await until(store.documents.slice, lambda state: state.read == 2)
     assert state.picture_path is not None
     assert state.picture_path.stat().st_size == document.size
@@ -143,7 +145,9 @@ async def test_a_page_beyond_the_end_is_the_last(store: Store, tmp_path: Path) -
 
 
 async def test_what_is_not_there_any_more_is_told(store: Store) -> None:
-    handle = store.documents.open(Source("file", "0" * 8 + "-0000-7000-8000-" + "0" * 12, "a.pdf"))
+    handle = store.documents.open(
+        DocumentSource("file", "0" * 8 + "-0000-7000-8000-" + "0" * 12, "a.pdf")
+    )
     await handle
     assert handle.error is not None
     assert store.documents.slice.value.error == handle.error
@@ -172,7 +176,7 @@ async def test_a_hostile_name_touches_no_path(store: Store, tmp_path: Path) -> N
     path = digital_pdf(tmp_path / "a.pdf", pages=1)
     file = await store.files.upload((HOSTILE, len(path.read_bytes()), content()))
     assert file is not None
-    await store.documents.open(Source("file", file.id, "../../" + file.filename))
+    await store.documents.open(DocumentSource("file", file.id, "../../" + file.filename))
     state = await until(store.documents.slice, lambda state: state.read == 1)
     assert state.picture_path is not None and ".." not in state.picture_path.parts
 
@@ -194,7 +198,7 @@ async def test_copies_used_longest_ago_make_room(
     assert first.name not in names and len(names) == 2
 
 
-async def finished(store: Store, source: Source) -> DocumentState:
+async def finished(store: Store, source: DocumentSource) -> DocumentState:
     """Opens a document and waits until it is read."""
     await store.documents.open(source)
     return await until(store.documents.slice, lambda state: state.complete, 60)

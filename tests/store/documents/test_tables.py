@@ -9,7 +9,8 @@ from carrel.server.reading.markdown.tables import written
 from carrel.server.reading.page.marks import LinkMark
 from carrel.server.reading.page.table import Cell as ServerCell
 from carrel.server.reading.page.table import Table as ServerTable
-from carrel.store.documents.tables import as_csv, as_markdown, rows_of, tables
+from carrel.store.documents.table_rows import as_csv, as_markdown, rows_of
+from carrel.store.documents.tables import tables
 from carrel.wire.ocr import PageTable, TableFormat
 from support.pages import TABLE, lease_page
 

@@ -7,7 +7,7 @@ import pytest
 
 from carrel.config import Profile
 from carrel.store.core.loop import OwnerLoop
-from carrel.store.files.service import FilesState
+from carrel.store.files.state import FilesState
 from carrel.store.files.words import file_rows
 from carrel.store.session.area import READ_ONLY
 from carrel.store.store import Store

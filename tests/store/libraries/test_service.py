@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from carrel.client.documents import Documents
-from carrel.store.libraries.words import document_phase
+from carrel.store.libraries.phase import document_phase
 from carrel.store.store import Store
 from carrel.wire.documents import DocumentList
 from support.documents import digital_pdf
@@ -59,6 +59,20 @@ async def test_the_status_of_a_document_moves_by_itself(libraries: Store, tmp_pa
     await until(libraries.libraries.slice, lambda state: state.items[0].nb_documents == 1)
 
 
+async def test_a_caller_waits_until_documents_are_processed(
+    libraries: Store, tmp_path: Path
+) -> None:
+    service, library_id = libraries.libraries, await made(libraries)
+    document = await service.upload(library_id, digital_pdf(tmp_path / "lease.pdf", text=TEXT))
+    assert document is not None
+    processed = await service.wait_processed(document)
+    assert processed is not None and document_phase(processed) == "ready"
+    waiting = service.wait_all_processed(library_id)
+    await waiting
+    assert waiting.outcome == "done"
+    assert [each.id for each in await service.every() or ()] == [library_id]
+
+
 async def test_nothing_is_asked_while_every_document_is_final(
     libraries: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -71,7 +85,7 @@ async def test_nothing_is_asked_while_every_document_is_final(
         return await list_documents(self, *args, **kwargs)
 
     monkeypatch.setattr(Documents, "list", count)
-    monkeypatch.setattr("carrel.store.libraries.service.POLL", 0.05)
+    monkeypatch.setattr("carrel.store.libraries.lists.POLL", 0.05)
     library_id = await made(libraries)
     await libraries.libraries.upload(library_id, digital_pdf(tmp_path / "a.pdf", pages=1))
     await until(

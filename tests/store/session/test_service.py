@@ -10,10 +10,10 @@ import pytest
 
 from carrel import samples
 from carrel.config import Profile, folders
+from carrel.store.cache.copies import DocumentSource
 from carrel.store.core.loop import OwnerLoop
 from carrel.store.core.problem import Problem
-from carrel.store.documents.service import Source
-from carrel.store.session.service import SessionState
+from carrel.store.session.state import SessionState
 from carrel.store.store import Store
 from support.process import RunningServer, serve
 from support.scripted import scripted_service
@@ -169,7 +169,7 @@ async def test_a_lost_server_is_found_again_and_what_it_left_undone_goes_on(
         state = await until(store.session.slice, lambda state: state.connection == "lost")
         assert 0 < state.since < answered
         await store.previews.show(text)
-        await store.documents.open(Source("file", guide.id, guide.filename))
+        await store.documents.open(DocumentSource("file", guide.id, guide.filename))
         refused = Problem("Not accepted", "")
         store.chat.slice.set(error=refused)
         for slice in (store.files.slice, store.previews.slice, store.documents.slice):

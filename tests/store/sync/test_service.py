@@ -9,8 +9,8 @@ import pytest
 from carrel.config import Profile
 from carrel.store.core.loop import OwnerLoop
 from carrel.store.store import Store
-from carrel.store.sync.service import SyncState
-from carrel.store.sync.words import FolderRow, change_rows, folder_rows, preview_words
+from carrel.store.sync.state import SyncState
+from carrel.store.sync.words import FolderRow, folder_rows, plan_rows, preview_words
 from carrel.sync import remote
 from support.folders import write
 from support.service import Request, reply
@@ -62,7 +62,7 @@ async def test_looking_syncing_and_going_on(
     preview = await store.sync.preview(LIBRARY, folder)
     assert preview is not None
     assert preview_words(preview) == "2 to upload (6 B)"
-    assert [(row.action, row.path) for row in change_rows(preview)] == [
+    assert [(row.action, row.path) for row in plan_rows(preview)] == [
         ("Upload", "a.txt"),
         ("Upload", "d/b.txt"),
     ]
@@ -208,7 +208,7 @@ async def test_only_a_folder_that_was_compared_lately_is_in_sync(
         write(folder / "new.txt", "three")
         await store.sync.load()
         assert says(store) == "● In sync"  # it was compared a moment ago
-        monkeypatch.setattr("carrel.store.sync.service.COMPARED", 0.0)
+        monkeypatch.setattr("carrel.store.sync.state.COMPARED", 0.0)
         await store.sync.load()
         assert says(store) == "○ 1 to upload (5 B)"
         await store.sync.sync(LIBRARY, folder)

@@ -10,8 +10,8 @@ from reportlab.pdfgen.canvas import Canvas
 from textual.pilot import Pilot
 
 from carrel.config import Profile
-from carrel.store.cache.copies import Copy
-from carrel.store.documents.service import DocumentState, Opened, Source
+from carrel.store.cache.copies import Copy, DocumentSource
+from carrel.store.documents.state import DocumentState, OpenedDocument
 from carrel.store.store import Store
 from carrel.tui.app import CarrelApp
 from carrel.tui.screens.document import DocumentPlace
@@ -23,7 +23,7 @@ from support.states import fill
 from support.workbench import Workbench, profile_of, workbench
 
 LOCAL = Profile("local")
-SOURCE = Source("file", "file-0", "lease-2024.pdf")
+SOURCE = DocumentSource("file", "file-0", "lease-2024.pdf")
 WIDE, NARROW = (120, 36), (80, 24)
 
 
@@ -47,7 +47,7 @@ def opened(store: Store, picture: Path | None = None, **fields: Any) -> None:
         "pages": (lease_page(0), lease_page(1), None),
         "wanted": frozenset({0, 1, 2}),
         "read": 2,
-        "opened": Opened(SOURCE, Copy(picture, "hash")) if picture else None,
+        "opened": OpenedDocument(SOURCE, Copy(picture, "hash")) if picture else None,
         "no_picture": None if picture else "There is no picture for this kind of file.",
     }
     store.documents.slice.put(DocumentState(**{**state, **fields}))
@@ -262,7 +262,7 @@ async def test_other_options_read_the_document_again(server: RunningServer, tmp_
     async with workbench(profile_of(server), WIDE) as bench:
         file = await bench.store.files.upload(lease(tmp_path / "lease.pdf"))
         assert file is not None
-        bench.store.documents.open(Source("file", file.id, file.filename))
+        bench.store.documents.open(DocumentSource("file", file.id, file.filename))
         await bench.press("3")
         await bench.shows("page 1 of 1", "The notice period", wait=60)
         await bench.press("o")

@@ -5,7 +5,7 @@ from PIL import Image
 from textual.app import App, ComposeResult
 from textual.content import Content
 
-from carrel.store.documents.boxes import Rect
+from carrel.store.documents.blocks import Rect
 from carrel.tui.widgets.picture import DETAIL, Frame, PagePicture, Protocol, picture_protocol
 
 

@@ -5,7 +5,7 @@ import pytest
 from textual.app import App, ComposeResult
 from textual.content import Content
 
-from carrel.store.core.filters import Filter
+from carrel.store.core.filters import NameFilter
 from carrel.tui.widgets.paging import PagedRows
 from carrel.tui.widgets.table import Column, Row, VirtualTable, column_widths
 
@@ -137,7 +137,7 @@ async def test_a_page_that_is_not_here_is_asked_for() -> None:
 async def test_behind_a_filter_the_right_page_is_asked_for() -> None:
     app = TableApp()
     async with app.run_test(size=(40, 12)) as pilot:
-        app.table.filter(Filter(without=("name 1",)))
+        app.table.filter(NameFilter(without=("name 1",)))
         app.table.show(PagedRows(lambda n: row(n) if n < 3 else None, 5))
         await pilot.pause()
         assert [line[2:8] for line in lines(app)[1:3]] == ["name 0", "name 2"]

@@ -1,1 +1,1 @@
-"""Uploads, downloads, reading and processing as they run, and short notifications."""
+"""Uploads, downloads, reading and processing, as they run."""

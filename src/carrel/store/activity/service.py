@@ -1,67 +1,26 @@
-"""Everything that takes a while: uploads, downloads, reading, processing."""
+"""Long-running work: uploads, downloads, reading, processing."""
 
 from __future__ import annotations
 
 import itertools
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeVar
+from dataclasses import replace
+from typing import Any, TypeVar
 
+from carrel.store.activity.state import ActivityItem, ActivityKind, ActivityState, Unit
 from carrel.store.core.handle import Handle
 from carrel.store.core.loop import OwnerLoop
-from carrel.store.core.problem import Problem
 from carrel.store.core.slice import Slice
 
 T = TypeVar("T")
 
 KEPT = 200
-"""How many ended items stay; those that did not fail go first, and the oldest of each."""
-
-Kind = Literal["upload", "download", "sync", "ocr", "processing"]
-Status = Literal["queued", "running", "done", "failed", "cancelled"]
-Unit = Literal["bytes", "pages"]
+"""Ended items that are kept; successes are dropped before failures, the oldest first."""
 Again = Callable[[], object]
 
 
-@dataclass(frozen=True, slots=True)
-class ActivityItem:
-    """One thing that takes a while.
-
-    `done` and `total` count in `unit`, and `before` is what was done when it started; times are
-    seconds since 1970; `rate` is units a second since it started; `subject` is the id of the file
-    or document it is about. `retryable`: what ended without success can be begun again.
-    """
-
-    id: str
-    kind: Kind
-    name: str
-    status: Status = "queued"
-    done: int | None = None
-    total: int | None = None
-    unit: Unit = "bytes"
-    started: float | None = None
-    finished: float | None = None
-    rate: float | None = None
-    error: Problem | None = None
-    subject: str | None = None
-    before: int = 0
-    retryable: bool = False
-
-    @property
-    def ended(self) -> bool:
-        """Whether nothing more will happen to it."""
-        return self.status in ("done", "failed", "cancelled")
-
-
-@dataclass(frozen=True, slots=True)
-class ActivityState:
-    """All items, newest first."""
-
-    items: tuple[ActivityItem, ...] = ()
-
-
-class Entry:
+class ActivityEntry:
     """One item as its action reports on it. Made on any thread, used on the owner loop."""
 
     def __init__(self, service: ActivityService, item: ActivityItem) -> None:
@@ -81,13 +40,13 @@ class Entry:
         self._service.change(self.id, subject=subject)
 
     def wait(self) -> None:
-        """It cannot go on now: it waits for its turn again, and begins anew."""
+        """Back to the queue, with no progress."""
         self._service.change(self.id, status="queued", done=None, rate=None, started=None)
 
     def follow(self, handle: Handle[T], again: Again | None = None) -> Handle[T]:
-        """Ends as the handle ends, and is cancelled through it. Gives the handle back.
+        """Ties the item to an action: it ends with the handle, and cancels it. Returns the handle.
 
-        `again` begins the same anew, as a new item.
+        `again` retries, as a new item.
         """
         self._service.set_cancel(self.id, handle.cancel)
         if again is not None:
@@ -114,19 +73,19 @@ class ActivityService:
 
     def begin(
         self,
-        kind: Kind,
+        kind: ActivityKind,
         name: str,
         *,
         unit: Unit = "bytes",
         total: int | None = None,
         subject: str | None = None,
-    ) -> Entry:
+    ) -> ActivityEntry:
         """A new item, queued. From any thread."""
         item = ActivityItem(
             f"{kind}-{next(self._ids)}", kind, name, total=total, unit=unit, subject=subject
         )
         self._loop.call(lambda: self._add(item))
-        return Entry(self, item)
+        return ActivityEntry(self, item)
 
     def show(self, item: ActivityItem) -> None:
         """Adds an item that lives elsewhere, or replaces the one of its id; on the owner loop."""
@@ -160,29 +119,29 @@ class ActivityService:
         self._replace(item)
 
     def set_cancel(self, item_id: str, cancel: Callable[[], object]) -> None:
-        """How an item is cancelled."""
+        """Sets the function that cancels an item."""
         self._cancels[item_id] = cancel
 
     def set_again(self, item_id: str, again: Again) -> None:
-        """How what an item stands for is begun anew."""
+        """Sets the function that retries an item."""
         self._agains[item_id] = again
 
     def cancel(self, item_id: str) -> None:
-        """Stops what the item stands for, from any thread. What cannot be stopped goes on."""
+        """Cancels an item, from any thread; no effect where it cannot be cancelled."""
         cancel = self._cancels.get(item_id)
         if cancel is not None:
             cancel()
 
     def retry(self, item_id: str) -> None:
-        """Begins anew what failed or was stopped, in the place of its item; from any thread."""
+        """Retries a failed or cancelled item, which the new one replaces; from any thread."""
         self._loop.call(lambda: self._retry(item_id))
 
     def dismiss(self, item_id: str) -> None:
-        """Takes an ended item off the list, from any thread."""
+        """Removes an ended item from the list, from any thread."""
         self._loop.call(lambda: self._keep(lambda item: item.id != item_id or not item.ended))
 
     def dismiss_all(self) -> None:
-        """Takes everything that ended off the list, from any thread."""
+        """Removes all ended items from the list, from any thread."""
         self._loop.call(lambda: self._keep(lambda item: not item.ended))
 
     def _retry(self, item_id: str) -> None:

@@ -1,28 +1,32 @@
-"""Uploads that outlive a lost connection."""
+"""Sources of uploads, and uploads that outlive a lost connection."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import AsyncIterable, Callable, Coroutine
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
+from carrel.store.activity.service import ActivityEntry
 from carrel.store.core.watch import until
+from carrel.store.session.service import SessionService
+from carrel.text import clean_text
 
 if TYPE_CHECKING:
     from carrel.client.errors import Unreachable
-    from carrel.store.activity.service import Entry
+    from carrel.store.activity.service import ActivityEntry
     from carrel.store.session.service import SessionService
 
 T = TypeVar("T")
 
 NOTICED = 2.0
-"""Seconds in which a lost service is noticed; one that answers all the same refused this upload."""
+"""Seconds to wait for the session to notice a lost service; after that the upload itself failed."""
 
 
 async def through(
-    session: SessionService, entry: Entry, send: Callable[[], Coroutine[Any, Any, T]]
+    session: SessionService, entry: ActivityEntry, send: Callable[[], Coroutine[Any, Any, T]]
 ) -> T:
-    """What `send` gives. While the service is lost it waits, and is sent anew when it is back."""
+    """Returns the result of `send`; waits while the service is lost and then sends again."""
     from carrel.client.errors import Unreachable
 
     while True:
@@ -32,7 +36,7 @@ async def through(
             await _until_back(session, entry, error)
 
 
-async def _until_back(session: SessionService, entry: Entry, error: Unreachable) -> None:
+async def _until_back(session: SessionService, entry: ActivityEntry, error: Unreachable) -> None:
     session.doubt()
     try:
         async with asyncio.timeout(NOTICED):
@@ -41,3 +45,17 @@ async def _until_back(session: SessionService, entry: Entry, error: Unreachable)
         raise error from None
     entry.wait()
     await until(session.slice, lambda state: state.connection in ("ready", "failed"))
+
+
+UploadSource: TypeAlias = Path | tuple[str, int, AsyncIterable[bytes]]
+"""A file on this machine, or a name, a size in bytes, and the bytes; a retry reads them again."""
+
+
+def source_name(source: UploadSource) -> str:
+    """The name of an upload, cleaned."""
+    return clean_text(source.name if isinstance(source, Path) else source[0])
+
+
+def expanded(source: UploadSource) -> UploadSource:
+    """The source with `~` expanded."""
+    return source.expanduser() if isinstance(source, Path) else source

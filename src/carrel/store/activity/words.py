@@ -1,4 +1,4 @@
-"""Everything that takes a while, in rows."""
+"""Long-running work in rows."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from carrel.store.core.words import Badge, age, count, duration, left, one_line, percent, size
 
 if TYPE_CHECKING:
-    from carrel.store.activity.service import ActivityItem, ActivityState
+    from carrel.store.activity.state import ActivityItem, ActivityState
 
 _KINDS = {
     "upload": "Upload",
@@ -28,9 +28,9 @@ _BADGES = {
 
 @dataclass(frozen=True, slots=True)
 class ActivityRow:
-    """One thing that takes a while. `fraction` is how much of it is done, 0 to 1, if known.
+    """One item. `fraction` is how much of it is done, 0 to 1, if known.
 
-    `took` is how long it took, once it has ended.
+    `took` is its duration, once it has ended.
     """
 
     id: str

@@ -1,4 +1,4 @@
-"""An agent's fields as YAML, for an editor; what is wrong with them is said with its line."""
+"""An agent's fields as YAML for an editor; errors name their line."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 MESSAGE = "version_message"
 ALWAYS = ("name", "model", "description", "instructions", "tools", "completion_args")
-"""Fields that are there to be filled also while they are empty."""
+"""Fields that are written even when empty, to be filled in."""
 
 _PLAIN = ("str", "int", "float", "bool", "null", "seq", "map")
 
 
 class YAMLError(Exception):
-    """The text is no agent. `line` counts from 1; None when it is about the whole."""
+    """The text is not an agent. `line` counts from 1; None for the whole text."""
 
     def __init__(self, line: int | None, reason: str) -> None:
         super().__init__(reason if line is None else f"Line {line}: {reason}")
@@ -52,10 +52,10 @@ def to_yaml(draft: Draft, libraries: Mapping[str, str]) -> str:
 
 
 def from_yaml(text: str, draft: Draft) -> Draft:
-    """The draft as the text has it. What is as it was is not checked again.
+    """The draft as the text has it. Unchanged fields are not checked again.
 
     Raises:
-        YAMLError: it is not YAML, or no service would take it.
+        YAMLError: it is not YAML, or not a valid agent.
     """
     try:
         node, data = _read(text)
@@ -86,7 +86,7 @@ def _read(text: str) -> tuple[yaml.MappingNode, dict[str, Any]]:
 
 
 class _Dumper(yaml.SafeDumper):
-    """Writes several lines as several lines, and nothing by reference."""
+    """Writes multi-line text as a block, and no aliases."""
 
     def ignore_aliases(self, data: object) -> bool:
         return True
@@ -101,7 +101,7 @@ _Dumper.add_representer(str, _text)
 
 
 class _Loader(yaml.SafeLoader):
-    """Reads what JSON has: a date stays text."""
+    """Reads JSON's types only: a date stays text."""
 
     yaml_implicit_resolvers = {  # noqa: RUF012
         first: [(tag, pattern) for tag, pattern in pairs if not tag.endswith(":timestamp")]
@@ -110,7 +110,7 @@ class _Loader(yaml.SafeLoader):
 
 
 def _check_plain(node: yaml.Node) -> None:
-    """Only what JSON has, and each key once."""
+    """Checks that the text has JSON's types only, and no duplicate keys."""
     if node.tag.removeprefix("tag:yaml.org,2002:") not in _PLAIN:
         raise YAMLError(
             node.start_mark.line + 1,
@@ -138,7 +138,7 @@ def _taken(node: yaml.MappingNode, data: dict[str, Any], draft: Draft) -> Draft:
 
     message = data.pop(MESSAGE, None)
     known = dict(draft.fields)
-    # A service may have given what this workbench does not know.
+    # A service may return fields that this workbench does not know.
     same = {name for name in data.keys() & known if data[name] == known[name]} - {"name", "model"}
     new = {name: value for name, value in data.items() if name not in same}
     try:
@@ -150,9 +150,9 @@ def _taken(node: yaml.MappingNode, data: dict[str, Any], draft: Draft) -> Draft:
 
 
 def _complaint(root: yaml.MappingNode, error: ValidationError) -> YAMLError:
-    """The first thing that is wrong, with its line and the name that was meant."""
+    """The first error, with its line and the likely spelling."""
     wrong = error.errors(include_url=False, include_input=False, include_context=False)
-    # A name that is not known explains why the known one is missing.
+    # Report an unknown name first: it explains the missing one.
     first = min(wrong, key=lambda one: one["type"] != "extra_forbidden")
     path = first["loc"]
     line, found = _find(root, path)
@@ -170,7 +170,7 @@ def _find(node: yaml.Node, path: Sequence[int | str]) -> tuple[int, list[str]]:
     """The line of the deepest node on a path, and the part of the path that is in the text."""
     line, found = node.start_mark.line + 1, []
     for part in path:
-        # A path also names the kinds of a union, which no text has.
+        # Pydantic's paths also name union members, which are not in the text.
         if isinstance(node, yaml.MappingNode):
             pair = next((pair for pair in node.value if pair[0].value == part), None)
             if pair is None:

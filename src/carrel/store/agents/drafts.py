@@ -1,4 +1,4 @@
-"""Drafts: what an agent's next version, or a new agent, is to be. Kept on disk until saved."""
+"""Drafts of an agent's next version, or of a new agent, kept on disk until saved."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote
 
 from carrel.atomic import write_private
-from carrel.store.core.diff import DEFAULTS
+from carrel.store.agents.compare import DEFAULTS
 from carrel.store.core.problem import Problem, ProblemError
 
 if TYPE_CHECKING:
@@ -36,16 +36,16 @@ FIELDS = (
     "metadata",
     "guardrails",
 )
-"""What a version is made of, in the order a person reads it."""
+"""The fields of a version, in reading order."""
 
 LIBRARY = "document_library"
 
 _CLEARED: Mapping[str, Any] = {"tools": [], "completion_args": {}, "guardrails": []}
-"""What clears a field of which a service reads null as left out."""
+"""Values that clear a field for which the service ignores null."""
 
 
 def nobody() -> Agent:
-    """An agent that has nothing yet, to compare a new one with."""
+    """An empty agent, to compare a new one with."""
     from carrel.wire.agents import Agent
 
     now = datetime.now(UTC)
@@ -56,7 +56,7 @@ def nobody() -> Agent:
 class Draft:
     """A version that is not saved yet.
 
-    Its `fields` are those of the interface that say something. `agent_id` is None for a new
+    `fields` has the interface's fields that are not empty. `agent_id` is None for a new
     agent, `base` the version it was begun from, `message` what the version is about, `updated` in
     seconds since 1970.
     """
@@ -70,7 +70,7 @@ class Draft:
 
     @classmethod
     def of(cls, agent: Agent) -> Draft:
-        """The next version of an agent, so far as this version has it."""
+        """A draft of the agent's next version, starting from this one."""
         return cls(agent.id, agent.id, agent.version, fields_of(agent))
 
     @classmethod
@@ -99,11 +99,11 @@ class Draft:
         )
 
     def changed(self, **fields: Any) -> Draft:
-        """With other fields; an empty value takes a field away."""
+        """With other fields; an empty value removes one."""
         return replace(self, fields=_saying({**self.fields, **fields}))
 
     def with_libraries(self, library_ids: Sequence[str]) -> Draft:
-        """Searching other libraries; its other tools stay as they are."""
+        """With other libraries; its other tools stay."""
         if set(library_ids) == set(self.libraries):
             return self
         tools = [tool for tool in self.fields.get("tools", ()) if tool.get("type") != LIBRARY]
@@ -112,7 +112,7 @@ class Draft:
         return self.changed(tools=tools)
 
     def with_arguments(self, **arguments: Any) -> Draft:
-        """With other sampling arguments; None takes one away."""
+        """With other sampling arguments; None removes one."""
         return self.changed(completion_args={**self.fields.get("completion_args", {}), **arguments})
 
     def differs_from(self, agent: Agent) -> bool:
@@ -123,7 +123,7 @@ class Draft:
         """The request for a new agent.
 
         Raises:
-            ProblemError: in words, no service would take it.
+            ProblemError: the fields are not valid.
         """
         from carrel.wire.agents import AgentCreate
 
@@ -133,7 +133,7 @@ class Draft:
         """The request that makes an agent's next version of it; None when nothing differs.
 
         Raises:
-            ProblemError: in words, no service would take it.
+            ProblemError: the fields are not valid.
         """
         from carrel.wire.agents import AgentUpdate
 
@@ -146,7 +146,7 @@ class Draft:
         return _checked(AgentUpdate, {**changes, **self._about()}) if changes else None
 
     def preview(self, agent: Agent) -> Agent:
-        """The agent as this draft would have it."""
+        """The agent with this draft applied."""
         theirs = fields_of(agent)
         changes = {
             name: self.fields.get(name, _CLEARED.get(name))
@@ -170,12 +170,12 @@ class Draft:
 
 
 def fields_of(agent: Agent) -> dict[str, Any]:
-    """What an agent's version says, in the order of FIELDS."""
+    """The non-empty fields of a version, in the order of FIELDS."""
     return _saying({name: getattr(agent, name) for name in FIELDS})
 
 
 def _saying(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Without what says nothing: empty values, and arguments at their defaults."""
+    """Drops empty values and default arguments."""
     arguments = {
         name: value
         for name, value in (fields.get("completion_args") or {}).items()
@@ -197,7 +197,7 @@ def _checked(kind: type[R], body: dict[str, Any]) -> R:
 
 
 def complaints(error: ValidationError) -> list[str]:
-    """What is wrong with the fields, a sentence each."""
+    """Validation errors, a sentence each."""
     return [
         f"{'.'.join(str(part) for part in one['loc'])}: {one['msg']}."
         for one in error.errors(include_url=False, include_input=False, include_context=False)
@@ -226,18 +226,18 @@ class SavedDrafts:
         write_private(self._path(draft.id, "json"), text)
 
     def forget(self, draft_id: str) -> None:
-        """Removes a draft, but not what an editor left of it. It may be gone already."""
+        """Removes a draft, but not its editor file. No error if it is gone."""
         self._path(draft_id, "json").unlink(missing_ok=True)
 
     def delete(self, draft_id: str) -> None:
-        """Removes a draft and what an editor left of it."""
+        """Removes a draft and its editor file."""
         self.forget(draft_id)
         self._path(draft_id, "yaml").unlink(missing_ok=True)
 
     def text(self, draft_id: str, text: str, since: float) -> Path:
         """A file for an editor, with this text in it.
 
-        What an editor left there after `since` (seconds since 1970) stays instead.
+        A file changed after `since` (seconds since 1970) is kept instead.
         """
         path = self._path(draft_id, "yaml")
         if not path.exists() or path.stat().st_mtime <= since:

@@ -1,4 +1,4 @@
-"""Agents: their versions, which one is active, what changed between two, what is not saved yet."""
+"""Agents: versions, the active one, comparison, drafts and aliases."""
 
 from __future__ import annotations
 
@@ -6,60 +6,23 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Coroutine, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from carrel.store.activity.notifications import NotificationsService
+from carrel.store.agents.compare import FieldChange, compare_agents
 from carrel.store.agents.drafts import Draft, SavedDrafts
-from carrel.store.chat.asking import is_left_over, is_trial, remove_trial
+from carrel.store.agents.state import AgentsState, Switched
+from carrel.store.agents.trials import is_left_over, is_trial, remove_trial
 from carrel.store.core.action import Policy, action, instant
-from carrel.store.core.diff import FieldChange, compare_agents
 from carrel.store.core.loop import OwnerLoop
 from carrel.store.core.problem import Problem, ProblemError
+from carrel.store.notifications.service import NotificationsService
 from carrel.store.session.area import Area
 from carrel.store.session.service import SessionService
 
 if TYPE_CHECKING:
-    from carrel.wire.agents import Agent, AgentAlias, AgentCreate, AgentUpdate
-
-
-@dataclass(frozen=True, slots=True)
-class AgentsState:
-    """The agents; the versions of the selected one, newest first; two marked ones compared.
-
-    `drafts` has what is not saved yet, of any agent, and new agents. Where the agent was deleted
-    meanwhile, its draft is one of a new agent.
-    """
-
-    items: tuple[Agent, ...] = ()
-    selected: str | None = None
-    versions: tuple[Agent, ...] = ()
-    aliases: tuple[AgentAlias, ...] = ()
-    marked: tuple[int, ...] = ()
-    diff: tuple[FieldChange, ...] = ()
-    drafts: tuple[Draft, ...] = ()
-    loaded: bool = False
-    loading: bool = False
-    error: Problem | None = None
-
-    @property
-    def agent(self) -> Agent | None:
-        """The selected agent, as its active version has it."""
-        return next((agent for agent in self.items if agent.id == self.selected), None)
-
-    @property
-    def draft(self) -> Draft | None:
-        """What is not saved yet of the selected agent."""
-        return next((draft for draft in self.drafts if draft.agent_id == self.selected), None)
-
-
-@dataclass(frozen=True, slots=True)
-class Switched:
-    """A version took the place of another as the active one."""
-
-    came_from: int
-    to: int
+    from carrel.wire.agents import Agent, AgentCreate, AgentUpdate
 
 
 class AgentsService(Area[AgentsState]):
@@ -78,9 +41,14 @@ class AgentsService(Area[AgentsState]):
 
     @action(Policy.RENEW, lane="load")
     async def reload(self) -> None:
-        """Loads the same after something has changed: a load that began before is not enough."""
+        """Loads again after a change: does not join a load that began before it."""
         with self._loading():
             await self._load()
+
+    @action(Policy.BESIDE)
+    async def every(self) -> Sequence[Agent]:
+        """All agents of the service; the list stays as it is."""
+        return await self._every()
 
     @action(Policy.LATEST, lane="versions")
     def select(self, agent_id: str | None) -> Coroutine[Any, Any, None]:
@@ -119,10 +87,10 @@ class AgentsService(Area[AgentsState]):
 
     @action(Policy.SINGLE, lane="update", changes=True)
     def save(self, draft: Draft) -> Coroutine[Any, Any, Agent | None]:
-        """Saves a draft: an agent's next version, or a new agent. It is no draft any more then,
-        unless something was changed in it meanwhile.
+        """Saves a draft: an agent's next version, or a new agent. The draft is then
+        dropped, unless it changed meanwhile.
 
-        None when it does not differ from the active version.
+        Returns None if it equals the active version.
         """
         return self._save(draft, self.slice.value.selected)
 
@@ -131,7 +99,7 @@ class AgentsService(Area[AgentsState]):
         if draft.agent_id is None:
             saved = await client.agents.create(draft.create())
         else:
-            # Against the version that is active now, which may be of another client.
+            # Compare with the version active now: another client may have changed it.
             agent = await client.agents.get(draft.agent_id)
             change = draft.update(agent)
             if change is None:
@@ -146,7 +114,7 @@ class AgentsService(Area[AgentsState]):
 
     @action(Policy.SINGLE, lane="update", changes=True)
     async def use_model(self, agent_ids: Sequence[str], model: str) -> None:
-        """Makes a new version of each agent, with another model. They answer with it at once."""
+        """Makes a new active version of each agent, with another model."""
         from carrel.wire.agents import AgentUpdate
 
         client = await self._session.client()
@@ -160,7 +128,7 @@ class AgentsService(Area[AgentsState]):
 
     @action(Policy.QUEUE, lane="drafts")
     async def keep(self, draft: Draft) -> None:
-        """Keeps a draft on disk. One that differs in nothing from its version is dropped."""
+        """Keeps a draft on disk; drops it if it equals its version."""
         if draft in self.slice.value.drafts:
             return
         saved = self._saved()
@@ -193,7 +161,7 @@ class AgentsService(Area[AgentsState]):
     async def _drop_saved(self, saved: Draft) -> None:
         await self._load_drafts()
         kept = next((draft for draft in self.slice.value.drafts if draft.id == saved.id), saved)
-        # What was typed after it was sent is not saved yet.
+        # Text typed since it was sent is not saved yet.
         if (kept.fields, kept.message) == (saved.fields, saved.message):
             await asyncio.to_thread(self._saved().delete, saved.id)
             await self._load_drafts()
@@ -213,7 +181,7 @@ class AgentsService(Area[AgentsState]):
 
     @action(Policy.SINGLE, lane="switch", changes=True)
     def roll_back(self, agent_id: str) -> Coroutine[Any, Any, Agent]:
-        """Makes the version active that was active before, else the one below the active one."""
+        """Activates the previously active version, else the next lower one."""
         return self._roll_back(agent_id, self.slice.value.selected)
 
     async def _roll_back(self, agent_id: str, selected: str | None) -> Agent:
@@ -244,7 +212,7 @@ class AgentsService(Area[AgentsState]):
 
     @action(Policy.QUEUE, lane="alias", changes=True)
     async def remove_alias(self, agent_id: str, alias: str) -> None:
-        """Takes an alias away; its version stays."""
+        """Removes an alias; its version stays."""
         client = await self._session.client()
         await client.agents.delete_alias(agent_id, alias)
         await self._load_versions_again()
@@ -263,7 +231,7 @@ class AgentsService(Area[AgentsState]):
 
     @instant
     def mark_version(self, version: int) -> None:
-        """Marks a version, or takes its mark away. The two marked last are compared."""
+        """Toggles a version's mark; the last two marked are compared."""
         marked = self.slice.value.marked
         if version in marked:
             marked = tuple(number for number in marked if number != version)
@@ -277,7 +245,7 @@ class AgentsService(Area[AgentsState]):
         self._compare((old, new))
 
     def _remember(self, before: Agent, now: Agent) -> None:
-        """Remembers which version another one has taken the place of, to be rolled back to."""
+        """Remembers the replaced version for a rollback."""
         if before.version != now.version:
             switched = Switched(before.version, now.version)
             self._switched.setdefault(now.id, []).append(switched)
@@ -285,7 +253,7 @@ class AgentsService(Area[AgentsState]):
     def _active_before(self, agent: Agent) -> int:
         """The version to roll back to."""
         switched = self._switched.get(agent.id, [])
-        # What another client has made active since then did not follow these.
+        # Another client activated a version since: these switches no longer apply.
         while switched and switched[-1].to != agent.version:
             switched.pop()
         below = [number for number in agent.versions if number < agent.version]
@@ -326,15 +294,18 @@ class AgentsService(Area[AgentsState]):
             self._choose(agent.id)
         await self.reload()
 
+    async def _every(self) -> tuple[Agent, ...]:
+        client = await self._session.client()
+        return tuple([agent async for agent in client.agents.every()])
+
     async def _load(self) -> None:
         await self._load_drafts_in_turn()
         selected = self.slice.value.selected
-        client = await self._session.client()
-        agents = [agent async for agent in client.agents.every()]
+        client, agents = await self._session.client(), await self._every()
         items = [agent for agent in agents if not is_trial(agent)]
         drafts = _adopted(self.slice.value.drafts, items)
         self.slice.set(items=tuple(items), drafts=drafts, loaded=True)
-        # One that was selected meanwhile may be newer than this list.
+        # An agent selected meanwhile may be newer than this list.
         if self.slice.value.selected == selected and selected not in {one.id for one in items}:
             self._choose(items[0].id if items else None)
         await self._load_versions_again()
@@ -379,7 +350,7 @@ class AgentsService(Area[AgentsState]):
 
 
 def _adopted(drafts: Sequence[Draft], agents: Sequence[Agent]) -> tuple[Draft, ...]:
-    """The drafts; those of agents that are not there any more are of new agents."""
+    """The drafts; those of deleted agents become drafts of new ones."""
     there = {agent.id for agent in agents}
     return tuple(
         draft if draft.agent_id in there else replace(draft, agent_id=None, base=None)

@@ -6,20 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from carrel.store.agents.compare import DEFAULTS, Change, FieldChange, compare_agents, tool_name
 from carrel.store.agents.drafts import LIBRARY, Draft
-from carrel.store.core.diff import (
-    DEFAULTS,
-    Change,
-    FieldChange,
-    Hunk,
-    compare_agents,
-    hunks,
-    tool_name,
-)
+from carrel.store.core.diff import Hunk, hunks
 from carrel.store.core.words import age, count, one_line
 
 if TYPE_CHECKING:
-    from carrel.store.agents.service import AgentsState
+    from carrel.store.agents.state import AgentsState
     from carrel.wire.agents import Agent
 
 NAMED = 8
@@ -51,7 +44,7 @@ class VersionRow:
 
 @dataclass(frozen=True, slots=True)
 class DraftRow:
-    """What is not saved yet: an agent's next version, or a new agent."""
+    """A draft of an agent's next version, or of a new agent."""
 
     id: str
     name: str
@@ -60,7 +53,7 @@ class DraftRow:
 
 
 @dataclass(frozen=True, slots=True)
-class ChangeRow:
+class FieldRow:
     """One field that either version has: its name, the change in words, and text in `hunks`.
 
     `depth` 1 is for a part of the field above.
@@ -105,12 +98,12 @@ def version_rows(state: AgentsState, now: float) -> tuple[VersionRow, ...]:
 
 
 def draft_row(state: AgentsState, now: float) -> DraftRow | None:
-    """What is not saved yet of the selected agent."""
+    """The draft of the selected agent."""
     return None if state.draft is None else _draft_row(state.draft, now)
 
 
 def new_agent_rows(state: AgentsState, now: float) -> tuple[DraftRow, ...]:
-    """The new agents that are not saved yet, newest first."""
+    """The drafts of new agents, newest first."""
     return tuple(_draft_row(draft, now) for draft in state.drafts if draft.agent_id is None)
 
 
@@ -122,21 +115,21 @@ def draft_title(state: AgentsState) -> str:
 
 
 def draft_changes(state: AgentsState) -> tuple[FieldChange, ...]:
-    """What the draft of the selected agent would change of the active version."""
+    """Changes of the selected agent's draft against the active version."""
     if state.agent is None or state.draft is None:
         return ()
     return compare_agents(state.agent, state.draft.preview(state.agent))
 
 
 def next_version(agent: Agent) -> str:
-    """What the version that is saved next will be called."""
+    """The name of the next version."""
     return version_name(max((*agent.versions, agent.version)) + 1)
 
 
 def detail_rows(
     agent: Agent, libraries: Mapping[str, str] | None = None
 ) -> tuple[tuple[str, str], ...]:
-    """What a version is made of but for its instructions: names and values in one line each."""
+    """A version's fields without its instructions, as names and values of one line."""
     tools: list[str] = []
     for tool in agent.tools:
         if tool.get("type") == LIBRARY:
@@ -172,10 +165,10 @@ def changes_words(changes: Iterable[FieldChange]) -> str:
     return f"{count(number)} change{'' if number == 1 else 's'}"
 
 
-def change_rows(
+def field_rows(
     changes: Iterable[FieldChange], libraries: Mapping[str, str] | None = None
-) -> tuple[ChangeRow, ...]:
-    """What differs, in rows. `libraries` gives names for library ids."""
+) -> tuple[FieldRow, ...]:
+    """All fields in rows. `libraries` gives names for library ids."""
     return tuple(
         _row(part, libraries or {}, depth)
         for change in changes
@@ -183,11 +176,11 @@ def change_rows(
     )
 
 
-def changed_rows(
+def changed_field_rows(
     changes: Iterable[FieldChange], libraries: Mapping[str, str] | None = None
-) -> tuple[ChangeRow, ...]:
-    """The rows of what is not the same."""
-    return change_rows((change for change in changes if change.change != "same"), libraries)
+) -> tuple[FieldRow, ...]:
+    """The rows of changed fields only."""
+    return field_rows((change for change in changes if change.change != "same"), libraries)
 
 
 def change_words(change: FieldChange) -> str:
@@ -213,7 +206,7 @@ def change_words(change: FieldChange) -> str:
 
 
 def gap_words(lines: int) -> str:
-    """Says that lines are left out because they are the same."""
+    """`⋯ 12 lines the same`."""
     return f"⋯ {count(lines)} line{'' if lines == 1 else 's'} the same"
 
 
@@ -228,12 +221,12 @@ def _draft_row(draft: Draft, now: float) -> DraftRow:
     return DraftRow(draft.id, one_line(draft.name), about, age(now - draft.updated))
 
 
-def _row(change: FieldChange, libraries: Mapping[str, str], depth: int) -> ChangeRow:
+def _row(change: FieldChange, libraries: Mapping[str, str], depth: int) -> FieldRow:
     words = change_words(change)
     for library_id, name in libraries.items():
         words = words.replace(library_id, one_line(name))
     shown = hunks(change.lines) if change.change != "same" else ()
-    return ChangeRow(change.field, words, change.change, shown, depth)
+    return FieldRow(change.field, words, change.change, shown, depth)
 
 
 def unlisted_words(model: str) -> str:

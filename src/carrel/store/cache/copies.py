@@ -1,4 +1,4 @@
-"""Copies of documents on this machine, which their pictures are drawn from."""
+"""Local copies of documents, from which page pictures are drawn."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from carrel.config import folders
 from carrel.store.session.service import SessionService
 
 COPIES_BYTES = 512 * 1024 * 1024
-"""How large the folder of copies may grow before the oldest go."""
+"""Size limit of the copies; the least recently used are evicted."""
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
-    """What is opened: a file, or a document of a library."""
+class DocumentSource:
+    """A document to open: a file, or a document of a library."""
 
     kind: Literal["file", "document"]
     id: str
@@ -38,14 +38,14 @@ class Copy:
 
 
 class Copies:
-    """The copies of one profile's documents; those used longest ago make room for others."""
+    """A cache of one profile's documents, evicting the least recently used."""
 
     def __init__(self, session: SessionService) -> None:
         self._session = session
         self._shown: WeakKeyDictionary[object, Path] = WeakKeyDictionary()
         self._fetched: Counter[Path] = Counter()
 
-    async def fetch(self, source: Source) -> Copy:
+    async def fetch(self, source: DocumentSource) -> Copy:
         """The document's bytes on this machine, downloaded unless they are here already."""
         key = f"{self._session.slice.value.profile}\0{source.id}"
         folder = folders().cache / "documents"
@@ -53,7 +53,7 @@ class Copies:
         self._fetched[path] += 1
         try:
             if path.exists():
-                path.touch()  # the oldest go first
+                path.touch()  # least recently used is evicted first
             else:
                 folder.mkdir(parents=True, exist_ok=True, mode=0o700)
                 client = await self._session.client()
@@ -67,20 +67,20 @@ class Copies:
             self._fetched[path] -= 1
 
     def keep(self, viewer: object, copy: Copy | None) -> None:
-        """Keeps the copy that a viewer shows, until it shows another or none."""
+        """Pins a viewer's copy against eviction, until it shows another or none."""
         self._shown.pop(viewer, None)
         if copy is not None:
             self._shown[viewer] = copy.path
 
 
 def make_room(folder: Path, kept: Collection[Path], most: int) -> None:
-    """Removes the files used longest ago until the folder has at most `most` bytes.
+    """Evicts least recently used files until the folder has at most `most` bytes.
 
-    Those of `kept` stay.
+    Files in `kept` stay.
     """
     files = []
     for file in folder.iterdir():
-        with contextlib.suppress(FileNotFoundError):  # another workbench removed it
+        with contextlib.suppress(FileNotFoundError):  # removed by another workbench
             stat = file.stat()
             files.append((file not in kept, -stat.st_mtime, stat.st_size, file))
     total = 0

@@ -1,4 +1,4 @@
-"""How far each document was read: what a list says of files that were read in an earlier run."""
+"""How far each document was read, for lists of later runs."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from carrel.config import folders
 from carrel.store.cache.results import results_file
 
 MOST = 5000
-"""Lines above which the file of a profile is written anew, with one line a document."""
+"""Lines above which a profile's file is compacted to one line a document."""
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """How many pages of a document are read, of how many."""
+class PagesRead:
+    """Pages of a document that are read, and its total."""
 
     read: int
     total: int
@@ -33,32 +33,32 @@ class Readings:
         name = hashlib.sha256(profile.encode()).hexdigest()[:32]
         self._path = folders().cache / "readings" / f"{name}.jsonl"
 
-    async def note(self, source_id: str, key: str, reading: Reading) -> None:
-        """Notes how far a document is, whose pages are kept under a key of `Results`."""
+    async def note(self, source_id: str, key: str, reading: PagesRead) -> None:
+        """Notes how far a document is, whose pages are kept under a key of `ResultCache`."""
         await asyncio.to_thread(self._note, source_id, key, reading)
 
-    async def load(self) -> Mapping[str, Reading]:
-        """The readings by the ids of their documents. One whose pages are gone is none."""
+    async def load(self) -> Mapping[str, PagesRead]:
+        """The readings by document id. Documents whose pages were evicted are left out."""
         return await asyncio.to_thread(self._load)
 
-    def _note(self, source_id: str, key: str, reading: Reading) -> None:
+    def _note(self, source_id: str, key: str, reading: PagesRead) -> None:
         line = [source_id, results_file(key).name, reading.read, reading.total]
         self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         with os.fdopen(descriptor, "a", encoding="utf-8") as file:
-            # The line break first: a line that was cut off before spoils only itself.
+            # Line break first, so that an earlier truncated line spoils only itself.
             file.write("\n" + json.dumps(line))
 
-    def _load(self) -> Mapping[str, Reading]:
+    def _load(self) -> Mapping[str, PagesRead]:
         try:
             lines = self._path.read_text("utf-8").splitlines()
         except OSError:
             return {}
-        newest: dict[str, tuple[str, Reading]] = {}
+        newest: dict[str, tuple[str, PagesRead]] = {}
         for line in lines:
             try:
                 source_id, name, read, total = json.loads(line)
-                newest[source_id] = (name, Reading(int(read), int(total)))
+                newest[source_id] = (name, PagesRead(int(read), int(total)))
             except (ValueError, TypeError):
                 continue  # empty, cut off, or written by another version
         if len(lines) > MOST:
@@ -66,7 +66,7 @@ class Readings:
         kept = _names(results_file("").parent)
         return {id: reading for id, (name, reading) in newest.items() if name in kept}
 
-    def _rewrite(self, newest: Mapping[str, tuple[str, Reading]]) -> None:
+    def _rewrite(self, newest: Mapping[str, tuple[str, PagesRead]]) -> None:
         rows = ([id, name, each.read, each.total] for id, (name, each) in newest.items())
         write_private(self._path, "".join(f"\n{json.dumps(row)}" for row in rows))
 

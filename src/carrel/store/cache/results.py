@@ -1,6 +1,6 @@
-"""What was read, kept on this machine: reopening is instant, and no page is billed twice.
+"""OCR results kept on this machine: reopening is instant, and no page is billed twice.
 
-A file for each document and way of reading it, a line for each answer of the service.
+One file per document and options, one line per answer of the service.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from carrel.wire.ocr import Page
 
 RESULTS_BYTES = 256 * 1024 * 1024
-"""How large the folder of results may grow before the oldest go."""
+"""Size limit of the results; the least recently used are evicted."""
 
 
 @dataclass
-class Result:
-    """What is known of a document: its pages by number, from 0.
+class KeptResult:
+    """The cached result of a document: pages by number, from 0.
 
     `page_count` is known once the whole document was asked for, `annotation` is JSON text.
     """
@@ -36,35 +36,35 @@ class Result:
     annotation: str | None = None
 
 
-class Results:
-    async def load(self, key: str) -> Result:
-        """What was kept under a key."""
+class ResultCache:
+    async def load(self, key: str) -> KeptResult:
+        """The result under a key; empty if there is none."""
         return await asyncio.to_thread(_load, results_file(key))
 
-    async def add(self, key: str, answer: Result) -> None:
-        """Keeps an answer beside those that are there; its pages take the place of older ones."""
+    async def add(self, key: str, answer: KeptResult) -> None:
+        """Adds an answer; its pages replace older ones."""
         await asyncio.to_thread(_add, results_file(key), answer)
 
     async def forget(self, key: str, pages: Iterable[int] | None = None) -> None:
-        """Forgets what is kept under a key: these pages alone, or everything."""
+        """Removes a result: these pages, or all of it."""
         await asyncio.to_thread(_forget, results_file(key), pages)
 
 
 def results_file(key: str) -> Path:
-    """Where what is read of a key is kept."""
+    """The file of a key's result."""
     name = hashlib.sha256(key.encode()).hexdigest()[:32]
     return folders().cache / "results" / f"{name}.jsonl"
 
 
-def _load(path: Path) -> Result:
+def _load(path: Path) -> KeptResult:
     from pydantic import ValidationError
 
     from carrel.wire.ocr import Page
 
-    found = Result()
+    found = KeptResult()
     try:
         text = path.read_text("utf-8")
-        path.touch()  # the oldest go first
+        path.touch()  # least recently used is evicted first
     except FileNotFoundError:
         return found
     for line in text.splitlines():
@@ -79,7 +79,7 @@ def _load(path: Path) -> Result:
     return found
 
 
-def _add(path: Path, answer: Result) -> None:
+def _add(path: Path, answer: KeptResult) -> None:
     line = {
         "pages": [page.model_dump(mode="json") for page in answer.pages.values()],
         "page_count": answer.page_count,
@@ -88,13 +88,13 @@ def _add(path: Path, answer: Result) -> None:
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
     with os.fdopen(descriptor, "a", encoding="utf-8") as file:
-        # The line break first: a line that was cut off before spoils only itself.
+        # Line break first, so that an earlier truncated line spoils only itself.
         file.write("\n" + json.dumps(line))
     make_room(path.parent, {path}, RESULTS_BYTES)
 
 
 def _forget(path: Path, pages: Iterable[int] | None) -> None:
-    kept = Result() if pages is None else _load(path)
+    kept = KeptResult() if pages is None else _load(path)
     for page in pages or ():
         kept.pages.pop(page, None)
     path.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""What goes with a question: found by its name, and told to the service by a signed address."""
+"""Attachments of a question: found by name, sent as signed URLs."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from carrel.wire.content import ContentChunk
 
 FOUND = 8
-"""How many names are offered while one is typed."""
+"""Names suggested while typing."""
 HOURS = 1
-"""How long the address of a file works."""
+"""Validity of a file's signed URL."""
 
 _MENTION = re.compile(r'(?<!\S)@(?:"([^"\n]+)"|(\S+))')
 _PUNCTUATION = ".,;:!?)]}»"
@@ -28,12 +28,12 @@ def mentions(text: str) -> tuple[str, ...]:
 
 
 def as_mention(name: str) -> str:
-    """How a name is written in a question."""
+    """A name as an `@` mention."""
     return f'@"{name}"' if re.search(r"\s", name) else f"@{name}"
 
 
 def local_path(name: str) -> Path | None:
-    """The file of this machine that a name with a folder in it leads to."""
+    """The local file of a name that has a folder in it; None if there is none."""
     if not name.startswith(("/", "~", "./", "../")):
         return None
     try:
@@ -68,7 +68,7 @@ async def named(client: Client, name: str, library_ids: Iterable[str] = ()) -> A
 
 
 async def chunk(client: Client, attachment: Attachment) -> ContentChunk:
-    """An attachment as part of a message. Its address is made anew each time: it expires."""
+    """An attachment as part of a message. Its URL is signed each time, because it expires."""
     from carrel.wire.content import DocumentURLChunk, ImageURLChunk
 
     if attachment.kind == "file":

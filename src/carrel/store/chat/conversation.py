@@ -1,4 +1,4 @@
-"""What was said in a chat: a tree, because a question or an answer may have variants."""
+"""The turns of a chat: a tree, because a question or an answer may have variants."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from carrel.wire.completions import Passage
 
-Role = Literal["user", "assistant", "tool"]
+TurnRole = Literal["user", "assistant", "tool"]
 TurnStatus = Literal["writing", "done", "stopped", "failed", "lost"]
 """How an answer ended: "failed" at the service, "lost" with the connection."""
 
 PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".heic", ".avif")
 
 NOTHING = -1
-"""What the first turn follows."""
+"""The parent of the first turn."""
 
 
 @dataclass(frozen=True, slots=True)
 class Attachment:
-    """What goes with a question: a file of the service, or a document of one of its libraries."""
+    """An attachment: a file of the service, or a document of a library."""
 
     kind: Literal["file", "document"]
     id: str
@@ -29,12 +29,12 @@ class Attachment:
 
     @property
     def is_picture(self) -> bool:
-        """Whether a model is to look at it, not to read it."""
+        """Whether it is sent as a picture."""
         return self.name.lower().endswith(PICTURES)
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class AgentCall:
     """A call of a function that an answer asks for; `arguments` is JSON text."""
 
     id: str
@@ -53,7 +53,7 @@ class Turn:
     call whose result it is.
     """
 
-    role: Role
+    role: TurnRole
     text: str
     status: TurnStatus = "done"
     sources: tuple[Passage, ...] = ()
@@ -65,7 +65,7 @@ class Turn:
     cut: bool = False
     searches: bool = False
     searched: bool = False
-    calls: tuple[Call, ...] = ()
+    calls: tuple[AgentCall, ...] = ()
     call_id: str | None = None
     attachments: tuple[Attachment, ...] = ()
 
@@ -112,7 +112,7 @@ class Conversation:
         return replace(self, said=(*self.said[:at], turn, *self.said[at + 1 :]))
 
     def before(self, place: int) -> Conversation:
-        """The path cut before a place. What is added then is a variant of the turn there."""
+        """The path cut before a place. A turn added then is a variant of the one there."""
         return replace(self, last=self._path[place - 1] if place else NOTHING)
 
     def variant(self, place: int) -> tuple[int, int]:
@@ -126,7 +126,7 @@ class Conversation:
         following = (at for at in range(len(self.said) - 1, first, -1) if self._leads(first, at))
         return replace(self, last=next(following, first))
 
-    def open_calls(self) -> tuple[Call, ...]:
+    def open_calls(self) -> tuple[AgentCall, ...]:
         """The calls at the end of the path that have no result yet."""
         results = set()
         for turn in reversed(self.turns):

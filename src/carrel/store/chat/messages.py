@@ -29,7 +29,7 @@ def _says_nothing(turn: Turn) -> bool:
 
 
 def _refused(turn: Turn, following: Turn) -> bool:
-    """A question that failed, and would have those after it fail: a picture no model here sees."""
+    """A failed question that would fail the next ones, too: a picture that no model here reads."""
     return (
         turn.role == "user" and following.status in ("failed", "lost") and _says_nothing(following)
     )

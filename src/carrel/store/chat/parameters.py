@@ -1,4 +1,4 @@
-"""How the answers of one chat are drawn, where it differs from the agent."""
+"""Sampling parameters of one chat that override the agent's."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
-    """None, and no stops, leave it to the agent. `max_tokens` is the length of an answer."""
+    """None, or no stops, means the agent's own. `max_tokens` limits an answer."""
 
     model: str | None = None
     temperature: float | None = None
@@ -23,7 +23,7 @@ class Parameters:
         """The parameters as they are saved, or as a form holds them.
 
         Raises:
-            ValueError: in words, a value is none that a service takes.
+            ValueError: a value is out of range; the message says which.
         """
         stop = values.get("stop") or ()
         return cls(
@@ -37,11 +37,11 @@ class Parameters:
 
     @property
     def changes_agent(self) -> bool:
-        """Whether a request cannot carry them: model and sampling are the agent's."""
+        """Whether a trial agent is needed: a request cannot override model and sampling."""
         return any(value is not None for value in (self.model, self.temperature, self.top_p))
 
     def request(self) -> dict[str, Any]:
-        """Those that a request carries."""
+        """The part that a request can carry."""
         named = {
             "max_tokens": self.max_tokens,
             "random_seed": self.seed,
@@ -50,13 +50,13 @@ class Parameters:
         return {name: value for name, value in named.items() if value is not None}
 
     def sampling(self) -> dict[str, Any]:
-        """Those that only an agent carries."""
+        """The part that only an agent can carry."""
         named = {"temperature": self.temperature, "top_p": self.top_p}
         return {name: value for name, value in named.items() if value is not None}
 
 
 AGENTS_OWN = Parameters()
-"""Everything as the agent has it."""
+"""No overrides."""
 
 
 def _number(value: Any, name: str, least: float, most: float) -> float | None:

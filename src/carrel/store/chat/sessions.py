@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import quote
 
 from carrel.atomic import write_private
-from carrel.store.chat.conversation import EMPTY, Attachment, Call, Conversation, Turn
+from carrel.store.chat.conversation import EMPTY, AgentCall, Attachment, Conversation, Turn
 from carrel.store.chat.parameters import AGENTS_OWN, Parameters
 
 FORMAT = 1
@@ -19,10 +19,10 @@ TITLE_LENGTH = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
+class ChatSession:
     """A chat with one agent; `updated` in seconds since 1970.
 
-    `pinned` is the version that is asked, None for whichever is active.
+    `pinned` is the version asked; None for the active one.
     """
 
     id: str
@@ -41,7 +41,7 @@ class Session:
         return first if len(first) <= TITLE_LENGTH else first[: TITLE_LENGTH - 1] + "…"
 
     def summary(self) -> SessionSummary:
-        """Itself in a list."""
+        """Its entry in the list."""
         turns = len(self.conversation.turns)
         return SessionSummary(
             self.id, self.title, self.agent_id, self.agent_name, self.updated, turns
@@ -69,8 +69,8 @@ class SessionSummary:
 class SavedSessions:
     """The sessions of one profile. May be used from several threads at once.
 
-    A thread that was started before another may write after it. What was deleted here is
-    therefore never saved again, and a session never in an older form.
+    Threads may write out of order: a deleted session is never saved again, and a newer save is
+    never overwritten by an older one.
     """
 
     def __init__(self, state: Path, profile: str) -> None:
@@ -79,13 +79,13 @@ class SavedSessions:
         self._saved: dict[str, float] = {}
         self._deleted: set[str] = set()
         self.changes = 0
-        """How often something was saved or deleted."""
+        """Count of saves and deletions."""
 
-    def all(self) -> tuple[Session, ...]:
+    def all(self) -> tuple[ChatSession, ...]:
         """All sessions, the newest first. Files that cannot be read are left out."""
         return tuple(sorted(self._sessions(), key=lambda session: session.updated, reverse=True))
 
-    def load(self, session_id: str) -> Session:
+    def load(self, session_id: str) -> ChatSession:
         """One session.
 
         Raises:
@@ -94,10 +94,10 @@ class SavedSessions:
         """
         return _from_json(json.loads(self._path(session_id).read_text(encoding="utf-8")))
 
-    def save(self, session: Session) -> bool:
+    def save(self, session: ChatSession) -> bool:
         """Writes a session whole or not at all, readable by its owner only.
 
-        Whether it was written: not one that was deleted, nor an older form of it.
+        False if it was deleted, or saved newer, meanwhile.
         """
         text = json.dumps(to_json(session), ensure_ascii=False)
         with self._lock:
@@ -119,7 +119,7 @@ class SavedSessions:
     def _path(self, session_id: str) -> Path:
         return self._folder / f"{quote(session_id, safe='')}.json"
 
-    def _sessions(self) -> Iterator[Session]:
+    def _sessions(self) -> Iterator[ChatSession]:
         for path in self._folder.glob("*.json"):
             try:
                 yield _from_json(json.loads(path.read_text(encoding="utf-8")))
@@ -127,7 +127,7 @@ class SavedSessions:
                 continue
 
 
-def to_json(session: Session) -> dict[str, Any]:
+def to_json(session: ChatSession) -> dict[str, Any]:
     """A session with all its variants, as it is saved."""
     conversation = session.conversation
     turns = []
@@ -150,19 +150,19 @@ def to_json(session: Session) -> dict[str, Any]:
     }
 
 
-def _from_json(data: Any) -> Session:
+def _from_json(data: Any) -> ChatSession:
     try:
         if data["format"] != FORMAT:
             raise ValueError(f"format {data['format']}")
         turns = data["turns"]
-        # A session without variants need not say what follows what.
+        # Without variants each turn follows the one before.
         after = tuple(turn.get("after", number - 1) for number, turn in enumerate(turns))
         last = data.get("last", len(turns) - 1)
         if any(not -1 <= one < number for number, one in enumerate(after)):
             raise ValueError("a turn follows a later one")
         if not -1 <= last < len(turns):
             raise ValueError("the last turn is not there")
-        return Session(
+        return ChatSession(
             data["id"],
             data["agent_id"],
             data["agent_name"],
@@ -182,7 +182,7 @@ def _turn(saved: dict[str, Any]) -> Turn:
         **{
             **{name: value for name, value in saved.items() if name != "after"},
             "sources": tuple(map(Passage.model_validate, saved["sources"])),
-            "calls": tuple(Call(**call) for call in saved.get("calls", ())),
+            "calls": tuple(AgentCall(**call) for call in saved.get("calls", ())),
             "attachments": tuple(Attachment(**one) for one in saved.get("attachments", ())),
         }
     )

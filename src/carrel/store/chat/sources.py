@@ -1,4 +1,4 @@
-"""Where the passages of an answer stand: pictures of their pages, without reading them anew."""
+"""Page pictures of an answer's passages, without OCR."""
 
 from __future__ import annotations
 
@@ -6,16 +6,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from carrel.pages.renderer import Renderer
-from carrel.store.cache.copies import Copies, Source
+from carrel.store.cache.copies import Copies, DocumentSource
 from carrel.store.core.handle import Handle
 from carrel.store.core.loop import OwnerLoop
-from carrel.store.documents.boxes import Rect, rect_of
+from carrel.store.documents.blocks import Rect
+from carrel.store.documents.boxes import rect_of
 
 if TYPE_CHECKING:
     from carrel.wire.completions import Passage
 
 USUAL_PAGE = 2**0.5
-"""How much higher than wide a page is whose size is not known."""
+"""Height by width of a page of unknown size."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,7 @@ class Sources:
     ) -> Handle[Excerpt]:
         """The page of a passage, `width` pixels wide.
 
-        With `height_of_width` only as much of it as has that shape, around the passage.
+        With `height_of_width`, a part of that aspect ratio around the passage.
         """
         return self._loop.run(self._excerpt(passage, width, height_of_width))
 
@@ -52,9 +53,11 @@ class Sources:
         return Excerpt(png, _within(box, part) if box and part else box)
 
 
-def source_of(passage: Passage) -> Source:
+def source_of(passage: Passage) -> DocumentSource:
     """The document that a passage is from."""
-    return Source("document", passage.document_id, passage.document_name, passage.library_id)
+    return DocumentSource(
+        "document", passage.document_id, passage.document_name, passage.library_id
+    )
 
 
 def _around(passage: Passage, box: Rect | None, height_of_width: float) -> Rect | None:
@@ -65,7 +68,7 @@ def _around(passage: Passage, box: Rect | None, height_of_width: float) -> Rect 
     if height >= 1:
         return None
     middle = box.top + box.height / 2 if box else 0.0
-    # The beginning of a passage that is higher than the view.
+    # Show the beginning of a passage taller than the view.
     top = min(middle - height / 2, box.top) if box else 0.0
     return Rect(0.0, min(max(top, 0.0), 1 - height), 1.0, height)
 

@@ -9,7 +9,7 @@ import logging
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from carrel.store.chat.conversation import Call
+from carrel.store.chat.conversation import AgentCall
 
 if TYPE_CHECKING:
     from carrel.wire.tools import FunctionTool
@@ -24,7 +24,7 @@ class Toolbox:
         self._functions: dict[str, Callable[..., Any]] = {}
 
     def add(self, function: Callable[..., Any]) -> None:
-        """Registers a function under its own name, in place of one of that name.
+        """Registers a function under its own name, replacing one of that name.
 
         Raises:
             TypeError: it has no name, or its parameters cannot be described to a model.
@@ -45,7 +45,7 @@ class Toolbox:
         return name in self._functions
 
     def offered(self, known: frozenset[str]) -> list[FunctionTool]:
-        """The functions as a request offers them, without those that the agent knows itself."""
+        """The functions as a request offers them, except those in `known`."""
         from carrel.wire.tools import Function, FunctionTool
 
         return [
@@ -60,8 +60,8 @@ class Toolbox:
             if name not in known
         ]
 
-    async def result(self, call: Call) -> str:
-        """What a called function gives, as text: a failure is told to the model as one."""
+    async def result(self, call: AgentCall) -> str:
+        """Calls a function; returns its result as text, or its error for the model."""
         from pydantic import validate_call
 
         function = self._functions[call.name]

@@ -1,4 +1,4 @@
-"""A chat as a text to keep: Markdown as it is shown, or JSON with every variant."""
+"""Exports a chat: Markdown as shown, or JSON with every variant."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import Literal
 
 from carrel.store.agents.words import version_name
 from carrel.store.chat.conversation import Turn
-from carrel.store.chat.sessions import Session, to_json
+from carrel.store.chat.sessions import ChatSession, to_json
 from carrel.store.chat.words import ended, figures, source_words
 from carrel.store.core.words import one_line
 
-Format = Literal["markdown", "json"]
+ChatFormat = Literal["markdown", "json"]
 
 
-def export(session: Session, form: Format) -> str:
-    """The whole chat in that form."""
+def export(session: ChatSession, form: ChatFormat) -> str:
+    """The whole chat as text."""
     if form == "json":
         return json.dumps(to_json(session), ensure_ascii=False, indent=2) + "\n"
     parts = [f"# {session.title or session.agent_name}"]
@@ -24,7 +24,7 @@ def export(session: Session, form: Format) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _turn(session: Session, turn: Turn) -> list[str]:
+def _turn(session: ChatSession, turn: Turn) -> list[str]:
     if turn.role == "user":
         names = ", ".join(one_line(one.name) for one in turn.attachments)
         return ["## You", turn.text, *([f"Attached: {names}"] if names else [])]

@@ -1,4 +1,4 @@
-"""The transcript, the sessions, and what is waited for, in words."""
+"""The transcript, the sessions and the progress of an answer in words."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from carrel.store.agents.words import version_name
 from carrel.store.core.words import age, count, duration, one_line
 
 if TYPE_CHECKING:
-    from carrel.store.chat.conversation import Call, Turn
+    from carrel.store.chat.conversation import AgentCall, Turn
     from carrel.store.chat.state import ChatState
     from carrel.wire.completions import Passage, Progress
 
@@ -27,7 +27,7 @@ ENDS = {
         "No answer: the connection was lost. Retry asks again.",
     ),
 }
-"""How an answer ended early, of which something came, and of which nothing came."""
+"""Early ends of an answer: with some text, and with none."""
 PHASES = {
     "connecting": "connecting",
     "attaching": "attaching its files",
@@ -44,7 +44,7 @@ STEPS = {
 }
 """The service's steps before the first word; one that is not here is waiting for it."""
 
-_CITED = re.compile(r"\[(\d{1,4}(?:\s*,\s*\d{1,4})*)\]")  # no answer is given as many passages
+_CITED = re.compile(r"\[(\d{1,4}(?:\s*,\s*\d{1,4})*)\]")  # no answer has more passages
 _NUMBER = re.compile(r"\d+")
 _CODE = re.compile(r"^(```+|~~~+)[^\n]*\n(.*?)^\1", re.MULTILINE | re.DOTALL)
 _MOST_ARGUMENT = 60
@@ -117,7 +117,7 @@ def figures(turn: Turn) -> str:
 
 
 def ended(turn: Turn) -> str:
-    """What is worth saying about how an answer came out; empty for most."""
+    """A note on how an answer ended; empty for most."""
     if turn.status in ENDS:
         return ENDS[turn.status][0 if turn.text else 1]
     if turn.cut:
@@ -143,7 +143,7 @@ def citations(text: str) -> Iterator[tuple[int, int, int]]:
 
 
 def sources_title(turn: Turn) -> str:
-    """`Sources` when the text names one; else only that they were given is known."""
+    """`Sources` when the text cites one, else `Passages given`."""
     if not turn.sources:
         return ""
     return "Sources" if cited(turn) else "Passages given"
@@ -170,7 +170,7 @@ def source_title(source: Passage) -> str:
     return f"Source {source.index} · {one_line(source.document_name)}{page}"
 
 
-def call_words(call: Call) -> str:
+def call_words(call: AgentCall) -> str:
     """`get_weather(city="Paris")`; arguments that are no JSON object stand as they came."""
     try:
         arguments = json.loads(call.arguments or "{}")
@@ -189,7 +189,7 @@ def code_blocks(text: str) -> tuple[str, ...]:
 
 
 def prompt_title(state: ChatState) -> str:
-    """What the field is for when it is not for a question: `Result of get_weather(…)`."""
+    """The prompt's title while a function's result is awaited: `Result of get_weather(…)`."""
     calls = state.conversation.open_calls()
     if not calls or state.phase != "idle":
         return ""
@@ -233,7 +233,7 @@ def tokens(state: ChatState) -> str:
 
 
 def parameter_words(state: ChatState) -> str:
-    """`temperature 0.2 · seed 7`; empty while all are the agent's."""
+    """`temperature 0.2 · seed 7`; empty without overrides."""
     parameters = state.parameters
     named = {
         "model": parameters.model,
@@ -247,7 +247,7 @@ def parameter_words(state: ChatState) -> str:
 
 
 def phase_words(state: ChatState, now: float) -> str:
-    """`◐ support v4: loading the model … 1.2 s`; empty while nothing is waited for."""
+    """`◐ support v4: loading the model … 1.2 s`; empty while idle."""
     if state.phase == "idle":
         return ""
     words = PHASES[state.phase]

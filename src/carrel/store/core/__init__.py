@@ -1,1 +1,1 @@
-"""What every area stands on: slices, actions, the owner loop, problems, and number formats."""
+"""Ground of all areas: slices, actions, the owner loop, problems, number formats."""

@@ -20,20 +20,20 @@ BUSY = Problem("Still busy with the last one", "This runs one at a time.", "Wait
 
 
 class Policy(Enum):
-    """What happens to a call while an earlier one of the same lane still runs."""
+    """Treatment of a call while an earlier one of its lane still runs."""
 
     LATEST = "latest"
     """The earlier one is cancelled."""
     JOIN = "join"
-    """The new one does nothing of its own: it ends as the earlier one does."""
+    """The new one joins the earlier one and ends with it."""
     RENEW = "renew"
-    """The new one runs after the earlier one; all calls that wait like this run as one."""
+    """The new one runs after the earlier one; calls waiting like this run once."""
     SINGLE = "single"
     """The new one is refused."""
     QUEUE = "queue"
-    """The new one waits for its turn."""
+    """The new one is queued."""
     BESIDE = "beside"
-    """Both run."""
+    """Both run at once."""
 
 
 class Lane:
@@ -54,7 +54,7 @@ class Lane:
     def enter(
         self, policy: Policy, name: str, call: Callable[[], Coroutine[Any, Any, T]]
     ) -> asyncio.Task[T]:
-        """Takes in a call of the method `name`. Its coroutine runs when the policy lets it.
+        """Enters a call of the method `name`; its coroutine runs when the policy allows.
 
         Raises:
             ProblemError: the policy refuses it.
@@ -77,7 +77,7 @@ class Lane:
         return turn.task
 
     def cancel(self) -> list[asyncio.Task[Any]]:
-        """Cancels all calls that run or wait, and gives their tasks to be waited for."""
+        """Cancels all running and queued calls, and returns their tasks to await."""
         tasks = [turn.task for turn in self._turns]
         for task in tasks:
             task.cancel()
@@ -85,7 +85,7 @@ class Lane:
 
     async def _run(self, turn: _Turn, earlier: list[asyncio.Task[Any]]) -> Any:
         if earlier:
-            # Also after a cancellation: the old one must not write after the new one began.
+            # Even if cancelled: the old call must not write once the new one has begun.
             await asyncio.wait(earlier)
         turn.begun = True
         try:
@@ -99,7 +99,7 @@ class Lane:
 
 
 class _Turn:
-    """A call from when it enters its lane to its end."""
+    """A call in a lane."""
 
     task: asyncio.Task[Any]
 
@@ -114,7 +114,7 @@ async def _end_of(task: asyncio.Task[T]) -> T:
 
 
 class Service(Generic[S]):
-    """The actions of one area and the slice that only they write."""
+    """The actions of one area, and its slice, which only they write."""
 
     def __init__(self, loop: OwnerLoop, state: S) -> None:
         self.slice = Slice(state)
@@ -124,11 +124,11 @@ class Service(Generic[S]):
 
     @property
     def closed(self) -> bool:
-        """Whether no action of it begins any more."""
+        """Whether it was closed: no further action begins."""
         return self._closed
 
     async def close(self) -> None:
-        """Cancels every action that runs or waits, and waits for their end; no other begins."""
+        """Cancels all running and queued actions and waits for their end; no further one begins."""
         self._closed = True
         tasks = [task for lane in self._lanes.values() for task in lane.cancel()]
         await asyncio.gather(*tasks, return_exceptions=True)

@@ -14,11 +14,11 @@ from carrel.text import redact
 logger = logging.getLogger(__name__)
 
 KEPT = 20
-"""How many reports stay."""
+"""Reports that are kept."""
 
 
 def write_report(error: BaseException) -> Path | None:
-    """Writes what happened and gives the file's path; None where nothing can be written."""
+    """Writes a report and returns its path; None if it cannot be written."""
     from carrel.config import folders
 
     now = datetime.now(UTC)

@@ -1,4 +1,4 @@
-"""Deleting several things, of which some may be gone already."""
+"""Deletes several items, of which some may be gone already."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.core.words import count
 
 NAMED = 3
-"""How many of those that were not deleted a problem names."""
+"""Undeleted items that a problem names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +53,10 @@ async def delete_each(
     delete: Callable[[str], Awaitable[object]],
     forget: Callable[[str], object],
 ) -> Deleted:
-    """Deletes things one after the other; `names` has their names by id.
+    """Deletes items one after the other; `names` has their names by id.
 
-    One that is gone already counts as deleted, and one that fails does not keep the others from
-    being deleted, unless the service is lost. `forget` is called with each that is gone.
+    An item already gone counts as deleted. A failure does not stop the others, unless the
+    service is lost. `forget` is called with each deleted id.
     """
     from carrel.client.errors import ClientError, NotFound, Unreachable
 

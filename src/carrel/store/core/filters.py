@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Filter:
-    """What a name must have in it and what it must not, in lower case."""
+class NameFilter:
+    """Words that a name must contain, and words it must not, in lower case."""
 
     words: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
 
     @classmethod
-    def parse(cls, text: str) -> Filter:
+    def parse(cls, text: str) -> NameFilter:
         """`lease !draft` asks for “lease” and refuses “draft”; a `!` alone says nothing yet."""
         parts = text.lower().split()
         without = tuple(part[1:] for part in parts if part.startswith("!") and part != "!")
@@ -23,7 +23,7 @@ class Filter:
         return bool(self.words or self.without)
 
     def matches(self, text: str) -> bool:
-        """Whether a text passes."""
+        """Whether a text passes the filter."""
         lower = text.lower()
         return all(word in lower for word in self.words) and not any(
             word in lower for word in self.without

@@ -57,11 +57,11 @@ class Handle(Generic[T]):
                 self._settle("done", begun)
 
     def refuse(self) -> None:
-        """Ends it as cancelled before it began, because the owner loop is closed."""
+        """Ends it as cancelled: the owner loop is closed."""
         self._settle("cancelled")
 
     def done(self) -> bool:
-        """Whether it has ended, in whatever way."""
+        """Whether it has ended."""
         return self._future.done()
 
     def cancel(self) -> None:

@@ -1,4 +1,4 @@
-"""Text fit for a shared screen: keys, ids, addresses, home paths and given names made illegible."""
+"""Masks keys, ids, addresses, home paths and given names for a shared screen."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _PATTERNS = (
 
 
 class Hider:
-    """Makes what a shared screen should not show illegible, at the same width."""
+    """Masks text at the same width."""
 
     def __init__(self, names: Iterable[str] = ()) -> None:
         """`names` are hidden wherever they stand as words: profiles, keys, hosts."""
@@ -36,11 +36,11 @@ class Hider:
         self._pattern = re.compile("|".join([*words, *_PATTERNS]))
 
     def spans(self, text: str) -> list[tuple[int, int]]:
-        """Where something stands in a text that is to be hidden."""
+        """The spans of a text that are to be masked."""
         return [found.span() for found in self._pattern.finditer(text)]
 
     def hide(self, text: str) -> str:
-        """The text with all that made illegible."""
+        """The text with these spans masked."""
         return self._pattern.sub(lambda found: masked(found[0]), text)
 
 

@@ -18,7 +18,7 @@ class _Redacted(logging.Formatter):
 
 
 def start() -> Path | None:
-    """Logs what `carrel` says into a file from now on; None where there can be no file."""
+    """Starts to log to a file; returns its path, or None if it cannot be made."""
     path = folders().state / "carrel.log"
     logger = logging.getLogger("carrel")
     for handler in [item for item in logger.handlers if isinstance(item, RotatingFileHandler)]:

@@ -38,12 +38,12 @@ class OwnerLoop:
         """Starts a coroutine on the loop, from any thread."""
         begin: Callable[[], asyncio.Task[T] | T] = lambda: self._loop.create_task(coroutine)  # noqa: E731
         handle = self.start(begin)
-        # One that never began must not be reported as never awaited.
+        # Avoids a “never awaited” warning if it never began.
         handle.add_done_callback(lambda _: coroutine.close())
         return handle
 
     def start(self, begin: Callable[[], asyncio.Task[T] | T]) -> Handle[T]:
-        """Calls a function on the loop, from any thread: now when already there, else soon.
+        """Calls a function on the loop, from any thread: at once on the loop's thread, else soon.
 
         The handle ends with the task that the function starts, else with its result.
         """
@@ -55,7 +55,7 @@ class OwnerLoop:
         return handle
 
     def call(self, function: Callable[[], object]) -> None:
-        """Calls a function on the loop: now when already there, else soon.
+        """Calls a function on the loop: at once on the loop's thread, else soon.
 
         Raises:
             RuntimeError: the loop is closed.

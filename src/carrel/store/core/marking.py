@@ -1,4 +1,4 @@
-"""Marked things: kept whole by id, because the pages that they are on come and go."""
+"""Marked items by id, kept whole because their pages are evicted."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ T = TypeVar("T")
 
 
 def toggled(marked: Mapping[str, T], id: str, thing: T | None) -> Mapping[str, T]:
-    """The marks with one more, or without it where it has one. None, unknown, gets no mark."""
+    """The marks with one toggled. An unknown item (None) gets no mark."""
     if id in marked:
         return without(marked, id)
     return marked if thing is None else {**marked, id: thing}

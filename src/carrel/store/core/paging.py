@@ -1,4 +1,4 @@
-"""A long list of a service, of which some pages are here."""
+"""Pages of a long list, cached."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TypeAlias, TypeVar
 T = TypeVar("T")
 
 KEPT = 40
-"""Pages that stay; the one loaded longest ago goes first."""
+"""Cached pages; the one loaded longest ago is evicted first."""
 
 Seen: TypeAlias = Mapping[int, tuple[T, ...]]
 """Pages by their number, which counts from 0; the newest last."""
@@ -18,6 +18,13 @@ def with_page(seen: Seen[T], page: int, items: tuple[T, ...]) -> Seen[T]:
     """The pages with one more, or a newer one."""
     pages = {number: each for number, each in seen.items() if number != page}
     return dict([*pages.items(), (page, items)][-KEPT:])
+
+
+def seen_at(index: int, page_size: int, page: int, items: tuple[T, ...], seen: Seen[T]) -> T | None:
+    """The entry at a place of the whole list, if it was seen. `items` are those of `page`."""
+    number, row = divmod(index, page_size)
+    found = items if number == page else seen.get(number, ())
+    return found[row] if row < len(found) else None
 
 
 def last_page(total: int | None, page_size: int) -> int:

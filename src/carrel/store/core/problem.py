@@ -1,4 +1,4 @@
-"""What went wrong, in words that both faces show."""
+"""Errors in words, the same in both faces."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """An error for a person: what happened, the particulars, and what to do next.
+    """An error in words: what happened, the details, and what to do next.
 
-    One that is `lost` came of a service that was not reached: it is over when the service is back.
+    `lost`: the service was not reached; the error ends when it is back.
     """
 
     title: str
@@ -29,8 +29,8 @@ class Problem:
     def of(cls, error: BaseException) -> Problem:
         """The problem an exception means.
 
-        One that nobody expected is logged with its traceback, and a crash report
-        is written whose path the problem names.
+        An unexpected one is logged with its traceback, and a crash report is
+        written whose path the problem names.
         """
         if isinstance(error, ProblemError):
             return error.problem
@@ -62,7 +62,7 @@ def _of_system(error: OSError) -> Problem:
 
 
 def _of_known(error: BaseException) -> Problem | None:
-    # Imported late: whoever raised one of these has paid for the import already.
+    # Imported late: an error of these modules means they are loaded already.
     from carrel.client import errors
     from carrel.config import ConfigError
     from carrel.local.errors import LocalError, NotInstalled

@@ -40,12 +40,12 @@ def watch(
 ) -> Callable[[], None]:
     """Calls `fn` with the slice's value now and after every change, at most `hz` times a second.
 
-    The first change after a quiet time is delivered at once, the last of a burst always;
-    those between may be left out. With `select` only changes of what it returns count.
+    Debounced: the first change is delivered at once, the last of a burst always, those between
+    may be skipped. With `select` only changes of what it returns count.
     `deliver` hands a function to the face's loop from any thread; without it, call `watch`
     on the owner loop, and `fn` runs there.
 
-    Returns what ends it.
+    Returns a function that ends the watch.
     """
     watcher = _Watch(slice, fn, deliver or _at_once, select, 1 / hz)
 

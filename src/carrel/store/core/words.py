@@ -6,22 +6,22 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-Role = Literal["ready", "busy", "waiting", "failed", "hosted", "muted"]
-"""What a mark means; a face gives each a colour, never colour alone."""
+BadgeRole = Literal["ready", "busy", "waiting", "failed", "hosted", "muted"]
+"""Meaning of a mark; a face adds a colour, never colour alone."""
 
 LONG_TYPE = 24
-"""Letters of a MIME type that a narrow pane still shows."""
+"""Longest MIME type, in letters, that fits a narrow pane."""
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
 
 
 @dataclass(frozen=True, slots=True)
 class Badge:
-    """A mark, a word, and what they mean."""
+    """A mark, a word and their role."""
 
     mark: str
     text: str
-    role: Role
+    role: BadgeRole
 
     def __str__(self) -> str:
         return f"{self.mark} {self.text}".strip()

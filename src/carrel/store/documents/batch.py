@@ -8,21 +8,21 @@ from dataclasses import dataclass
 
 from carrel.pages.errors import NoPicture
 from carrel.pages.renderer import Renderer
-from carrel.store.activity.notifications import NotificationsService
-from carrel.store.activity.service import ActivityService, Entry
-from carrel.store.cache.copies import Copies, Source
+from carrel.store.activity.service import ActivityEntry, ActivityService
+from carrel.store.cache.copies import Copies, DocumentSource
 from carrel.store.core.action import Policy, action
 from carrel.store.core.handle import Handle
 from carrel.store.core.loop import OwnerLoop
 from carrel.store.core.problem import Problem
-from carrel.store.documents.reader import USUAL, Reader, ReadOptions
+from carrel.store.documents.reader import USUAL, DocumentReader, ReadOptions
+from carrel.store.notifications.service import NotificationsService
 from carrel.store.session.area import Area
 from carrel.store.session.service import SessionService
 
 
 @dataclass(frozen=True, slots=True)
 class BatchState:
-    """What the last OCR of many documents failed at: names and reasons, in their order."""
+    """Failures of the last OCR of many documents: names and reasons, in order."""
 
     failed: tuple[tuple[str, Problem], ...] = ()
     error: Problem | None = None
@@ -43,13 +43,13 @@ class BatchService(Area[BatchState]):
         self._renderer = renderer
         self._notifications = notifications
         self._copies = copies
-        self._reader = Reader(session)
+        self._reader = DocumentReader(session)
 
     @action(Policy.BESIDE)
-    async def read(self, sources: Sequence[Source], options: ReadOptions = USUAL) -> int:
-        """Reads documents one after the other; gives how many were read whole.
+    async def read(self, sources: Sequence[DocumentSource], options: ReadOptions = USUAL) -> int:
+        """Reads documents one after the other; returns the number read completely.
 
-        One that fails, or is cancelled in Activity, does not keep the others from being read.
+        A failure, or a cancellation in Activity, does not stop the others.
         """
         self.slice.set(failed=(), error=None)
         handles = [self._begin(source, options) for source in sources]
@@ -71,14 +71,16 @@ class BatchService(Area[BatchState]):
         self._notifications.notify(words, "error" if failed else "info")
         return done
 
-    def _begin(self, source: Source, options: ReadOptions) -> Handle[None]:
+    def _begin(self, source: DocumentSource, options: ReadOptions) -> Handle[None]:
         entry = self._activity.begin("ocr", source.name, unit="pages", subject=source.id)
         return entry.follow(
             self._read_one(source, options, entry), lambda: self._begin(source, options)
         )
 
     @action(Policy.QUEUE)
-    async def _read_one(self, source: Source, options: ReadOptions, entry: Entry) -> None:
+    async def _read_one(
+        self, source: DocumentSource, options: ReadOptions, entry: ActivityEntry
+    ) -> None:
         copy = await self._copies.fetch(source)
         key = self._reader.key(copy, options)
         kept = await self._reader.results.load(key)

@@ -3,49 +3,30 @@
 from __future__ import annotations
 
 import re
-from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import wraps
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Literal
 
 from carrel.store.core.words import percent
+from carrel.store.documents.blocks import Rect, blocks_of, per_page
+from carrel.store.documents.table_rows import as_markdown, rows_of
 
 if TYPE_CHECKING:
     from carrel.wire.libraries import PageBox
     from carrel.wire.ocr import Block, Page
 
-T = TypeVar("T")
-
 DOUBTFUL = 0.7
-"""A word or block the reader is less sure of counts as doubtful."""
+"""Confidence below which a word or block counts as doubtful."""
 FAIR = 0.9
-"""A word the reader is at least this sure of is left plain in the heat of a page."""
+"""Confidence from which heat leaves a word plain."""
 
 Heat = Literal["fair", "doubtful"]
 """How warm a word or block is: below FAIR, below DOUBTFUL. The others are plain."""
-REMEMBERED = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Rect:
-    """A rectangle on a page, from its top left corner, in parts of its width and height."""
-
-    left: float
-    top: float
-    width: float
-    height: float
-
-    def shared(self, other: Rect) -> float:
-        """How much of the page lies in both."""
-        across = min(self.left + self.width, other.left + other.width) - max(self.left, other.left)
-        down = min(self.top + self.height, other.top + other.height) - max(self.top, other.top)
-        return max(across, 0.0) * max(down, 0.0)
-
-
-@dataclass(frozen=True, slots=True)
-class Box:
-    """A part of a page where it stands; `sure` from 0 to 1, None where nobody said.
+class BlockBox:
+    """A part of a page where it stands; `sure` is the confidence from 0 to 1, None if unknown.
 
     `name` reads `text 2 of 9`, and `words` adds how sure the reader was. `heat` is that of its
     least sure word, or its own where no word is scored.
@@ -62,7 +43,7 @@ class Box:
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class TextPassage:
     """A stretch of a page's text, as Markdown, and the block it came from, if one is known.
 
     `start` is where it stands in the page's Markdown, None for what is not in there: a header,
@@ -74,51 +55,15 @@ class Passage:
     block: int | None
 
     def spans(self, start: int, end: int) -> tuple[int, int] | None:
-        """What of a stretch of the page's Markdown lies in here, counted from here."""
+        """The part of a span of the page's Markdown that is in here, relative to `start`."""
         if self.start is None:
             return None
         first, last = max(start - self.start, 0), min(end - self.start, len(self.text))
         return (first, last) if first < last else None
 
 
-def per_page(function: Callable[[Page], T]) -> Callable[[Page], T]:
-    """Remembers what was made of the last pages: a page never changes."""
-    known: OrderedDict[int, tuple[Page, T]] = OrderedDict()
-
-    @wraps(function)
-    def remembered(page: Page) -> T:
-        if id(page) not in known:
-            known[id(page)] = (page, function(page))  # holding the page keeps its id its own
-            if len(known) > REMEMBERED:
-                known.popitem(last=False)
-        return known[id(page)][1]
-
-    return remembered
-
-
 @per_page
-def blocks_of(page: Page) -> tuple[Block, ...]:
-    """The page's blocks; where the service gives none, its pictures."""
-    from carrel.wire.ocr import Block
-
-    if page.blocks:
-        return tuple(page.blocks)
-    return tuple(
-        Block(
-            type="image",
-            content=f"![{image.id}]({image.id})",
-            image_id=image.id,
-            top_left_x=image.top_left_x,
-            top_left_y=image.top_left_y,
-            bottom_right_x=image.bottom_right_x,
-            bottom_right_y=image.bottom_right_y,
-        )
-        for image in page.images
-    )
-
-
-@per_page
-def boxes(page: Page) -> tuple[Box, ...]:
+def boxes(page: Page) -> tuple[BlockBox, ...]:
     """Every block that has a place on the page, in reading order."""
     blocks = blocks_of(page)
     found = []
@@ -137,29 +82,29 @@ def boxes(page: Page) -> tuple[Box, ...]:
             words.append(f"{percent(sure)} sure")
         doubtful = sure is not None and sure < DOUBTFUL
         heat = heat_of(min(scores, default=1.0 if sure is None else sure))
-        found.append(Box(number, kind, name, rect, sure, doubtful, " · ".join(words), heat))
+        found.append(BlockBox(number, kind, name, rect, sure, doubtful, " · ".join(words), heat))
     return tuple(found)
 
 
 @per_page
-def passages(page: Page) -> tuple[Passage, ...]:
+def passages(page: Page) -> tuple[TextPassage, ...]:
     """The page's text in reading order, cut where its blocks begin and end."""
     text = page.markdown
-    found: list[Passage] = []
+    found: list[TextPassage] = []
     at = 0
     for number, block in enumerate(blocks_of(page)):
         place = _find(block, text, at)
         if place is None:
             if block.type in ("header", "footer"):
-                found.append(Passage(block.content, None, number))
+                found.append(TextPassage(block.content, None, number))
             continue
         start, end = place
         found += _between(text, at, start)
         table = _taken_out(page, block)
         found.append(
-            Passage(text[start:end], start, number)
+            TextPassage(text[start:end], start, number)
             if table is None
-            else Passage(table, None, number)
+            else TextPassage(table, None, number)
         )
         at = end
     found += _between(text, at, len(text))
@@ -167,7 +112,7 @@ def passages(page: Page) -> tuple[Passage, ...]:
 
 
 def block_at(page: Page, place: Rect) -> int | None:
-    """The block that shares most with a place on the page."""
+    """The block that overlaps a rectangle most."""
     shared = [(box.rect.shared(place), box.block) for box in boxes(page)]
     most, block = max(shared, default=(0.0, -1), key=lambda one: one[0])
     return block if most > 0 else None
@@ -182,7 +127,7 @@ def rect_of(box: PageBox | None) -> Rect | None:
 
 
 def lacking(page: Page | None) -> str:
-    """What the service does not say: `The service gives no boxes.`; empty when it says all."""
+    """A note on missing data: `The service gives no boxes.`; empty when it says all."""
     if page is None or not page.markdown.strip():
         return ""
     missing = []
@@ -196,7 +141,7 @@ def lacking(page: Page | None) -> str:
 
 
 def heat_of(sure: float) -> Heat | None:
-    """How warm a word is of which the reader is this sure."""
+    """Heat of a word of this confidence."""
     if sure >= FAIR:
         return None
     return "fair" if sure >= DOUBTFUL else "doubtful"
@@ -217,7 +162,7 @@ def _in_parts(edges: tuple[int, ...] | list[int], width: int, height: int) -> Re
 
 
 def _sure(block: Block, scores: list[float]) -> float | None:
-    """How sure the reader is of a block; where it only scores words, of its words together."""
+    """Confidence of a block: its own, else the mean of its words."""
     given = block.confidence_scores
     if given is not None and given.average_content_confidence_score is not None:
         return given.average_content_confidence_score
@@ -225,7 +170,7 @@ def _sure(block: Block, scores: list[float]) -> float | None:
 
 
 def _scores(page: Page, number: int) -> list[float]:
-    """How sure the reader is of each word of a block."""
+    """Confidence of each word of a block."""
     given = page.confidence_scores
     passage = next((one for one in passages(page) if one.block == number), None)
     if given is None or passage is None:
@@ -248,20 +193,18 @@ def _find(block: Block, text: str, at: int) -> tuple[int, int] | None:
 
 
 def _loosely(content: str) -> str:
-    """A pattern of the same words, whatever blanks and line breaks are between them."""
+    """A pattern of the same words with any white space between."""
     return r"\s+".join(map(re.escape, content.split()))
 
 
 def _taken_out(page: Page, block: Block) -> str | None:
-    """The content of a table for which the text has but a link, as Markdown."""
-    from carrel.store.documents.tables import as_markdown, rows_of
-
+    """A table that the text only links to, as Markdown."""
     table = next((one for one in page.tables if one.id == block.table_id), None)
     return None if table is None else as_markdown(rows_of(table.content))
 
 
-def _between(text: str, start: int, end: int) -> Iterator[Passage]:
+def _between(text: str, start: int, end: int) -> Iterator[TextPassage]:
     stripped = text[start:end].strip()
     if stripped:
         first = text.index(stripped, start)
-        yield Passage(stripped, first, None)
+        yield TextPassage(stripped, first, None)

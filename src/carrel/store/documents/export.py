@@ -1,4 +1,4 @@
-"""What was read as files: Markdown, JSON, tables as CSV, pictures."""
+"""Exports pages as files: Markdown, JSON, tables as CSV, pictures."""
 
 from __future__ import annotations
 
@@ -16,26 +16,28 @@ from typing import TYPE_CHECKING, Literal
 from carrel.filenames import file_name, free
 from carrel.pages.errors import NoPicture
 from carrel.store.core.problem import Problem, ProblemError
-from carrel.store.documents.boxes import Rect, blocks_of, boxes
-from carrel.store.documents.tables import as_csv, tables
+from carrel.store.documents.blocks import Rect, blocks_of
+from carrel.store.documents.boxes import boxes
+from carrel.store.documents.table_rows import as_csv
+from carrel.store.documents.tables import tables
 
 if TYPE_CHECKING:
     from carrel.wire.ocr import Page
 
-Format = Literal["markdown", "json", "csv", "images"]
+ExportFormat = Literal["markdown", "json", "csv", "images"]
 Draw = Callable[[int, int, Rect], Awaitable[bytes]]
 """Page, width in pixels, part of the page; gives PNG."""
 
 NamedFile = tuple[str, bytes]
 
 _LONGEST = 100
-"""Bytes of a document's or a picture's name: a file's name may have one of each."""
+"""Longest document or picture name in bytes: a file name may contain both."""
 _DATA_URL = re.compile(r"data:image/(\w+)[\w.+-]*;base64,")
 
 
 @dataclass(frozen=True)
-class Document:
-    """What is written: the pages that are read, and the annotation of the whole as JSON text."""
+class ReadDocument:
+    """The pages that are read, and the document's annotation as JSON text."""
 
     name: str
     pages: Sequence[Page]
@@ -47,8 +49,8 @@ class Document:
         return Path(file_name(self.name, "document", _LONGEST)).stem
 
 
-async def files(document: Document, format: Format, draw: Draw) -> list[NamedFile]:
-    """A document as files. A picture that the answer has not is drawn from the document."""
+async def files(document: ReadDocument, format: ExportFormat, draw: Draw) -> list[NamedFile]:
+    """A document as files. Pictures missing in the answer are drawn from the document."""
     match format:
         case "markdown":
             return [(f"{document.stem}.md", markdown(document).encode())]
@@ -93,12 +95,12 @@ def write(to: Path, named: Sequence[NamedFile]) -> tuple[Path, ...]:
     return tuple(written)
 
 
-def markdown(document: Document) -> str:
+def markdown(document: ReadDocument) -> str:
     """The whole text."""
     return "\n\n".join(page.markdown for page in document.pages) + "\n"
 
 
-def as_json(document: Document) -> str:
+def as_json(document: ReadDocument) -> str:
     """The pages as the service answered them."""
     whole: dict[str, object] = {"pages": [page.model_dump(mode="json") for page in document.pages]}
     if document.annotation is not None:
@@ -106,7 +108,7 @@ def as_json(document: Document) -> str:
     return json.dumps(whole, ensure_ascii=False, indent=2) + "\n"
 
 
-async def _pictures(document: Document, draw: Draw) -> AsyncIterator[NamedFile]:
+async def _pictures(document: ReadDocument, draw: Draw) -> AsyncIterator[NamedFile]:
     for page in document.pages:
         drawable = {box.block: box for box in boxes(page)}
         sent = {image.id: image.image_base64 for image in page.images}

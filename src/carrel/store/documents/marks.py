@@ -1,4 +1,4 @@
-"""Marks in a page's text: doubtful words, and what is searched for."""
+"""Marks in a page's text: doubtful words and search hits."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from carrel.store.documents.boxes import Passage, heat_of, per_page
+from carrel.store.documents.blocks import per_page
+from carrel.store.documents.boxes import TextPassage, heat_of
 
 if TYPE_CHECKING:
     from carrel.wire.ocr import Page
 
-Kind = Literal["doubtful", "fair", "hit"]
+MarkKind = Literal["doubtful", "fair", "hit"]
 MarkRole = Literal["doubtful", "fair", "hit", "chosen"]
 
 # Characters without width that no text needs: they survive a Markdown renderer.
@@ -30,20 +31,20 @@ _WIDTHLESS = "\u200b"
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class TextMark:
     """A stretch of a page's Markdown; `sure` from 0 to 1 for a word that is scored."""
 
     page: int
     start: int
     end: int
-    kind: Kind
+    kind: MarkKind
     text: str
     sure: float | None = None
 
 
 @per_page
-def heat(page: Page) -> tuple[Mark, ...]:
-    """The words of a page that are warm: the reader is not quite sure of them."""
+def heat(page: Page) -> tuple[TextMark, ...]:
+    """The words of a page with a confidence below FAIR."""
     scores = page.confidence_scores
     found = []
     for word in (scores and scores.word_confidence_scores) or ():
@@ -51,33 +52,33 @@ def heat(page: Page) -> tuple[Mark, ...]:
         if kind is not None and text:
             start = word.start_index + len(word.text) - len(word.text.lstrip())
             end = start + len(text)
-            found.append(Mark(page.index, start, end, kind, text, word.confidence))
+            found.append(TextMark(page.index, start, end, kind, text, word.confidence))
     return tuple(found)
 
 
 @per_page
-def doubtful(page: Page) -> tuple[Mark, ...]:
-    """The words of a page that the reader is less sure of."""
+def doubtful(page: Page) -> tuple[TextMark, ...]:
+    """The words of a page with a confidence below DOUBTFUL."""
     return tuple(mark for mark in heat(page) if mark.kind == "doubtful")
 
 
-def hits(page: Page, query: str) -> tuple[Mark, ...]:
+def hits(page: Page, query: str) -> tuple[TextMark, ...]:
     """Where the words of a query stand in a page, one after the other; case does not matter."""
     pattern = r"\s+".join(map(re.escape, query.split()))
     if not pattern:
         return ()
     return tuple(
-        Mark(page.index, match.start(), match.end(), "hit", match[0])
+        TextMark(page.index, match.start(), match.end(), "hit", match[0])
         for match in re.finditer(pattern, page.markdown, re.IGNORECASE)
     )
 
 
-def marks(page: Page, query: str) -> tuple[Mark, ...]:
-    """What `[` and `]` go through on a page: the hits of a search, else the doubtful words."""
+def marks(page: Page, query: str) -> tuple[TextMark, ...]:
+    """The marks to step through: the hits of a search, else the doubtful words."""
     return hits(page, query) if query.strip() else doubtful(page)
 
 
-def marked(passage: Passage, found: Iterable[Mark], chosen: Mark | None) -> str:
+def marked(passage: TextPassage, found: Iterable[TextMark], chosen: TextMark | None) -> str:
     """A passage's Markdown with signs around its marks, for `runs` to find when it is drawn."""
     text = _SIGNS.sub(_WIDTHLESS, passage.text)
     parts: list[str] = []

@@ -1,4 +1,4 @@
-"""Reading a document through the service: how it is to be read, and a few pages at a time."""
+"""Reads a document through the service, a few pages at a time."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Literal
 
-from carrel.store.cache.copies import Copy, Source
-from carrel.store.cache.readings import Reading, Readings
-from carrel.store.cache.results import Result, Results
+from carrel.store.cache.copies import Copy, DocumentSource
+from carrel.store.cache.readings import PagesRead, Readings
+from carrel.store.cache.results import KeptResult, ResultCache
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.session.service import SessionService
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 BATCH = 4
 """The most pages asked for at a time, after the first."""
 BATCH_SECONDS = 2.0
-"""Pages that take longer than this together are asked for in smaller batches."""
+"""Seconds a batch should take at most; slower pages make smaller batches."""
 HOSTED_MODEL = "mistral-ocr-latest"
 """The name hosted services have for reading; the bundled server needs none."""
 
@@ -81,7 +81,7 @@ class ReadOptions:
         return ResponseFormat.model_validate({"type": "json_schema", "json_schema": named})
 
     def key(self) -> str:
-        """What of this an answer depends on. A page reads the same whatever is read beside it."""
+        """The part that an answer depends on: not the pages, which are read independently."""
         fields = asdict(self)
         if not self.schema:
             del fields["pages"]
@@ -92,27 +92,31 @@ USUAL = ReadOptions()
 """All pages, tables in the text, a score for every word."""
 
 
-class Reader:
+class DocumentReader:
     def __init__(self, session: SessionService) -> None:
         self._session = session
-        self.results = Results()
+        self.results = ResultCache()
         self._readings = Readings(session.slice.value.profile)
 
     def key(self, copy: Copy, options: ReadOptions) -> str:
-        """Where results are kept: by content, options and who read it."""
+        """Cache key of a result: content, options and reader."""
         return f"{copy.hash}\0{self._session.slice.value.profile}\0{options.key()}"
 
-    async def note(self, source: Source, key: str, read: int, total: int | None) -> None:
+    async def note(self, source: DocumentSource, key: str, read: int, total: int | None) -> None:
         """Notes how many pages of a document are read, for the lists of later runs."""
         if total:
-            await self._readings.note(source.id, key, Reading(read, total))
+            await self._readings.note(source.id, key, PagesRead(read, total))
 
     async def read(
-        self, source: Source, key: str, options: ReadOptions, unread: Callable[[], Sequence[int]]
-    ) -> AsyncIterator[Result]:
+        self,
+        source: DocumentSource,
+        key: str,
+        options: ReadOptions,
+        unread: Callable[[], Sequence[int]],
+    ) -> AsyncIterator[KeptResult]:
         """Reads the pages that `unread` names, the first alone, and keeps every answer.
 
-        `unread` is asked before each batch, so that what a person looks at comes first.
+        `unread` is called before each batch, so that the page in view comes first.
         """
         size = 1
         while waiting := unread():
@@ -128,8 +132,10 @@ class Reader:
             a_page = (time.monotonic() - began) / len(batch)
             size = max(1, min(BATCH, int(BATCH_SECONDS / max(a_page, 1e-3))))
 
-    async def read_whole(self, source: Source, key: str, options: ReadOptions) -> Result:
-        """Reads a document of which nobody knows how many pages it has, at once."""
+    async def read_whole(
+        self, source: DocumentSource, key: str, options: ReadOptions
+    ) -> KeptResult:
+        """Reads a document of unknown length in one request."""
         wanted = options.wanted(None)
         answer = await self.ask(source, wanted, options)
         if wanted is None:
@@ -137,7 +143,9 @@ class Reader:
         await self.results.add(key, answer)
         return answer
 
-    async def ask(self, source: Source, pages: list[int] | None, options: ReadOptions) -> Result:
+    async def ask(
+        self, source: DocumentSource, pages: list[int] | None, options: ReadOptions
+    ) -> KeptResult:
         """One request: these pages, or all."""
         from carrel.wire.ocr import OCRRequest
 
@@ -145,7 +153,7 @@ class Reader:
         hosted = self._session.slice.value.hosted
         request = OCRRequest(
             model=HOSTED_MODEL if hosted else None,
-            # Named anew each time: a signed address may expire before the last page is read.
+            # Signed each time: a URL may expire before the last page is read.
             document=await self._document(source),
             pages=None if pages is None else [*pages],
             include_blocks=True,
@@ -158,9 +166,9 @@ class Reader:
         )
         answer = await client.ocr.process(request)
         found = {page.index: page for page in answer.pages}
-        return Result(found, annotation=answer.document_annotation)
+        return KeptResult(found, annotation=answer.document_annotation)
 
-    async def _document(self, source: Source) -> OCRDocument:
+    async def _document(self, source: DocumentSource) -> OCRDocument:
         """The document as a request for reading names it."""
         from carrel.wire.content import DocumentURLChunk, FileChunk
 
@@ -172,5 +180,5 @@ class Reader:
 
 
 def in_a_row(pages: Sequence[int], most: int) -> list[int]:
-    """The first pages as long as one follows the other."""
+    """The leading run of consecutive pages."""
     return [page for place, page in enumerate(pages[:most]) if page == pages[0] + place]

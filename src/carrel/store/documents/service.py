@@ -6,23 +6,24 @@ import asyncio
 import functools
 import time
 from collections.abc import Coroutine, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from carrel.pages.errors import NoPicture
 from carrel.pages.renderer import Renderer
-from carrel.store.activity.service import ActivityService, Entry
-from carrel.store.cache.copies import Copies, Copy
-from carrel.store.cache.copies import Source as Source
+from carrel.store.activity.service import ActivityEntry, ActivityService
+from carrel.store.cache.copies import Copies, DocumentSource
 from carrel.store.core.action import Policy, action, instant
 from carrel.store.core.handle import Handle
 from carrel.store.core.loop import OwnerLoop
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.documents import export
-from carrel.store.documents.boxes import Rect, block_at, boxes, passages, rect_of
-from carrel.store.documents.marks import Mark, marks
-from carrel.store.documents.reader import USUAL, Reader, ReadOptions
+from carrel.store.documents.blocks import Rect
+from carrel.store.documents.boxes import block_at, boxes, passages, rect_of
+from carrel.store.documents.marks import TextMark, marks
+from carrel.store.documents.reader import DocumentReader, ReadOptions
+from carrel.store.documents.state import DocumentState, OpenedDocument
 from carrel.store.session.area import Area
 from carrel.store.session.service import SessionService
 
@@ -31,76 +32,8 @@ if TYPE_CHECKING:
     from carrel.wire.ocr import Page
 
 LARGE = 20
-"""Pages above which a hosted service, which bills them, is not asked before a person says so."""
+"""Unread pages above which a hosted service, which bills them, is asked only on request."""
 NOTHING_OPEN = Problem("Nothing is open", "", "Open a file or a document first.")
-
-
-@dataclass(frozen=True, slots=True)
-class Opened:
-    """A document whose bytes are here, with its copy."""
-
-    source: Source
-    copy: Copy
-
-
-@dataclass(frozen=True, slots=True)
-class DocumentState:
-    """The open document. Pages count from 0; one that is not read yet is None.
-
-    `source` is the document that was asked for, `opened` the same once its bytes are here.
-    `wanted` are the pages that the options ask for, `read` the number of those that are read,
-    `started` when reading began (seconds since 1970) and `read_before` how many were read then;
-    `before` the pages as they were before they were read anew.
-    `no_picture` says why there are no pictures of its pages.
-    `block` is the chosen block of the current page, `place` where a passage is that was asked
-    for, `mark` the chosen doubtful word or hit of `query`.
-    """
-
-    source: Source | None = None
-    opened: Opened | None = None
-    page_count: int | None = None
-    pages: tuple[Page | None, ...] = ()
-    wanted: frozenset[int] = frozenset()
-    current: int = 0
-    reading: bool = False
-    read: int = 0
-    read_before: int = 0
-    started: float | None = None
-    options: ReadOptions = USUAL
-    annotation: str | None = None
-    before: tuple[Page | None, ...] = ()
-    no_picture: str | None = None
-    block: int | None = None
-    place: Rect | None = None
-    query: str = ""
-    mark: Mark | None = None
-    loading: bool = False
-    error: Problem | None = None
-
-    @property
-    def picture_path(self) -> Path | None:
-        """The copy that pictures are drawn from."""
-        return None if self.opened is None else self.opened.copy.path
-
-    @property
-    def page(self) -> Page | None:
-        """The current page, once it is read."""
-        return self.pages[self.current] if self.current < len(self.pages) else None
-
-    @property
-    def text(self) -> str | None:
-        """The current page's Markdown, once it is read."""
-        return None if self.page is None else self.page.markdown
-
-    @property
-    def complete(self) -> bool:
-        """Whether every page that is wanted is read."""
-        return self.page_count is not None and self.read == len(self.wanted)
-
-    @property
-    def unread(self) -> int:
-        """How many of the pages that are wanted are not read."""
-        return len(self.wanted) - self.read
 
 
 class DocumentsService(Area[DocumentState]):
@@ -116,13 +49,13 @@ class DocumentsService(Area[DocumentState]):
         self._activity = activity
         self._renderer = renderer
         self._copies = copies
-        self._reader = Reader(session)
+        self._reader = DocumentReader(session)
 
     # Opening and reading
 
     @action(Policy.LATEST)
     def open(
-        self, source: Source, page: int = 0, box: PageBox | None = None
+        self, source: DocumentSource, page: int = 0, box: PageBox | None = None
     ) -> Coroutine[Any, Any, None]:
         """Opens a document at a page, and there at a box, and begins to read what is not kept.
 
@@ -130,16 +63,16 @@ class DocumentsService(Area[DocumentState]):
         """
         self._lane("read").cancel()
         self._copies.keep(self, None)
-        # Which pages are wanted, and in what form they are answered, is meant for one document.
+        # Page ranges and a schema are meant for one document.
         options = replace(self.slice.value.options, pages="", schema="")
         self.slice.put(
             DocumentState(source=source, current=max(0, page), place=rect_of(box), options=options)
         )
         return self._open(source, options)
 
-    async def _open(self, source: Source, options: ReadOptions) -> None:
+    async def _open(self, source: DocumentSource, options: ReadOptions) -> None:
         with self._loading():
-            opened = Opened(source, await self._copies.fetch(source))
+            opened = OpenedDocument(source, await self._copies.fetch(source))
             self._copies.keep(self, opened.copy)
             self.slice.set(opened=opened)
             await self._count(opened)
@@ -148,20 +81,20 @@ class DocumentsService(Area[DocumentState]):
             self.read()
 
     def service_is_back(self) -> None:
-        """Goes on with what the lost service left undone."""
+        """Resumes an opening that failed while the service was lost."""
         state = self.slice.value
         if state.error is not None and state.error.lost and state.source is not None:
             self.open(state.source, state.current)
 
     @property
     def large(self) -> bool:
-        """Whether reading what is not read is worth asking about: it is much, and billed."""
+        """Whether to confirm reading: many unread pages at a service that bills."""
         return self._session.slice.value.hosted and self.slice.value.unread > LARGE
 
     def read(self) -> Handle[None]:
         """Reads the pages that are not read yet, the current one first.
 
-        A document whose bytes are not here, because they could not be had, is opened once more.
+        A document that could not be downloaded is opened again.
         """
         state = self.slice.value
         source, opened = state.source, state.opened
@@ -197,7 +130,9 @@ class DocumentsService(Area[DocumentState]):
         options.check()
         return self._begin_anew(state, state.opened, options)
 
-    async def _begin_anew(self, state: DocumentState, opened: Opened, options: ReadOptions) -> None:
+    async def _begin_anew(
+        self, state: DocumentState, opened: OpenedDocument, options: ReadOptions
+    ) -> None:
         wanted = options.wanted(state.page_count)
         if options.key() == state.options.key() and (state.complete or options == state.options):
             key = self._reader.key(opened.copy, options)
@@ -218,7 +153,7 @@ class DocumentsService(Area[DocumentState]):
 
     @instant
     def stop(self) -> None:
-        """Stops reading. Pages that are read stay."""
+        """Stops reading; finished pages stay."""
         self._lane("read").cancel()
 
     def picture(self, page: int, width: int, part: Rect | None = None) -> Handle[bytes]:
@@ -292,30 +227,32 @@ class DocumentsService(Area[DocumentState]):
     # Taking it along
 
     @action(Policy.BESIDE)
-    def as_files(self, format: export.Format) -> Coroutine[Any, Any, list[export.NamedFile]]:
+    def as_files(self, format: export.ExportFormat) -> Coroutine[Any, Any, list[export.NamedFile]]:
         """The pages that are read, as files."""
         return self._files(self.slice.value, format)
 
     @action(Policy.BESIDE)
-    def save(self, format: export.Format, to: Path) -> Coroutine[Any, Any, tuple[Path, ...]]:
+    def save(self, format: export.ExportFormat, to: Path) -> Coroutine[Any, Any, tuple[Path, ...]]:
         """Writes the pages that are read to a folder, or a file of that name; gives the paths."""
         return self._save(self.slice.value, format, to)
 
     async def _save(
-        self, state: DocumentState, format: export.Format, to: Path
+        self, state: DocumentState, format: export.ExportFormat, to: Path
     ) -> tuple[Path, ...]:
         return await asyncio.to_thread(export.write, to, await self._files(state, format))
 
-    async def _files(self, state: DocumentState, format: export.Format) -> list[export.NamedFile]:
+    async def _files(
+        self, state: DocumentState, format: export.ExportFormat
+    ) -> list[export.NamedFile]:
         if state.source is None or not any(state.pages):
             raise ProblemError(Problem("Nothing is read yet", "", "Wait for the first page."))
         pages = [page for page in state.pages if page is not None]
-        what = export.Document(state.source.name, pages, state.annotation)
+        what = export.ReadDocument(state.source.name, pages, state.annotation)
         return await export.files(what, format, functools.partial(self._picture, state))
 
     # How it is read
 
-    async def _count(self, opened: Opened) -> None:
+    async def _count(self, opened: OpenedDocument) -> None:
         try:
             count = await self._renderer.page_count(opened.copy.path)
         except NoPicture as error:
@@ -325,7 +262,7 @@ class DocumentsService(Area[DocumentState]):
             self._put({}, count, self.slice.value.annotation)
             self.slice.set(current=min(self.slice.value.current, last))
 
-    async def _take_kept(self, opened: Opened, options: ReadOptions) -> None:
+    async def _take_kept(self, opened: OpenedDocument, options: ReadOptions) -> None:
         kept = await self._reader.results.load(self._reader.key(opened.copy, options))
         count = self.slice.value.page_count or kept.page_count
         asked = options.wanted(None)
@@ -339,7 +276,7 @@ class DocumentsService(Area[DocumentState]):
         if state.opened is None or state.no_picture is not None:
             raise NoPicture(state.no_picture or "No document is open.")
         copy = state.opened.copy
-        if not copy.path.exists():  # another workbench made room
+        if not copy.path.exists():  # evicted by another workbench
             copy = await self._copies.fetch(state.opened.source)
         region = None if part is None else (part.left, part.top, part.width, part.height)
         return await self._renderer.render(copy.path, page, width, region)
@@ -349,7 +286,9 @@ class DocumentsService(Area[DocumentState]):
         raise ProblemError(NOTHING_OPEN)
 
     @action(Policy.LATEST, lane="read")
-    async def _read(self, opened: Opened, options: ReadOptions, entry: Entry) -> None:
+    async def _read(
+        self, opened: OpenedDocument, options: ReadOptions, entry: ActivityEntry
+    ) -> None:
         state, source = self.slice.value, opened.source
         self.slice.set(reading=True, started=time.time(), read_before=state.read, error=None)
         key = self._reader.key(opened.copy, options)
@@ -369,7 +308,7 @@ class DocumentsService(Area[DocumentState]):
         finally:
             self.slice.set(reading=False)
 
-    async def _note(self, source: Source, key: str) -> None:
+    async def _note(self, source: DocumentSource, key: str) -> None:
         state = self.slice.value
         read = sum(page is not None for page in state.pages)
         await self._reader.note(source, key, read, state.page_count)
@@ -383,7 +322,7 @@ class DocumentsService(Area[DocumentState]):
     def _put(
         self, found: Mapping[int, Page], page_count: int | None, annotation: str | None
     ) -> None:
-        """Takes in pages that were read, and how many there are where that is known."""
+        """Adds pages, and the page count if it is known."""
         state = self.slice.value
         count = state.page_count if page_count is None else page_count
         if count is None:
@@ -410,7 +349,7 @@ def _choosable(page: Page | None) -> list[int | None]:
     return [*sorted(block for block in seen if block is not None)]
 
 
-def _beyond(found: list[Mark], state: DocumentState, by: int) -> list[Mark]:
+def _beyond(found: list[TextMark], state: DocumentState, by: int) -> list[TextMark]:
     """The marks of the current page that come after the chosen one, or before."""
     if state.mark is not None:
         at = state.mark.start

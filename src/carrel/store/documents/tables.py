@@ -1,38 +1,22 @@
-"""Tables of a document as rows of texts, and as CSV or Markdown again."""
+"""The tables of a page, in reading order."""
 
 from __future__ import annotations
 
-import csv
-import io
 import re
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from html.parser import HTMLParser
 from typing import TYPE_CHECKING
 
-from carrel.store.documents.boxes import blocks_of
+from carrel.store.documents.blocks import blocks_of
+from carrel.store.documents.table_rows import Rows, rows_of
 
 if TYPE_CHECKING:
     from carrel.wire.ocr import Page
 
-Rows = tuple[tuple[str, ...], ...]
-
-MAX_SPAN = 100
-"""Columns or rows that one cell may claim: a page of HTML may claim any number."""
-_RULE = re.compile(r"\s*\|?(\s*:?-+:?\s*\|)*\s*:?-+:?\s*\|?\s*")
-_CELL = re.compile(r"(?<!\\)\|")
-_WORDS = r"(?:[^\[\]\\]|\\.)"
-_LINK = re.compile(rf"(?<!\\)\[((?:{_WORDS}|\[{_WORDS}*\])*)\]\([^)\s]*\)")
-"""Its words may have brackets in them."""
-_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
-_SYNTAX = re.compile(
-    r"\\(?=[!-/:-@\[-`{-~\n]|$)|[`*|~]|\[|(?<![^\W_])_|_(?![^\W_])|<(?=[A-Za-z/!?])|&(?=#?\w+;)"
-)
 _LINES = re.compile(r"(?:^[ \t]*\|.*(?:\n|\Z))+", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class ReadTable:
     """A table on a page (from 0): its rows, the first of them the head.
 
     `block` is the block it stands in, where that is known.
@@ -43,7 +27,7 @@ class Table:
     block: int | None = None
 
 
-def tables(page: Page) -> tuple[Table, ...]:
+def tables(page: Page) -> tuple[ReadTable, ...]:
     """The tables of a page, in reading order."""
     contents = {table.id: table.content for table in page.tables}
     found: list[tuple[str, int | None]] = [
@@ -54,112 +38,5 @@ def tables(page: Page) -> tuple[Table, ...]:
     found += ((content, None) for content in contents.values())
     if not found:
         found = [(match[0], None) for match in _LINES.finditer(page.markdown)]
-    made = (Table(page.index, rows_of(content), block) for content, block in found)
+    made = (ReadTable(page.index, rows_of(content), block) for content, block in found)
     return tuple(table for table in made if table.rows)
-
-
-def rows_of(content: str) -> Rows:
-    """The rows of a table in Markdown or HTML; none when it is neither."""
-    if "<t" in content.lower():
-        parser = _HTMLTable()
-        parser.feed(content)
-        parser.close()
-        rows = parser.rows()
-    else:
-        rows = [*_markdown_rows(content)]
-    width = max(map(len, rows), default=0)
-    return tuple(tuple(row) + ("",) * (width - len(row)) for row in rows)
-
-
-def as_csv(rows: Rows) -> str:
-    """Comma-separated values (RFC 4180)."""
-    text = io.StringIO()
-    csv.writer(text).writerows(rows)
-    return text.getvalue()
-
-
-def as_markdown(rows: Rows) -> str:
-    """A Markdown table whose first row is the head."""
-    if not rows:
-        return ""
-    head, *body = (list(map(_escaped, row)) for row in rows)
-    lines = [head, ["---"] * len(head), *body]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
-
-
-def _escaped(cell: str) -> str:
-    """A cell's text that Markdown shows as it is."""
-    return _SYNTAX.sub(r"\\\g<0>", cell).replace("\n", "<br>")
-
-
-def _plain(cell: str) -> str:
-    """A cell's text as Markdown shows it; a link is its words."""
-    lines = re.sub(r"(?<!\\)<br\s*/?>", "\n", cell)
-    return _ESCAPED.sub(r"\1", _LINK.sub(r"\1", lines)).strip()
-
-
-def _markdown_rows(content: str) -> Iterator[list[str]]:
-    for number, line in enumerate(content.strip().splitlines()):
-        if "|" not in line or (number == 1 and _RULE.fullmatch(line)):
-            continue
-        cells = _CELL.split(line.strip())
-        inner = cells[bool(cells[0] == "") : len(cells) - (cells[-1] == "")]
-        yield list(map(_plain, inner))
-
-
-class _HTMLTable(HTMLParser):
-    """Gathers the cells of the rows; a cell over several columns or rows stands in its first."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._rows: list[list[tuple[str, int, int]]] = []
-        self._parts: list[str] | None = None
-        self._span = (1, 1)
-
-    def handle_starttag(self, tag: str, attrs: Sequence[tuple[str, str | None]]) -> None:
-        if tag == "tr":
-            self._end_cell()
-            self._rows.append([])
-        elif tag in ("td", "th"):
-            self._end_cell()
-            spans = dict(attrs)
-            self._parts = []
-            self._span = (_span(spans.get("colspan")), _span(spans.get("rowspan")))
-        elif tag == "br":
-            self.handle_data("\n")
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag in ("td", "th", "tr", "table"):
-            self._end_cell()
-
-    def handle_data(self, data: str) -> None:
-        if self._parts is not None:
-            self._parts.append(data)
-
-    def _end_cell(self) -> None:
-        if self._parts is not None:
-            if not self._rows:
-                self._rows.append([])
-            text = "\n".join(line.strip() for line in "".join(self._parts).strip().splitlines())
-            self._rows[-1].append((text, *self._span))
-        self._parts = None
-
-    def rows(self) -> list[list[str]]:
-        """The rows with every cell in its column."""
-        taken: dict[tuple[int, int], str] = {}
-        for y, row in enumerate(self._rows):
-            x = 0
-            for text, across, down in row:
-                while (y, x) in taken:
-                    x += 1
-                for below in range(min(down, len(self._rows) - y)):
-                    taken |= {(y + below, x + beside): "" for beside in range(across)}
-                taken[y, x] = text
-                x += across
-        width = max((x for _, x in taken), default=-1) + 1
-        return [[taken.get((y, x), "") for x in range(width)] for y in range(len(self._rows))]
-
-
-def _span(value: str | None) -> int:
-    # No more digits than count: a number without an end is no number to Python.
-    return min(max(int(value[:4]), 1), MAX_SPAN) if value and value.isdecimal() else 1

@@ -1,4 +1,4 @@
-"""The open document: its title, its pages, its marks, how sure the reader was, how far it is."""
+"""The open document in words: title, pages, marks, confidence, progress."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Literal
 from carrel.store.core.diff import DiffLine, compare_lines
 from carrel.store.core.words import count, left, one_line, percent
 from carrel.store.documents.boxes import DOUBTFUL, FAIR, boxes
-from carrel.store.documents.marks import Mark, doubtful, heat, hits, marks
+from carrel.store.documents.marks import TextMark, doubtful, heat, hits, marks
 
 if TYPE_CHECKING:
     from carrel.store.documents.reader import ReadOptions
-    from carrel.store.documents.service import DocumentState
+    from carrel.store.documents.state import DocumentState
     from carrel.wire.ocr import Page
 
 
@@ -69,7 +69,7 @@ def confidence(page: Page | None) -> str:
 
 
 def heat_words(page: Page | None) -> str:
-    """How many words the heat shows: `heat: 3 words below 90 %, 1 below 70 %`."""
+    """Counts the words that heat shows: `heat: 3 words below 90 %, 1 below 70 %`."""
     scores = None if page is None else page.confidence_scores
     if page is None or scores is None or scores.word_confidence_scores is None:
         return "heat: no word of this page is scored"
@@ -85,7 +85,7 @@ def chosen_block(state: DocumentState) -> str:
     return next((box.words for box in boxes(state.page) if box.block == state.block), "")
 
 
-def page_hits(state: DocumentState, *, warm: bool = False) -> tuple[Mark, ...]:
+def page_hits(state: DocumentState, *, warm: bool = False) -> tuple[TextMark, ...]:
     """The hits of the search on the page, and its doubtful words; with `warm` all warm ones."""
     if state.page is None:
         return ()
@@ -130,7 +130,7 @@ def progress(state: DocumentState, now: float) -> str:
 
 
 def changes(state: DocumentState) -> tuple[DiffLine, ...]:
-    """What is different on the current page since it was read before; empty when nothing is."""
+    """The diff of the current page against its previous reading; empty if equal."""
     old = state.before[state.current] if state.current < len(state.before) else None
     if old is None or state.page is None or old.markdown == state.page.markdown:
         return ()
@@ -152,7 +152,7 @@ def changed_words(state: DocumentState) -> str:
 
 
 def option_words(options: ReadOptions) -> str:
-    """What is asked for beside the usual: `pages 1-3 · tables as HTML · headers apart`."""
+    """The options that differ from the usual: `pages 1-3 · tables as HTML · headers apart`."""
     words = []
     if options.pages.strip():
         words.append(f"pages {one_line(options.pages)}")
@@ -170,7 +170,7 @@ def option_words(options: ReadOptions) -> str:
 
 
 def annotation(state: DocumentState) -> str:
-    """The document in the words of its schema, as JSON a person can read; empty without one."""
+    """The document's annotation as indented JSON; empty without one."""
     if state.annotation is None:
         return ""
     try:

@@ -1,126 +1,30 @@
-"""Files: the list, uploads and downloads, signed addresses."""
+"""Files: the list, uploads, downloads and signed URLs."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterable, Coroutine, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Coroutine, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from carrel.filenames import file_name, free
-from carrel.store.activity.notifications import NotificationsService
-from carrel.store.activity.service import ActivityService, Entry
-from carrel.store.activity.uploads import through
-from carrel.store.cache.readings import Reading, Readings
+from carrel.store.activity.service import ActivityEntry, ActivityService
+from carrel.store.activity.uploads import UploadSource, expanded, source_name, through
+from carrel.store.cache.readings import Readings
 from carrel.store.core.action import Policy, action, instant
 from carrel.store.core.deleting import delete_each
 from carrel.store.core.handle import Handle
 from carrel.store.core.loop import OwnerLoop
 from carrel.store.core.marking import toggled, without
-from carrel.store.core.paging import Seen, last_page, with_page
-from carrel.store.core.problem import Problem
+from carrel.store.core.paging import last_page, with_page
+from carrel.store.files.media_types import TYPES
+from carrel.store.files.state import FilesState
+from carrel.store.notifications.service import NotificationsService
 from carrel.store.session.area import Area
 from carrel.store.session.service import SessionService
-from carrel.text import clean_text
 
 if TYPE_CHECKING:
     from carrel.wire.files import File, FileList, Purpose, Source
-
-UploadSource: TypeAlias = Path | tuple[str, int, AsyncIterable[bytes]]
-"""A file on this machine, or a name, a size in bytes, and the bytes; a retry asks for them anew."""
-
-_OFFICE = "application/vnd.openxmlformats-officedocument"
-_OPEN = "application/vnd.oasis.opendocument"
-TYPES: Mapping[str, tuple[str, ...]] = {
-    "PDF": ("application/pdf",),
-    "picture": (
-        "image/png",
-        "image/jpeg",
-        "image/tiff",
-        "image/webp",
-        "image/gif",
-        "image/bmp",
-        "image/heic",
-        "image/heif",
-        "image/avif",
-        "image/svg+xml",
-    ),
-    "office": (
-        f"{_OFFICE}.wordprocessingml.document",
-        f"{_OFFICE}.presentationml.presentation",
-        f"{_OFFICE}.spreadsheetml.sheet",
-        f"{_OPEN}.text",
-        f"{_OPEN}.presentation",
-        f"{_OPEN}.spreadsheet",
-        "application/msword",
-        "application/vnd.ms-excel",
-        "application/vnd.ms-powerpoint",
-        "application/rtf",
-    ),
-    "text": ("text/plain", "text/markdown", "text/html", "text/csv", "text/x-rst"),
-    "JSONL": ("application/jsonl", "application/x-ndjson"),
-    "JSON": ("application/json",),
-    "mail": ("message/rfc822", "application/vnd.ms-outlook"),
-}
-"""Kinds of files that a list can be narrowed to, and the media types that belong to each."""
-
-
-def source_name(source: UploadSource) -> str:
-    """What an upload is called."""
-    return clean_text(source.name if isinstance(source, Path) else source[0])
-
-
-def expanded(source: UploadSource) -> UploadSource:
-    """The source with `~` filled in."""
-    return source.expanduser() if isinstance(source, Path) else source
-
-
-@dataclass(frozen=True, slots=True)
-class FilesState:
-    """A page of the files, and the pages seen before. Pages count from 0.
-
-    `search` is a part of the name; a word in it after a `!` must not be in the name. `type` is
-    one of TYPES. `marked` has the marked files by id, also those of other pages.
-    """
-
-    items: tuple[File, ...] = ()
-    total: int | None = None
-    page: int = 0
-    page_size: int = 50
-    seen: Seen[File] = field(default_factory=dict, repr=False)
-    search: str = ""
-    purpose: Purpose | None = None
-    source: Source | None = None
-    type: str | None = None
-    selected: str | None = None
-    marked: Mapping[str, File] = field(default_factory=dict, repr=False)
-    readings: Mapping[str, Reading] = field(default_factory=dict, repr=False)
-    """How far files were read, in earlier runs too, by their ids."""
-    loaded: bool = False
-    loading: bool = False
-    error: Problem | None = None
-
-    @property
-    def narrowed(self) -> bool:
-        """Whether some files are not shown."""
-        return bool(self.search or self.purpose or self.source or self.type)
-
-    @property
-    def last_page(self) -> int:
-        """The number of the last page."""
-        return last_page(self.total, self.page_size)
-
-    def at(self, index: int) -> File | None:
-        """The file in this place of the whole list, if it was seen."""
-        page, row = divmod(index, self.page_size)
-        items = self.items if page == self.page else self.seen.get(page, ())
-        return items[row] if row < len(items) else None
-
-    def find(self, file_id: str | None) -> File | None:
-        """A file that was seen."""
-        pages = (self.items, *self.seen.values())
-        return next((file for items in pages for file in items if file.id == file_id), None)
 
 
 class FilesService(Area[FilesState]):
@@ -143,7 +47,7 @@ class FilesService(Area[FilesState]):
 
     @action(Policy.RENEW, lane="load")
     async def reload(self) -> None:
-        """Loads the same after something has changed: a load that began before is not enough."""
+        """Loads again after a change: does not join a load that began before it."""
         await self._load(self.slice.value.page)
 
     @action(Policy.LATEST, lane="load")
@@ -181,13 +85,13 @@ class FilesService(Area[FilesState]):
 
     @instant
     def mark(self, file_id: str) -> None:
-        """Marks a file that was seen, or takes its mark away."""
+        """Toggles the mark of a file in the cached pages."""
         state = self.slice.value
         self.slice.set(marked=toggled(state.marked, file_id, state.find(file_id)))
 
     @instant
     def mark_none(self) -> None:
-        """Takes every mark away."""
+        """Removes all marks."""
         self.slice.set(marked={})
 
     @action(Policy.QUEUE, changes=True)
@@ -230,12 +134,14 @@ class FilesService(Area[FilesState]):
 
     @action(Policy.LATEST)
     async def signed_url(self, file_id: str, hours: int = 24) -> str:
-        """An address that gives the file without a key, for 1 to 168 hours."""
+        """A signed URL of the file, valid for 1 to 168 hours."""
         client = await self._session.client()
         return (await client.files.url(file_id, hours)).url
 
     @action(Policy.QUEUE, lane="upload", changes=True)
-    async def _upload(self, source: UploadSource, purpose: Purpose | None, entry: Entry) -> File:
+    async def _upload(
+        self, source: UploadSource, purpose: Purpose | None, entry: ActivityEntry
+    ) -> File:
         async def send() -> File:
             client = await self._session.client()
             entry.progress(0)
@@ -250,7 +156,7 @@ class FilesService(Area[FilesState]):
         return file
 
     @action(Policy.QUEUE, lane="download")
-    async def _download(self, file_id: str, to: Path, name: str, entry: Entry) -> Path:
+    async def _download(self, file_id: str, to: Path, name: str, entry: ActivityEntry) -> Path:
         client = await self._session.client()
         entry.progress(0)
         place = await asyncio.to_thread(_place, to, name, file_id)
@@ -264,11 +170,11 @@ class FilesService(Area[FilesState]):
             readings = await self._readings.load()
             last = last_page(found.total, self.slice.value.page_size)
             if not found.data and page > last:
-                # The last files of the last page are gone.
+                # The last page is empty now.
                 page = last
                 found = await self._list(page)
         state, items = self.slice.value, tuple(found.data)
-        # Where the list has changed, every page has other files.
+        # A changed list shifts the items of cached pages.
         same = found.total is None or found.total == state.total
         seen = with_page(state.seen if same else {}, page, items)
         self.slice.set(
@@ -304,5 +210,5 @@ def _place(to: Path, name: str, file_id: str) -> Path:
 
 
 def _wanted(text: str) -> str:
-    """What a search asks the service for: it knows no words that must not be there."""
+    """The part of a search that the service supports: no words after a `!`."""
     return " ".join(word for word in text.split() if not word.startswith("!"))

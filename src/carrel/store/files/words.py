@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from carrel.config import on_this_machine
-from carrel.store.core.filters import Filter
+from carrel.store.core.filters import NameFilter
 from carrel.store.core.words import (
     Badge,
     age,
@@ -19,16 +19,15 @@ from carrel.store.core.words import (
 )
 
 if TYPE_CHECKING:
-    from carrel.store.activity.service import ActivityItem, ActivityState
-    from carrel.store.cache.readings import Reading
-    from carrel.store.files.previews import PreviewState
-    from carrel.store.files.service import FilesState
+    from carrel.store.activity.state import ActivityItem, ActivityState
+    from carrel.store.cache.readings import PagesRead
+    from carrel.store.files.state import FilesState
     from carrel.wire.files import File
 
 
 @dataclass(frozen=True, slots=True)
 class FileRow:
-    """One file. `ocr` is how far reading it is; None where it was not read on this machine."""
+    """One file. `ocr` is the reading progress; None where it was not read on this machine."""
 
     id: str
     name: str
@@ -84,20 +83,20 @@ def ocr_runs(activity: ActivityState) -> Mapping[str | None, ActivityItem]:
     return {item.subject: item for item in reversed(activity.items) if item.kind == "ocr"}
 
 
-def hidden(state: FilesState) -> Filter:
-    """What the search leaves out; the service finds only what must be there."""
-    return Filter(without=Filter.parse(state.search).without)
+def hidden(state: FilesState) -> NameFilter:
+    """The filter for words after a `!`, which the service does not support."""
+    return NameFilter(without=NameFilter.parse(state.search).without)
 
 
 def filter_words(state: FilesState) -> str:
-    """What the list is narrowed to: `lease !draft · ocr · PDF`; empty when it is not."""
+    """The filters in force: `lease !draft · ocr · PDF`; empty without any."""
     parts = (state.search, state.purpose, state.source and f"from {state.source}", state.type)
     return " · ".join(one_line(part) for part in parts if part)
 
 
 def facets(state: FilesState) -> tuple[Facet, ...]:
-    """What the list can be narrowed to, and to which of them it is."""
-    from carrel.store.files.service import TYPES
+    """The filters there are, and their current values."""
+    from carrel.store.files.media_types import TYPES
     from carrel.wire.files import PURPOSES, SOURCES
 
     return (
@@ -108,7 +107,7 @@ def facets(state: FilesState) -> tuple[Facet, ...]:
 
 
 def nothing_words(state: FilesState) -> str:
-    """Why a list that is narrowed shows nothing."""
+    """Message for an empty filtered list."""
     if state.search and not (state.purpose or state.source or state.type):
         return f"No name has “{state.search}” in it."
     return f"No file fits “{filter_words(state)}”."
@@ -129,14 +128,6 @@ def shown(state: FilesState) -> str:
     return range_words(state.page, state.page_size, state.total, len(state.items))
 
 
-def preview_lines(state: PreviewState) -> tuple[tuple[str, str], ...]:
-    """A text's lines, each with its number where every line is a record of its own."""
-    lines = state.text.splitlines()
-    numbered = state.kind == "lines"
-    rows = [(str(at) if numbered else "", line) for at, line in enumerate(lines, 1)]
-    return (*rows, ("", "…")) if state.more else tuple(rows)
-
-
 def link_words(url: str, hours: int, now: float) -> str:
     """Where a signed address works, and until when on this machine's clock."""
     until = datetime.fromtimestamp(now + 3600 * hours).strftime("%a %d %b, %H:%M")
@@ -145,14 +136,14 @@ def link_words(url: str, hours: int, now: float) -> str:
     return f"The link works until {until}, for anyone who has it."
 
 
-def _pages(file: File, run: ActivityItem | None, reading: Reading | None) -> str:
+def _pages(file: File, run: ActivityItem | None, reading: PagesRead | None) -> str:
     if file.num_lines is not None:
         return f"{count(file.num_lines)} lines"
     total = (run.total if run else None) or (reading.total if reading else None)
     return count(total) if total else ""
 
 
-def _ocr(item: ActivityItem | None, reading: Reading | None) -> Badge | None:
+def _ocr(item: ActivityItem | None, reading: PagesRead | None) -> Badge | None:
     if item is None and reading is None:
         return None
     if item is None or (item.status == "cancelled" and reading is not None):

@@ -1,17 +1,16 @@
-"""Finding any file, document, agent, version or chat by a part of its name."""
+"""Finds files, documents, agents, versions and chats by a part of their name."""
 
 from __future__ import annotations
 
 import asyncio
 import re
 from collections.abc import Coroutine
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from carrel.store.chat.service import ChatService
 from carrel.store.core.action import Policy, action
 from carrel.store.core.loop import OwnerLoop
-from carrel.store.core.problem import Problem
+from carrel.store.finder.state import KINDS, FinderState, FoundItem
 from carrel.store.session.area import Area
 from carrel.store.session.service import SessionService
 
@@ -20,38 +19,13 @@ if TYPE_CHECKING:
     from carrel.wire.libraries import Library
 
 SHOWN = 8
-"""How many of each kind are found."""
+"""Results per kind, at most."""
 LIBRARIES = 100
-"""So many libraries are searched for documents."""
+"""Libraries that are searched for documents, at most."""
 AT_ONCE = 4
-"""So many of them at the same time."""
-
-Kind = Literal["file", "document", "agent", "version", "chat"]
-KINDS: tuple[Kind, ...] = ("file", "document", "agent", "version", "chat")
+"""Libraries searched at a time."""
 
 _VERSION = re.compile(r"(?P<name>.*?)\s*\bv(?P<number>\d*)$")
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """One thing. `parent` is a document's library or a version's agent; `version` its number."""
-
-    kind: Kind
-    id: str
-    name: str
-    details: str = ""
-    parent: str | None = None
-    version: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class FinderState:
-    """What was found for `text` so far, kind by kind."""
-
-    text: str = ""
-    found: tuple[Found, ...] = ()
-    searching: bool = False
-    error: Problem | None = None
 
 
 class FinderService(Area[FinderState]):
@@ -61,13 +35,13 @@ class FinderService(Area[FinderState]):
 
     @action(Policy.LATEST)
     async def find(self, text: str) -> None:
-        """Looks for what has this in its name, at the service; what is found comes bit by bit."""
+        """Searches by name; results arrive kind by kind."""
         text = text.strip()
         self.slice.put(FinderState(text, self._chats(text), searching=bool(text)))
         if not text:
             return
         client = await self._session.client()
-        searches: tuple[Coroutine[Any, Any, list[Found]], ...] = (
+        searches: tuple[Coroutine[Any, Any, list[FoundItem]], ...] = (
             _files(client, text),
             _agents(client, text),
             _documents(client, text),
@@ -81,12 +55,12 @@ class FinderService(Area[FinderState]):
         finally:
             self.slice.set(searching=False)
 
-    async def _add(self, search: Coroutine[Any, Any, list[Found]]) -> None:
+    async def _add(self, search: Coroutine[Any, Any, list[FoundItem]]) -> None:
         new = await search
         found = sorted((*self.slice.value.found, *new), key=lambda item: KINDS.index(item.kind))
         self.slice.set(found=tuple(found))
 
-    def _chats(self, text: str) -> tuple[Found, ...]:
+    def _chats(self, text: str) -> tuple[FoundItem, ...]:
         if not text:
             return ()
         sessions = (
@@ -94,24 +68,24 @@ class FinderService(Area[FinderState]):
             for session in self._chat.slice.value.sessions
             if text.lower() in f"{session.title} {session.agent_name}".lower()
         )
-        found = (Found("chat", item.id, item.title, item.agent_name) for item in sessions)
+        found = (FoundItem("chat", item.id, item.title, item.agent_name) for item in sessions)
         return tuple(found)[:SHOWN]
 
 
-async def _files(client: Client, text: str) -> list[Found]:
+async def _files(client: Client, text: str) -> list[FoundItem]:
     listed = await client.files.list(search=text, page_size=SHOWN, include_total=False)
-    return [Found("file", file.id, file.filename, str(file.purpose)) for file in listed.data]
+    return [FoundItem("file", file.id, file.filename, str(file.purpose)) for file in listed.data]
 
 
-async def _agents(client: Client, text: str) -> list[Found]:
+async def _agents(client: Client, text: str) -> list[FoundItem]:
     agents = await client.agents.list(search=text, page_size=SHOWN)
-    found = [Found("agent", agent.id, agent.name, f"v{agent.version}") for agent in agents]
+    found = [FoundItem("agent", agent.id, agent.name, f"v{agent.version}") for agent in agents]
     if match := _VERSION.fullmatch(text):
-        # “support v3” means a version; the agent's name may have such an ending all the same.
+        # “support v3” means a version; though an agent's name may end like that, too.
         for agent in await client.agents.list(search=match["name"] or None, page_size=SHOWN):
             numbers = sorted(agent.versions or [agent.version], reverse=True)
             found += [
-                Found(
+                FoundItem(
                     "version",
                     f"{agent.id} v{number}",
                     f"{agent.name} v{number}",
@@ -125,15 +99,15 @@ async def _agents(client: Client, text: str) -> list[Found]:
     return found
 
 
-async def _documents(client: Client, text: str) -> list[Found]:
+async def _documents(client: Client, text: str) -> list[FoundItem]:
     libraries = (await client.libraries.list(page_size=LIBRARIES)).data
     turn = asyncio.Semaphore(AT_ONCE)
 
-    async def search(library: Library) -> list[Found]:
+    async def search(library: Library) -> list[FoundItem]:
         async with turn:
             listed = await client.documents.list(library.id, search=text, page_size=SHOWN)
         return [
-            Found("document", document.id, document.name, library.name, parent=library.id)
+            FoundItem("document", document.id, document.name, library.name, parent=library.id)
             for document in listed.data
         ]
 

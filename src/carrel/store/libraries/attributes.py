@@ -1,4 +1,4 @@
-"""A document's attributes as lines that a person edits: `year: 2024`, `shelf: north`."""
+"""A document's attributes as editable lines: `year: 2024`, `shelf: north`."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ KINDS = "A value is text, a number, true, false, or a list of these."
 
 
 def to_text(attributes: Mapping[str, object]) -> str:
-    """One attribute a line. What would be read as something else stands in quotes."""
+    """One attribute a line; ambiguous text is quoted."""
     return "\n".join(f"{_name(name)}: {_value(value)}" for name, value in attributes.items())
 
 
 def from_text(text: str) -> dict[str, Any]:
-    """The attributes that the lines give; empty lines do not count.
+    """Parses the lines; empty ones are ignored.
 
     Raises:
-        ProblemError: a line is none, a name is there twice, or no service takes a value.
+        ProblemError: a line is malformed, a name is duplicate, or a value is not allowed.
     """
     attributes: dict[str, Any] = {}
     for number, line in enumerate(text.split("\n"), 1):
@@ -65,7 +65,7 @@ def _read(line: str, number: int) -> tuple[str, Any]:
 
 
 def _parsed(text: str) -> Any:
-    """The value that is written as JSON; what is no JSON is text."""
+    """The value as JSON, else as text."""
     try:
         return json.loads(text, parse_constant=str)
     except ValueError:

@@ -2,119 +2,25 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 from collections.abc import Coroutine, Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from carrel.store.activity.notifications import NotificationsService
-from carrel.store.activity.service import ActivityItem, ActivityService, Entry
-from carrel.store.activity.uploads import through
+from carrel.store.activity.service import ActivityEntry
+from carrel.store.activity.uploads import UploadSource, expanded, source_name, through
 from carrel.store.core.action import Policy, action, instant
 from carrel.store.core.deleting import delete_each
 from carrel.store.core.handle import Handle
-from carrel.store.core.loop import OwnerLoop
 from carrel.store.core.marking import toggled, without
-from carrel.store.core.paging import Seen, last_page, with_page
 from carrel.store.core.problem import Problem, ProblemError
-from carrel.store.files.service import UploadSource, expanded, source_name
-from carrel.store.libraries.words import document_phase
-from carrel.store.session.area import Area
-from carrel.store.session.service import SessionService
+from carrel.store.libraries.lists import LibraryLists
 
 if TYPE_CHECKING:
     from carrel.wire.documents import AttributeValue, Document
-    from carrel.wire.libraries import Library, SearchHit
-
-POLL, POLL_HOSTED = 1.0, 5.0
-"""Seconds between two looks at documents that are not processed yet: on this machine, hosted."""
+    from carrel.wire.libraries import Library
 
 
-@dataclass(frozen=True, slots=True)
-class LibrariesState:
-    """The libraries; a page of the selected one's documents; its search.
-
-    `seen` has the pages of documents seen before; `total` and `page` are those of the documents;
-    pages count from 0. `document` is the selected document, `text` its text once asked for;
-    `marked` has the marked documents by id, also those of other pages.
-    """
-
-    items: tuple[Library, ...] = ()
-    selected: str | None = None
-    documents: tuple[Document, ...] = ()
-    total: int | None = None
-    page: int = 0
-    page_size: int = 50
-    seen: Seen[Document] = field(default_factory=dict, repr=False)
-    document: str | None = None
-    marked: Mapping[str, Document] = field(default_factory=dict, repr=False)
-    text: str | None = None
-    query: str = ""
-    hits: tuple[SearchHit, ...] = ()
-    loaded: bool = False
-    loading: bool = False
-    searching: bool = False
-    error: Problem | None = None
-
-    @property
-    def last_page(self) -> int:
-        """The number of the last page of the documents."""
-        return last_page(self.total, self.page_size)
-
-    def at(self, index: int) -> Document | None:
-        """The document in this place of the whole list, if it was seen."""
-        page, row = divmod(index, self.page_size)
-        documents = self.documents if page == self.page else self.seen.get(page, ())
-        return documents[row] if row < len(documents) else None
-
-    def find(self, document_id: str | None) -> Document | None:
-        """A document of the selected library that was seen."""
-        pages = (self.documents, *self.seen.values())
-        return next((one for page in pages for one in page if one.id == document_id), None)
-
-    def library(self, library_id: str | None) -> Library | None:
-        """A library."""
-        return next((one for one in self.items if one.id == library_id), None)
-
-
-class LibrariesService(Area[LibrariesState]):
-    def __init__(
-        self,
-        loop: OwnerLoop,
-        session: SessionService,
-        activity: ActivityService,
-        notifications: NotificationsService,
-    ) -> None:
-        super().__init__(loop, LibrariesState(), session)
-        self._activity = activity
-        self._notifications = notifications
-
-    @action(Policy.JOIN)
-    async def load(self) -> None:
-        """Loads the libraries, and the selected one's documents."""
-        await self._load()
-
-    @action(Policy.RENEW, lane="load")
-    async def reload(self) -> None:
-        """Loads the same after something has changed: a load that began before is not enough."""
-        await self._load()
-
-    async def _load(self) -> None:
-        with self._loading():
-            await self._load_libraries()
-        await self._load_documents_again()
-
-    @action(Policy.RENEW, lane="load")
-    async def _load_libraries_again(self) -> None:
-        await self._load_libraries()
-
-    @action(Policy.LATEST, lane="documents")
-    def select(self, library_id: str | None) -> Coroutine[Any, Any, None]:
-        """Makes a library the selected one and loads its documents."""
-        if library_id != self.slice.value.selected:
-            self._choose(library_id)
-        return self._show_documents()
+class LibrariesService(LibraryLists):
+    """Libraries and their documents."""
 
     @action(Policy.QUEUE, changes=True)
     def create(self, name: str, description: str | None = None) -> Coroutine[Any, Any, Library]:
@@ -135,7 +41,7 @@ class LibrariesService(Area[LibrariesState]):
 
     @action(Policy.QUEUE, changes=True)
     async def rename(self, library_id: str, name: str) -> None:
-        """Gives a library another name."""
+        """Renames a library."""
         from carrel.wire.libraries import LibraryUpdate
 
         client = await self._session.client()
@@ -159,19 +65,6 @@ class LibrariesService(Area[LibrariesState]):
         await self.reload()
         deleted.check("library", "libraries")
         return deleted.done
-
-    @action(Policy.LATEST, lane="documents")
-    async def load_documents(self, page: int) -> None:
-        """Loads a page of the selected library's documents and shows it."""
-        await self._show_documents(page)
-
-    @action(Policy.RENEW, lane="documents")
-    async def _load_documents_again(self) -> None:
-        await self._show_documents(self.slice.value.page)
-
-    @action(Policy.RENEW, lane="documents")
-    async def _show_newest(self) -> None:
-        await self._show_documents()
 
     @instant
     def select_document(self, document_id: str | None) -> None:
@@ -251,7 +144,7 @@ class LibrariesService(Area[LibrariesState]):
         name: str | None = None,
         attributes: Mapping[str, AttributeValue | list[AttributeValue]] | None = None,
     ) -> None:
-        """Gives a document of a library another name, or these attributes alone."""
+        """Renames a document, or replaces its attributes."""
         from carrel.wire.documents import DocumentUpdate
 
         given = None if attributes is None else dict(attributes)
@@ -263,21 +156,14 @@ class LibrariesService(Area[LibrariesState]):
 
     @instant
     def mark_document(self, document_id: str) -> None:
-        """Marks a document of the selected library that was seen, or takes its mark away."""
+        """Toggles the mark of a document in the cached pages."""
         state = self.slice.value
         self.slice.set(marked=toggled(state.marked, document_id, state.find(document_id)))
 
     @instant
     def mark_none(self) -> None:
-        """Takes every mark away."""
+        """Removes all marks."""
         self.slice.set(marked={})
-
-    @action(Policy.QUEUE, changes=True)
-    async def reprocess(self, library_id: str, document_id: str) -> None:
-        """Has a document of a library processed again."""
-        client = await self._session.client()
-        await client.documents.reprocess(library_id, document_id)
-        self._load_documents_again()
 
     def upload(self, library_id: str, source: UploadSource) -> Handle[Document]:
         """Uploads a file into a library; the service then processes it.
@@ -297,7 +183,9 @@ class LibrariesService(Area[LibrariesState]):
         )
 
     @action(Policy.QUEUE, lane="upload", changes=True)
-    async def _upload(self, library_id: str, source: UploadSource, entry: Entry) -> Document:
+    async def _upload(
+        self, library_id: str, source: UploadSource, entry: ActivityEntry
+    ) -> Document:
         from carrel.wire.documents import DocumentUpdate
 
         async def send() -> Document:
@@ -318,7 +206,7 @@ class LibrariesService(Area[LibrariesState]):
         return await self._added(library_id, document, entry)
 
     @action(Policy.QUEUE, lane="upload", changes=True)
-    async def _add_file(self, library_id: str, file_id: str, entry: Entry) -> Document:
+    async def _add_file(self, library_id: str, file_id: str, entry: ActivityEntry) -> Document:
         client = await self._session.client()
         file = await client.files.get(file_id)
         entry.rename(file.filename)
@@ -332,109 +220,15 @@ class LibrariesService(Area[LibrariesState]):
             )
         return await self._added(library_id, document, entry)
 
-    async def _added(self, library_id: str, document: Document, entry: Entry) -> Document:
+    async def _added(self, library_id: str, document: Document, entry: ActivityEntry) -> Document:
         entry.about(document.id)
-        # At once: what fails quickly may be over before the list is loaded again.
+        # At once: a quick failure may be over before the list is loaded again.
         self._show_processing(document)
         self._notifications.notify(f"Added {document.name}.")
         self._load_libraries_again()
         if library_id == self.slice.value.selected:
             self._show_newest()
         return document
-
-    async def _show_documents(self, page: int = 0) -> None:
-        with self._loading():
-            await self._load_documents(page)
-        if self._unfinished():
-            self._poll()
-
-    @action(Policy.JOIN)
-    async def _poll(self) -> None:
-        """Loads the documents again and again while one of them is not processed yet."""
-        while self._unfinished():
-            await asyncio.sleep(POLL_HOSTED if self._session.slice.value.hosted else POLL)
-            await self._look_quietly()
-        await self._load_libraries_again()
-
-    @action(Policy.JOIN, lane="documents")
-    async def _look_quietly(self) -> None:
-        from carrel.client.errors import Unreachable
-
-        # A lost server is the session's affair; a later look may find it again.
-        with contextlib.suppress(Unreachable):
-            await self._load_documents(self.slice.value.page)
-
-    async def _load_libraries(self) -> None:
-        selected = self.slice.value.selected
-        client = await self._session.client()
-        items = [library async for library in client.libraries.every()]
-        self.slice.set(items=tuple(items), loaded=True)
-        # One that was selected meanwhile may be newer than this list.
-        if self.slice.value.selected == selected and selected not in {one.id for one in items}:
-            self._choose(items[0].id if items else None)
-
-    async def _load_documents(self, page: int) -> None:
-        """Loads a page of the selected library, if it is still the selected one by then."""
-        library_id = self.slice.value.selected
-        if library_id is None:
-            return
-        client = await self._session.client()
-        size = self.slice.value.page_size
-        found = await client.documents.list(library_id, page=page, page_size=size)
-        if self.slice.value.selected != library_id:
-            return
-        documents, total = tuple(found.data), found.pagination.total_items
-        if not documents and page > last_page(total, size):
-            # The last documents of the last page are gone.
-            return await self._load_documents(last_page(total, size))
-        # Where the list has changed, every page has other documents.
-        seen = with_page(
-            self.slice.value.seen if total == self.slice.value.total else {}, page, documents
-        )
-        self.slice.set(documents=documents, total=total, page=page, seen=seen)
-        if self.slice.value.find(self.slice.value.document) is None:
-            self.slice.set(document=documents[0].id if documents else None, text=None)
-        for document in documents:
-            self._show_processing(document)
-
-    def _show_processing(self, document: Document) -> None:
-        """Shows in the activity how far the service is with a document."""
-        phase, item_id = document_phase(document), f"processing-{document.id}"
-        known = self._activity.find(item_id)
-        if phase in ("queued", "processing") and (known is None or known.ended):
-            self._activity.show(
-                ActivityItem(item_id, "processing", document.name, subject=document.id)
-            )
-            self._activity.set_again(
-                item_id, lambda: self.reprocess(document.library_id, document.id)
-            )
-        if phase == "processing":
-            self._activity.change(item_id, status="running")
-        elif phase == "ready":
-            self._activity.change(item_id, status="done")
-        elif phase == "failed":
-            error = Problem("Processing failed", document.error or "The service gives no reason.")
-            self._activity.change(item_id, status="failed", error=error)
-
-    def _unfinished(self) -> bool:
-        return any(
-            document_phase(document) in ("queued", "processing")
-            for document in self.slice.value.documents
-        )
-
-    def _choose(self, library_id: str | None) -> None:
-        self.slice.set(
-            selected=library_id,
-            documents=(),
-            total=None,
-            page=0,
-            seen={},
-            document=None,
-            text=None,
-            marked={},
-            query="",
-            hits=(),
-        )
 
     def _forget_library(self, library_id: str) -> None:
         items = self.slice.value.items

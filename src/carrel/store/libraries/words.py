@@ -1,9 +1,9 @@
-"""Libraries, their documents and what a search found, in rows."""
+"""Libraries, their documents and search hits in rows."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from carrel.store.core.words import (
     Badge,
@@ -14,28 +14,12 @@ from carrel.store.core.words import (
     size,
     type_words,
 )
+from carrel.store.libraries.phase import UNFINISHED, document_phase
 
 if TYPE_CHECKING:
-    from carrel.store.libraries.service import LibrariesState
+    from carrel.store.libraries.state import LibrariesState
     from carrel.wire.documents import Document
     from carrel.wire.libraries import Library
-
-DocumentPhase = Literal["queued", "processing", "ready", "failed"]
-
-_PHASES: dict[str, DocumentPhase] = {
-    "todo": "queued",
-    "waiting_for_capacity": "queued",
-    "in_progress": "processing",
-    "done": "ready",
-    "noop": "ready",
-    "self_managed": "ready",
-    "error": "failed",
-    "missing_content": "failed",
-    # The words of the older field, for services that have no other.
-    "Running": "processing",
-    "Completed": "ready",
-    "Error": "failed",
-}
 _BADGES = {
     "queued": Badge("○", "Queued", "waiting"),
     "processing": Badge("◐", "Processing", "busy"),
@@ -78,12 +62,6 @@ class HitRow:
     passage: str
 
 
-def document_phase(document: Document) -> DocumentPhase:
-    """How far processing is. A word nobody knows counts as ready: nothing waits for it."""
-    word = document.process_status or document.processing_status
-    return _PHASES.get(word) or _PHASES.get(document.processing_status, "ready")
-
-
 def document_status(document: Document) -> Badge:
     """`○ Queued, 3rd`, `◐ Processing`, `● Ready`, `✕ Failed`."""
     phase = document_phase(document)
@@ -94,7 +72,7 @@ def document_status(document: Document) -> Badge:
 
 def library_rows(state: LibrariesState) -> tuple[LibraryRow, ...]:
     """The libraries; the selected one is busy while a document on screen is not processed."""
-    busy = any(document_phase(each) in ("queued", "processing") for each in state.documents)
+    busy = any(document_phase(each) in UNFINISHED for each in state.documents)
     return tuple(
         LibraryRow(
             library.id,
@@ -127,7 +105,7 @@ def document_row(document: Document, state: LibrariesState, now: float) -> Docum
 
 
 def library_facts(library: Library, now: float) -> tuple[tuple[str, str], ...]:
-    """What is known of a library besides its name and description, as names and values."""
+    """Details of a library as names and values."""
     facts = [
         ("Documents", count(library.nb_documents)),
         ("Size", size(library.total_size)),
@@ -140,7 +118,7 @@ def library_facts(library: Library, now: float) -> tuple[tuple[str, str], ...]:
 
 
 def document_facts(document: Document, now: float) -> tuple[tuple[str, str], ...]:
-    """What is known of a document besides its name and status, as names and values."""
+    """Details of a document as names and values."""
     facts = [
         ("Service says", str(document.process_status or document.processing_status)),
         ("Pages", "–" if document.number_of_pages is None else count(document.number_of_pages)),
@@ -156,8 +134,8 @@ def document_facts(document: Document, now: float) -> tuple[tuple[str, str], ...
 
 
 def hit_rows(state: LibrariesState) -> tuple[HitRow, ...]:
-    """What the search found, best first."""
-    # Loaded with the first answer, not with the store.
+    """The search hits, best first."""
+    # Imported late, to keep the store's start fast.
     from carrel.wire.libraries import marked
 
     return tuple(

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from carrel.config import folders
-from carrel.store.activity.notifications import NotificationsService
 from carrel.store.core.action import Policy, action
 from carrel.store.core.loop import OwnerLoop
 from carrel.store.core.problem import Problem, ProblemError
+from carrel.store.models.state import ModelsState
+from carrel.store.notifications.service import NotificationsService
 from carrel.store.session.area import Area
 from carrel.store.session.service import SessionService
 
@@ -20,16 +20,7 @@ if TYPE_CHECKING:
     from carrel.local import ModelServer as ModelServer
 
 PATIENCE = 60.0
-"""Seconds in which the server must have taken up its changed settings."""
-
-
-@dataclass(frozen=True, slots=True)
-class ModelsState:
-    """The model servers that answer here."""
-
-    found: tuple[ModelServer, ...] = ()
-    looked: bool = False
-    error: Problem | None = None
+"""Time-out in seconds for the server to reload its settings."""
 
 
 class ModelsService(Area[ModelsState]):
@@ -51,7 +42,7 @@ class ModelsService(Area[ModelsState]):
             return ()
         from carrel.local import find_model_servers
 
-        await self._session.client()  # ours is busy starting until then
+        await self._session.client()  # our own server starts first
         own = self._session.slice.value.url
         others = {name: url for name, url in addresses.items() if url != own}
         found = await find_model_servers(others)

@@ -1,39 +1,23 @@
-"""The request log: every call that was made to the service."""
+"""The log of all calls to the service."""
 
 from __future__ import annotations
 
 import itertools
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from carrel.store.core.loop import OwnerLoop
 from carrel.store.core.slice import Slice
+from carrel.store.requests.state import LoggedCall, RequestsState
 
 if TYPE_CHECKING:
     from carrel.client import Call
 
 KEPT = 300
-"""How many lines stay."""
+"""Lines that are kept."""
 RECENT = 6
-"""A question asked again while it is among so many of the newest is counted there."""
-
-
-@dataclass(frozen=True, slots=True)
-class LoggedCall:
-    """A call; `at` is when the last of its `times` ended, in seconds since 1970."""
-
-    id: int
-    call: Call
-    at: float
-    times: int = 1
-
-
-@dataclass(frozen=True, slots=True)
-class RequestsState:
-    """The newest first."""
-
-    items: tuple[LoggedCall, ...] = ()
+"""A repeated GET among this many newest lines is counted there."""
 
 
 class RequestsService:
@@ -52,7 +36,7 @@ class RequestsService:
 
     def _add(self, call: Call, now: float) -> None:
         items = self.slice.value.items
-        # What looks again and again, at its health or at a list, would bury all else.
+        # Polling would otherwise bury all else.
         same = next((item for item in items[:RECENT] if _repeats(call, item.call)), None)
         if same is None:
             new = LoggedCall(next(self._ids), call, now)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from carrel import samples
 from carrel.store.agents.service import AgentsService
-from carrel.store.cache.copies import Source
+from carrel.store.cache.copies import DocumentSource
 from carrel.store.chat.conversation import Turn
 from carrel.store.chat.service import ChatService
 from carrel.store.core.action import Policy, action
@@ -19,8 +19,9 @@ from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.core.watch import until
 from carrel.store.documents.service import DocumentsService
 from carrel.store.files.service import FilesService
+from carrel.store.libraries.phase import document_phase
 from carrel.store.libraries.service import LibrariesService
-from carrel.store.libraries.words import document_phase
+from carrel.store.sample.state import SampleState
 from carrel.store.session.area import Area
 from carrel.store.session.service import SessionService
 
@@ -37,46 +38,9 @@ AGENT = "Sample guide"
 INSTRUCTIONS = "Answer in one short sentence, from the passages of the library."
 
 ANSWER = 120
-"""Tokens that the answer may have: small models do not know when to stop."""
+"""Token limit of the answer: small models may not stop."""
 
 ELSEWHERE = Problem("The sample was stopped", "Something else was opened meanwhile.")
-
-LOOK = 0.3
-"""Seconds between two looks at a document that is being processed."""
-
-Status = Literal["waiting", "running", "done", "failed"]
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One part of the sample: what is done, how far it is, and what came of it."""
-
-    words: str
-    status: Status = "waiting"
-    result: str = ""
-
-
-STEPS = (
-    Step("Upload the sample, a guide of two pages"),
-    Step("Read its pages"),
-    Step("Put it into a library, to be searched"),
-    Step("Ask an agent that searches the library"),
-)
-
-
-@dataclass(frozen=True, slots=True)
-class SampleState:
-    """The steps, and the answer with its source once it is there."""
-
-    steps: tuple[Step, ...] = STEPS
-    answer: Turn | None = None
-    running: bool = False
-    error: Problem | None = None
-
-    @property
-    def done(self) -> bool:
-        """Whether it was played to its end."""
-        return self.answer is not None and not self.running
 
 
 class SampleService(Area[SampleState]):
@@ -151,7 +115,7 @@ class SampleService(Area[SampleState]):
         return await _done(self._files.upload((samples.NAME, len(content), _Content(content))))
 
     async def _read(self, file: File) -> int:
-        source = Source("file", file.id, file.filename)
+        source = DocumentSource("file", file.id, file.filename)
         await _done(self._documents.open(source))
         state = await until(
             self._documents.slice,
@@ -164,7 +128,6 @@ class SampleService(Area[SampleState]):
         return state.read
 
     async def _fill(self) -> Library:
-        client = await self._session.client()
         await _done(self._libraries.load())
         known = self._libraries.slice.value.items
         library = next((each for each in known if each.name == LIBRARY), None)
@@ -176,10 +139,7 @@ class SampleService(Area[SampleState]):
         document = await _done(
             self._libraries.upload(library.id, (samples.NAME, len(content), _Content(content)))
         )
-        while document_phase(document) in ("queued", "processing"):
-            await asyncio.sleep(LOOK)
-            document = await client.documents.get(library.id, document.id)
-        _check(document)
+        _check(await _done(self._libraries.wait_processed(document)))
         return library
 
     async def _ask(self, library: Library) -> Turn:

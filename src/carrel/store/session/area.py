@@ -1,4 +1,4 @@
-"""What the services of the areas have in common: they speak to the service of the profile."""
+"""Base class of the areas' services, which talk to the profile's service."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ class Area(Service[S]):
         return problem
 
     def service_is_back(self) -> None:
-        """Takes away the error of a service that was not reached: it is over."""
+        """Clears an error caused by the lost service."""
         error: Problem | None = getattr(self.slice.value, "error", None)
         if error is not None and error.lost:
             self.slice.set(error=None)
 
     @contextmanager
     def _loading(self) -> Iterator[None]:
-        """Says in the slice that something loads, while the block runs."""
+        """Sets `loading` in the slice while the block runs."""
         self._loads += 1
         self.slice.set(loading=True, error=None)
         try:

@@ -1,4 +1,4 @@
-"""Whether a service answers and takes a key, before a profile of it is kept."""
+"""Checks that a service answers and accepts a key, before its profile is saved."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ if TYPE_CHECKING:
     from carrel.config import Profile
 
 PATIENCE = 10.0
-"""Seconds in which a service must have answered."""
+"""Time-out in seconds."""
 
 
 def unencrypted(profile: Profile) -> bool:
-    """Whether its key would go over the network for anyone on the way to read."""
+    """Whether its key would cross the network unencrypted."""
     plain = (profile.url or "").lower().startswith("http://")
     return plain and profile.api_key is not None and not on_this_machine(profile.url)
 
 
 async def probe(profile: Profile) -> Problem | None:
-    """Why a profile cannot be used: nobody answers, or the key is refused. None: it can be.
+    """The reason a profile cannot be used: no answer, or the key is refused. None if it can.
 
     Raises:
-        ConfigError: its address is none.
+        ConfigError: its address is not valid.
     """
     from carrel.client import Client
     from carrel.client.errors import ClientError, NotFound, Unauthorized

@@ -8,13 +8,13 @@ import importlib
 import logging
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from carrel.config import on_this_machine
 from carrel.store.core.action import Policy, Service, action, instant
 from carrel.store.core.loop import OwnerLoop
 from carrel.store.core.problem import Problem, ProblemError
+from carrel.store.session.state import Connection, SessionState
 
 if TYPE_CHECKING:
     from carrel.client import Call, Client
@@ -25,39 +25,13 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 LOCAL_CHECK, HOSTED_CHECK = 2.0, 30.0
-"""Seconds between two looks at a service that answers: on this machine, a hosted one."""
+"""Check interval in seconds of a service that answers: on this machine, hosted."""
 LOST_CHECK, LOST_HOSTED_CHECK = 1.0, 5.0
-"""The same for one that does not; the first of them after a look without an answer, too."""
+"""Check interval in seconds after one without an answer: on this machine, hosted."""
 SLOW = 1.5
 """Seconds after which an answer counts as slow."""
 CHECK_TIMEOUT = 5.0
 """Seconds for one look; longer than a connection may take, so that a host that is gone is lost."""
-
-Connection = Literal["starting", "ready", "slow", "lost", "failed"]
-
-
-@dataclass(frozen=True, slots=True)
-class SessionState:
-    """Which service is talked to and whether it answers.
-
-    A service at an address of this machine is not `hosted`, whoever started it.
-    `since` is when the connection came into this state (seconds since 1970); of one that is lost,
-    when the service answered last, 0 if it never did. `error` is why it is "failed", `model` the
-    words for the service's model, `context_length` its tokens.
-    """
-
-    profile: str
-    hosted: bool
-    read_only: bool
-    colour: str | None = None
-    connection: Connection = "starting"
-    detail: str = ""
-    url: str | None = None
-    model: str | None = None
-    models: tuple[str, ...] = ()
-    context_length: int | None = None
-    since: float = 0.0
-    error: Problem | None = None
 
 
 class SessionService(Service[SessionState]):
@@ -84,10 +58,10 @@ class SessionService(Service[SessionState]):
         self._address: tuple[str, str | None] = ("", None)
         self._lease: Lease | None = None
         self._cards: tuple[ModelCard, ...] | None = None  # not asked yet
-        self._settled = asyncio.Event()  # connected or failed: nobody needs to wait
-        self._look = asyncio.Event()  # look at the service now
+        self._settled = asyncio.Event()  # connected or failed: callers need not wait
+        self._look = asyncio.Event()  # check the service now
         self._keeper: asyncio.Task[None] | None = None
-        self._late = 0  # looks in a row without an answer in time
+        self._late = 0  # checks in a row that timed out
         self._answered = 0.0
 
     @action(Policy.QUEUE)
@@ -117,27 +91,27 @@ class SessionService(Service[SessionState]):
         return self._client
 
     async def load_models(self) -> None:
-        """Asks anew which models there are."""
+        """Loads the list of models."""
         await self.client()
         await self._load_models()
 
     async def another_client(self) -> Client:
-        """A client of its own, for another event loop. Whoever asks for it closes it."""
+        """A separate client, for another event loop. The caller closes it."""
         from carrel.client import Client
 
         await self.client()
         return Client(*self._address, on_call=self._on_call)
 
     def card(self, model: str) -> ModelCard | None:
-        """What the service says about a model."""
+        """The service's card of a model."""
         return next((card for card in self._cards or () if card.answers_to(model)), None)
 
     def lacks(self, model: str) -> bool:
-        """Whether the service lists its models and this is none of them."""
+        """Whether the service lists its models without this one."""
         return bool(self._cards) and self.card(model) is None
 
     def doubt(self) -> None:
-        """Looks at the service now, because a request did not reach it."""
+        """Checks the service now, because a request did not reach it."""
         self._look.set()
 
     async def start(self) -> None:
@@ -155,7 +129,7 @@ class SessionService(Service[SessionState]):
         await self._drop_lease()
 
     async def _keep(self) -> None:
-        """Connects, looks again and again, and connects anew when the service is gone."""
+        """Connects, checks periodically, and reconnects when the service is gone."""
         while True:
             self._look.clear()
             await self._attempt()
@@ -166,8 +140,8 @@ class SessionService(Service[SessionState]):
                     await self._look.wait()
 
     async def _attempt(self) -> None:
-        """One look at the service, after finding it where that is needed."""
-        # Off the loop: httpx and the models take a while to import, and a face wants to paint.
+        """One check of the service, after connecting if needed."""
+        # Off the loop: these imports are slow, and the face should paint first.
         errors = await asyncio.to_thread(importlib.import_module, "carrel.client.errors")
         state = self.slice.value
         try:
@@ -241,7 +215,7 @@ class SessionService(Service[SessionState]):
         except NotFound:
             self._cards = ()  # a service need not list its models
         except (ClientError, TimeoutError) as error:
-            logger.info("the models are not known yet: %s", error)  # asked again at the next look
+            logger.info("the models are not known yet: %s", error)  # retried at the next check
             return
         first = next(iter(self._cards), None)
         self.slice.set(
@@ -267,7 +241,7 @@ class SessionService(Service[SessionState]):
         self.slice.set(connection="failed", detail=problem.title, since=time.time(), error=problem)
 
     def _pause(self) -> float | None:
-        """Seconds until the next look; None: until someone asks for it."""
+        """Seconds until the next check; None: on request only."""
         state = self.slice.value
         match state.connection:
             case "failed":

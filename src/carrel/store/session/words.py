@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from carrel.store.core.words import Badge, duration
 
 if TYPE_CHECKING:
-    from carrel.store.session.service import SessionState
+    from carrel.store.session.state import SessionState
 
 
 def connection(state: SessionState) -> Badge:

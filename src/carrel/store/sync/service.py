@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import time
-from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from carrel.config import Profile, folders
-from carrel.store.activity.notifications import NotificationsService
-from carrel.store.activity.service import ActivityItem, ActivityService, Status
+from carrel.store.activity.service import ActivityService
 from carrel.store.core.action import Policy, action
 from carrel.store.core.handle import Handle
 from carrel.store.core.loop import OwnerLoop
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.libraries.service import LibrariesService
+from carrel.store.notifications.service import NotificationsService
 from carrel.store.session.area import Area
 from carrel.store.session.service import SessionService
-from carrel.store.sync.words import files, folder_name, summary_words
+from carrel.store.sync.round import Round
+from carrel.store.sync.state import FolderState, SyncState
 
 if TYPE_CHECKING:
     from carrel.client import Client
@@ -30,69 +32,13 @@ if TYPE_CHECKING:
     from carrel.sync.progress import Summary as Summary
     from carrel.sync.runner import Runner
 
-ARRIVING = 1.0
-"""Seconds between two looks at the documents that arrive."""
-
 AGAIN = 5.0
-"""Seconds until a watch asks again for a service that was lost."""
-
-COMPARED = 30.0
-"""Seconds after which a folder that is not watched is compared with its library anew."""
-
-LISTED = 10
-"""Failures that a problem names."""
-
-
-@dataclass(frozen=True, slots=True)
-class FolderState:
-    """A synced folder. `synced_at` and `compared_at`, when it was last compared with its library
-    since the program began, are in seconds since 1970.
-
-    `progress` is there while a sync looks or works, `preview` says what a sync would do that has
-    not been asked for, and `summary` what the last one did.
-    """
-
-    id: int
-    library_id: str
-    path: Path
-    settings: SyncSettings
-    synced_at: float | None = None
-    compared_at: float | None = None
-    watching: bool = False
-    progress: SyncProgress | None = None
-    preview: Preview | None = None
-    summary: Summary | None = None
-    problem: Problem | None = None
-
-    @property
-    def running(self) -> bool:
-        """Whether there is something to stop."""
-        return self.watching or self.progress is not None
-
-    def due(self, now: float) -> bool:
-        """Whether to compare it anew. What failed stays to be seen until it is synced again."""
-        failed = self.problem is not None or (self.summary is not None and self.summary.failures)
-        if self.compared_at is None:
-            return not self.running
-        return not (self.running or failed) and now - self.compared_at > COMPARED
-
-
-@dataclass(frozen=True, slots=True)
-class SyncState:
-    """The folders synced with the service's libraries. `looking`: how far a preview is."""
-
-    folders: tuple[FolderState, ...] = ()
-    looking: SyncProgress | None = None
-    error: Problem | None = None
-
-    def of(self, library_id: str | None) -> tuple[FolderState, ...]:
-        """The folders of one library."""
-        return tuple(each for each in self.folders if each.library_id == library_id)
+"""Retry interval in seconds of a watch that lost the service."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """A sync that was started, and how."""
+    """A started sync and its settings."""
 
     settings: SyncSettings
     watch: bool
@@ -111,23 +57,23 @@ class SyncService(Area[SyncState]):
     ) -> None:
         super().__init__(loop, SyncState(), session)
         self._service = profile.service
-        self.activity = activity
-        self.notifications = notifications
-        self.libraries = libraries
+        self._activity = activity
+        self._notifications = notifications
+        self._libraries = libraries
         self._opened: Ledger | None = None
         self._runs: dict[tuple[str, Path], _Run] = {}
 
     async def close(self) -> None:
-        """Ends every sync; each goes on where it was when it is asked for again."""
+        """Stops every sync; each resumes when it is started again."""
         await super().close()
         if self._opened is not None:
             self._opened.close()
 
     def service_is_back(self) -> None:
-        """Compares anew what could not be compared without the service."""
+        """Compares folders again that failed while the service was lost."""
         for folder in self.slice.value.folders:
             if folder.problem is not None and folder.problem.lost and not folder.running:
-                self.change(folder.id, problem=None, compared_at=None)
+                self._change(folder.id, problem=None, compared_at=None)
                 self.load()
 
     @action(Policy.JOIN)
@@ -177,21 +123,19 @@ class SyncService(Area[SyncState]):
         delete at first, more than half of those the folder brought only if that was confirmed.
         """
         settings = _settings(delete, include, exclude)
-        return self.sync_folder(
-            library_id, path.expanduser().resolve(), settings, watch, max_delete
-        )
+        return self._start(library_id, path.expanduser().resolve(), settings, watch, max_delete)
 
     def again(self, folder_id: int) -> Handle[None]:
         """Syncs a folder as it was synced last."""
         folder = self.find(folder_id)
-        return self.sync_folder(folder.library_id, folder.path, folder.settings)
+        return self._start(folder.library_id, folder.path, folder.settings)
 
     def stop(self, folder_id: int) -> None:
         """Stops a folder's sync; what is there stays. From any thread."""
         folder = self.find(folder_id)
-        self.stop_folder(folder.library_id, folder.path)
+        self._stop(folder.library_id, folder.path)
 
-    def stop_folder(self, library_id: str, path: Path) -> None:
+    def _stop(self, library_id: str, path: Path) -> None:
         """Stops the sync of a folder with a library, if one runs."""
         if run := self._runs.get((library_id, path)):
             run.handle.cancel()
@@ -223,7 +167,7 @@ class SyncService(Area[SyncState]):
     def _state(self, folder_id: int) -> FolderState | None:
         return next((each for each in self.slice.value.folders if each.id == folder_id), None)
 
-    def sync_folder(
+    def _start(
         self,
         library_id: str,
         path: Path,
@@ -265,15 +209,15 @@ class SyncService(Area[SyncState]):
             if watch:
                 await self._watch(folder, settings)
         except Exception as error:
-            self.change(folder.id, problem=Problem.of(error))
+            self._change(folder.id, problem=Problem.of(error))
             raise
         finally:
-            self.change(folder.id, watching=False, progress=None)
+            self._change(folder.id, watching=False, progress=None)
 
     async def _once(
         self, folder: SyncedFolder, settings: SyncSettings, max_delete: int | None
     ) -> None:
-        round = _Round(self, folder, settings)
+        round = self._round(folder, settings)
         with round.followed():
             async with self._client() as client:
                 runner = self._runner(client, folder, settings, round.moved, max_delete)
@@ -284,7 +228,7 @@ class SyncService(Area[SyncState]):
         from carrel.client.errors import Unreachable
         from carrel.sync.watcher import follow
 
-        round = _Round(self, folder, settings)
+        round = self._round(folder, settings)
         while True:
             with round.followed():
                 async with self._client() as client:
@@ -299,7 +243,7 @@ class SyncService(Area[SyncState]):
             await asyncio.sleep(AGAIN)
 
     async def _look(self, folder: SyncedFolder) -> None:
-        """Says what a sync of a folder would do, unless one runs or did so since the start."""
+        """Previews a folder's sync, unless one runs or ran since the start."""
         from carrel.client.errors import ClientError
         from carrel.sync.errors import SyncError
 
@@ -313,14 +257,25 @@ class SyncService(Area[SyncState]):
         except (ClientError, SyncError) as error:
             told = {"problem": Problem.of(error)}
         known = self._state(folder.id)
-        # A sync that ran meanwhile knows better.
+        # A sync that ran meanwhile has newer results.
         if known is not None and not known.running and known.summary is before.summary:
-            self.change(folder.id, compared_at=time.time(), **told)
+            self._change(folder.id, compared_at=time.time(), **told)
+
+    def _round(self, folder: SyncedFolder, settings: SyncSettings) -> Round:
+        return Round(
+            folder,
+            functools.partial(self._change, folder.id),
+            self._activity,
+            self._notifications,
+            self._libraries,
+            stop=lambda: self._stop(folder.library_id, folder.path),
+            again=lambda: self._start(folder.library_id, folder.path, settings),
+        )
 
     def _looking(self, progress: SyncProgress) -> None:
         self.slice.set(looking=progress)
 
-    def change(self, folder_id: int, **fields: Any) -> None:
+    def _change(self, folder_id: int, **fields: Any) -> None:
         """Changes what is shown of a folder."""
         self.slice.set(
             folders=tuple(
@@ -331,7 +286,7 @@ class SyncService(Area[SyncState]):
 
     @contextlib.asynccontextmanager
     async def _client(self) -> AsyncIterator[Client]:
-        # One of its own: the session's is closed when the server comes back elsewhere.
+        # A separate one: the session's is closed when the server moves.
         client = await self._session.another_client()
         async with client:
             yield client
@@ -358,118 +313,6 @@ class SyncService(Area[SyncState]):
     async def _folder(self, library_id: str, path: Path) -> SyncedFolder:
         path = await asyncio.to_thread(lambda: path.expanduser().resolve())
         return self._ledger().folder(self._service, library_id, path)
-
-
-class _Round:
-    """Shows how one folder's syncs go: in its state, in the activity, and in the library."""
-
-    def __init__(self, service: SyncService, folder: SyncedFolder, settings: SyncSettings) -> None:
-        self._service = service
-        self._folder = folder
-        self._settings = settings
-        self._name = folder_name(folder.path)
-        self._item: str | None = None
-        self._told: tuple[object, ...] = (0,)
-        self._due = 0.0
-
-    def moved(self, progress: SyncProgress) -> None:
-        """Takes in how far it is."""
-        self._service.change(self._folder.id, progress=progress)
-        if progress.phase != "syncing":
-            return
-        activity = self._service.activity
-        if self._item is None:
-            self._item = f"sync-{self._folder.id}-{time.monotonic_ns()}"
-            activity.show(ActivityItem(self._item, "sync", self._name))
-            activity.set_cancel(self._item, self._stop)
-            activity.set_again(self._item, self._again)
-        activity.change(self._item, status="running", done=progress.bytes, total=progress.of_bytes)
-        if time.monotonic() > self._due:
-            self._due = time.monotonic() + ARRIVING
-            self._service.libraries.load()
-
-    def ended(self, result: Summary | Exception) -> None:
-        """Takes in how it ended; the next one may follow."""
-        if isinstance(result, Exception):
-            error = Problem.of(result)
-            self._close("failed", error)
-            self._service.change(self._folder.id, problem=error, progress=None)
-            return
-        problem = _failed(result)
-        self._close("failed" if problem else "done", problem)
-        self._service.change(
-            self._folder.id,
-            problem=None,
-            progress=None,
-            preview=None,
-            summary=result,
-            synced_at=time.time(),
-            compared_at=time.time(),
-        )
-        if result.changed:
-            self._service.libraries.reload()
-        news = (*result.failures, result.held)
-        if result.changed or news != self._told:
-            self._service.notifications.notify(
-                f"{self._name}: {summary_words(result)}.", "error" if problem else "info"
-            )
-        self._told = news
-
-    @contextlib.contextmanager
-    def followed(self) -> Iterator[None]:
-        """What ends the block early ends the item in the activity too."""
-        try:
-            yield
-        except asyncio.CancelledError:
-            self._close("cancelled")
-            self._service.libraries.reload()
-            raise
-        except Exception as error:
-            self._close("failed", Problem.of(error))
-            raise
-
-    def _stop(self) -> None:
-        self._service.stop_folder(self._folder.library_id, self._folder.path)
-
-    def _again(self) -> Handle[None]:
-        return self._service.sync_folder(self._folder.library_id, self._folder.path, self._settings)
-
-    def _close(self, status: Status, problem: Problem | None = None) -> None:
-        if self._item is not None:
-            self._service.activity.change(self._item, status=status, error=problem)
-        self._item = None
-
-
-def wanted(
-    folder: str, names: Iterable[str], rules: Iterable[tuple[str, str]], *, folders: bool = False
-) -> list[str]:
-    """The names of a folder's files, or of the folders in it, that a sync would take.
-
-    `folder` is its path below the topmost one, "" for that itself; `rules` are the texts of the
-    `.gitignore` and `.carrelignore` files that hold there, each with its folder, the topmost first.
-    """
-    from carrel.sync.rules import RULE_FILES, Rules, passing
-
-    ruled = Rules()
-    for where, text in rules:
-        ruled = ruled.below(where, text, RULE_FILES[0])
-    prefix = f"{folder}/" if folder else ""
-    return [
-        name
-        for name in names
-        if not passing(name) and not ruled.reason(prefix + name, folder=folders)
-    ]
-
-
-def _failed(summary: Summary) -> Problem | None:
-    if not summary.failures:
-        return None
-    number = len(summary.failures)
-    return Problem(
-        f"{files(number)} {'was' if number == 1 else 'were'} not synced",
-        "; ".join(f"{each.path}: {each.reason}" for each in summary.failures[:LISTED]),
-        "The next sync tries again.",
-    )
 
 
 def _state(folder: SyncedFolder) -> FolderState:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from carrel.store.core.words import Badge, age, count, one_line, size
 
 if TYPE_CHECKING:
-    from carrel.store.sync.service import FolderState, SyncState
+    from carrel.store.sync.state import FolderState, SyncState
     from carrel.sync.progress import Preview, Summary, SyncProgress
 
 TOGETHER = 5
@@ -25,7 +25,7 @@ FRESH = 60.0
 
 
 @dataclass(frozen=True, slots=True)
-class ChangeRow:
+class PlanRow:
     """One thing a sync would do.
 
     `action` is `Delete`, `Upload`, `Update`, `Rename`, `Keep` (in the library only), `Skip` (it
@@ -88,25 +88,25 @@ def folder_name(path: Path) -> str:
         return one_line(str(path))
 
 
-def change_rows(preview: Preview, *, grouped: bool = True) -> tuple[ChangeRow, ...]:
+def plan_rows(preview: Preview, *, grouped: bool = True) -> tuple[PlanRow, ...]:
     """What a sync would do: the deletions first, what is left out last.
 
     Where many files are left out for one reason, they share a row if `grouped`.
     """
     plan = preview.plan
-    rows = [ChangeRow("Delete", each.path, _left_out(each.reason)) for each in plan.deletions]
+    rows = [PlanRow("Delete", each.path, _left_out(each.reason)) for each in plan.deletions]
     rows += [
-        ChangeRow(
+        PlanRow(
             "Update" if upload.updates else "Upload",
             upload.path,
             size(preview.sizes[upload.path]),
         )
         for upload in plan.uploads
     ]
-    rows += [ChangeRow("Rename", each.new, f"was {one_line(each.old)}") for each in plan.renames]
-    rows += [ChangeRow("Keep", path, _left_out(None)) for path in plan.kept]
-    rows += [ChangeRow("Keep", path, _left_out(reason)) for path, reason in plan.left_out]
-    rows += [ChangeRow("Skip", each.path, each.reason) for each in preview.failures]
+    rows += [PlanRow("Rename", each.new, f"was {one_line(each.old)}") for each in plan.renames]
+    rows += [PlanRow("Keep", path, _left_out(None)) for path in plan.kept]
+    rows += [PlanRow("Keep", path, _left_out(reason)) for path, reason in plan.left_out]
+    rows += [PlanRow("Skip", each.path, each.reason) for each in preview.failures]
     paths: dict[str, list[str]] = {}
     listed = {row.path for row in rows}
     for path, reason in sorted(preview.left_out.items()):
@@ -114,9 +114,9 @@ def change_rows(preview: Preview, *, grouped: bool = True) -> tuple[ChangeRow, .
             paths.setdefault(reason, []).append(path)
     for reason, some in paths.items():
         if grouped and len(some) > TOGETHER:
-            rows.append(ChangeRow("Ignore", f"{some[0]} and {count(len(some) - 1)} more", reason))
+            rows.append(PlanRow("Ignore", f"{some[0]} and {count(len(some) - 1)} more", reason))
         else:
-            rows += [ChangeRow("Ignore", path, reason) for path in some]
+            rows += [PlanRow("Ignore", path, reason) for path in some]
     return tuple(rows)
 
 

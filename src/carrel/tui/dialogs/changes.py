@@ -8,7 +8,7 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widgets import Button, Static
 
-from carrel.store.agents.words import ChangeRow
+from carrel.store.agents.words import FieldRow
 from carrel.tui.dialogs.dialog import Dialog, buttons, hint
 from carrel.tui.widgets.diff import DiffView
 
@@ -43,7 +43,7 @@ class Changes(Dialog[str]):
         self,
         title: str,
         about: Content,
-        rows: Sequence[ChangeRow],
+        rows: Sequence[FieldRow],
         answers: Sequence[tuple[str, str]],
     ) -> None:
         super().__init__(title)

@@ -19,7 +19,8 @@ from carrel.tui.looks import labels
 from carrel.tui.widgets.fields import Field
 
 if TYPE_CHECKING:
-    from carrel.store.finder.service import FinderService, FinderState, Found
+    from carrel.store.finder.service import FinderService
+    from carrel.store.finder.state import FinderState, FoundItem
 
 MATCH = Style(bold=True, underline=True)
 """How the letters that were found are drawn."""
@@ -60,7 +61,7 @@ class Palette(Dialog[Command]):
         self,
         commands: Sequence[Command],
         finder: "FinderService",
-        open: "Callable[[Found], object]",
+        open: "Callable[[FoundItem], object]",
         unpreview: Callable[[], object],
     ) -> None:
         """`open` goes to a thing that was found; `unpreview` takes a preview back."""
@@ -124,7 +125,7 @@ class Palette(Dialog[Command]):
         options.highlighted = min(at, len(commands) - 1) if commands else None
         self.query_one(".dialog").border_subtitle = self._subtitle()
 
-    def _thing(self, found: "Found") -> Command:
+    def _thing(self, found: "FoundItem") -> Command:
         details = " · ".join(filter(None, (found.details, found.kind)))
         return Command(found.name, "", lambda: self._open(found), kind=details)
 

@@ -9,7 +9,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from carrel.store.core.watch import watch
-from carrel.store.requests.service import LoggedCall, RequestsState
+from carrel.store.requests.state import LoggedCall, RequestsState
 from carrel.store.requests.words import (
     RequestRow,
     as_command,

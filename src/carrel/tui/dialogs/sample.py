@@ -14,7 +14,8 @@ from carrel import samples
 from carrel.store.chat.words import source_words
 from carrel.store.core.watch import watch
 from carrel.store.core.words import duration
-from carrel.store.sample.service import SampleService, SampleState, Step
+from carrel.store.sample.service import SampleService
+from carrel.store.sample.state import SampleState, SampleStep
 from carrel.tui.dialogs.dialog import Dialog, buttons, hint
 from carrel.tui.looks import labels
 
@@ -88,7 +89,7 @@ class SampleDialog(Dialog[str]):
         self.dismiss(event.button.id)
 
 
-def _line(step: Step, seconds: float) -> Content:
+def _line(step: SampleStep, seconds: float) -> Content:
     mark, colour = _MARKS[step.status]
     words = labels.line(step.words, "$muted" if step.status == "waiting" else "")
     shown = duration(int(seconds)) if step.status == "running" and seconds >= 1 else step.result

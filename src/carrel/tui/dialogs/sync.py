@@ -17,13 +17,13 @@ from carrel.store.core.handle import Handle
 from carrel.store.core.watch import watch
 from carrel.store.session.words import service_words
 from carrel.store.store import Store
-from carrel.store.sync.service import SyncState
+from carrel.store.sync.state import SyncState
 from carrel.store.sync.words import (
-    change_rows,
     confirm_words,
     folder_name,
     pattern_words,
     patterns_in,
+    plan_rows,
     preview_words,
     progress_words,
 )
@@ -241,7 +241,7 @@ class SyncDialog(Dialog[SyncWish]):
 
 
 def _rows(preview: "Preview") -> list[Content]:
-    rows = change_rows(preview)
+    rows = plan_rows(preview)
     shown = [
         Content.assemble(
             (f"{row.action:<8}", "$failed" if row.action in ("Delete", "Skip") else "$muted"),

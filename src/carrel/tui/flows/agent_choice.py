@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from carrel.store.agents.service import AgentsState
+from carrel.store.agents.state import AgentsState
 from carrel.tui.dialogs.ask import Choose, Thing
 from carrel.tui.place import Place
 

@@ -4,10 +4,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from carrel.store.core.words import count
-from carrel.store.documents.boxes import blocks_of
-from carrel.store.documents.export import Format
-from carrel.store.documents.service import DocumentState
-from carrel.store.documents.tables import as_csv, as_markdown, tables
+from carrel.store.documents.blocks import blocks_of
+from carrel.store.documents.export import ExportFormat
+from carrel.store.documents.state import DocumentState
+from carrel.store.documents.table_rows import as_csv, as_markdown
+from carrel.store.documents.tables import tables
 from carrel.store.documents.words import annotation
 from carrel.tui.dialogs.ask import Ask, Choose, Thing
 from carrel.tui.terminal.clipboard import copy
@@ -78,7 +79,7 @@ def save_from(place: "Place") -> None:
         def place_chosen(path: str | None) -> None:
             if path:
                 to = Path(path)
-                place.do(documents.save(cast("Format", form), to), saved)
+                place.do(documents.save(cast("ExportFormat", form), to), saved)
 
         if form:
             place.app.push_screen(Ask("Save to", "A folder or a new file", "~/"), place_chosen)

@@ -11,17 +11,17 @@ from textual.content import Content
 
 from carrel.editor import EditorError, edit
 from carrel.store.agents.agent_yaml import YAMLError, from_yaml
+from carrel.store.agents.compare import compare_agents
 from carrel.store.agents.drafts import Draft, nobody
 from carrel.store.agents.words import (
-    changed_rows,
+    changed_field_rows,
     models_words,
     next_version,
     unlisted_words,
     version_name,
 )
-from carrel.store.core.diff import compare_agents
 from carrel.store.core.problem import Problem, ProblemError
-from carrel.store.libraries.service import LibrariesState
+from carrel.store.libraries.state import LibrariesState
 from carrel.tui.dialogs.agent import AgentForm, Filled
 from carrel.tui.dialogs.changes import Changes
 from carrel.tui.dialogs.confirm import Confirm
@@ -124,7 +124,7 @@ def review(place: Place, draft: Draft, *, make: bool = True) -> None:
         about = Content("\n").join([labels.line(f"“{draft.message}”", "italic"), about])
     if doubt := _doubt(place, draft):
         about = Content("\n").join([doubt, about])
-    rows = changed_rows(compare_agents(agent, draft.preview(agent)), library_names(place))
+    rows = changed_field_rows(compare_agents(agent, draft.preview(agent)), library_names(place))
     answers = (
         ("drop", "Drop it"),
         ("edit", "Edit"),
@@ -146,7 +146,7 @@ def _review_new(place: Place, draft: Draft) -> None:
         return
 
     nothing = nobody()
-    rows = changed_rows(compare_agents(nothing, draft.preview(nothing)), library_names(place))
+    rows = changed_field_rows(compare_agents(nothing, draft.preview(nothing)), library_names(place))
     about = _doubt(place, draft) or labels.line("Nothing was sent yet. It would have:")
     answers = (("drop", "Drop it"), ("edit", "Edit"), ("save", "Make it"))
     place.app.push_screen(

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from carrel.store.files.words import facets, link_words
-from carrel.store.libraries.service import LibrariesState
+from carrel.store.libraries.state import LibrariesState
 from carrel.store.libraries.words import document_count
 from carrel.tui.dialogs.ask import Ask, Choose, Thing
 from carrel.tui.place import Place

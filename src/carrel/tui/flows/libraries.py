@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from textual.content import Content
 
 from carrel.store.core.words import count, size
-from carrel.store.files.service import FilesState
+from carrel.store.files.state import FilesState
 from carrel.tui.dialogs.ask import Ask, Thing
 from carrel.tui.dialogs.document import DocumentForm, Said
 from carrel.tui.dialogs.many import ChooseMany

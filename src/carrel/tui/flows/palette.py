@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from textual.screen import Screen
 
-from carrel.store.cache.copies import Source
-from carrel.store.finder.service import Found
+from carrel.store.cache.copies import DocumentSource
+from carrel.store.finder.state import FoundItem
 from carrel.tui.dialogs.palette import Command
 from carrel.tui.screens.agents import AgentsPlace
 
@@ -60,15 +60,15 @@ def app_commands(app: "CarrelApp") -> Iterator[Command]:
         )
 
 
-async def open_found(app: "CarrelApp", found: Found) -> None:
+async def open_found(app: "CarrelApp", found: FoundItem) -> None:
     """Goes to a thing that was found."""
     store = app.store
     match found.kind:
         case "file":
-            store.documents.open(Source("file", found.id, found.name))
+            store.documents.open(DocumentSource("file", found.id, found.name))
             await app.open_place("document")
         case "document":
-            store.documents.open(Source("document", found.id, found.name, found.parent))
+            store.documents.open(DocumentSource("document", found.id, found.name, found.parent))
             await app.open_place("document")
         case "agent" | "version":
             await app.open_place("agents")

@@ -5,7 +5,7 @@ from pathlib import Path
 from textual.content import Content
 
 from carrel.store.libraries.words import document_count
-from carrel.store.sync.service import FolderState
+from carrel.store.sync.state import FolderState
 from carrel.store.sync.words import folder_name, folder_rows
 from carrel.tui.dialogs.ask import Choose, Thing
 from carrel.tui.dialogs.confirm import Confirm

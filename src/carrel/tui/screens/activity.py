@@ -9,7 +9,7 @@ from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
-from carrel.store.activity.service import ActivityItem, ActivityState
+from carrel.store.activity.state import ActivityItem, ActivityState
 from carrel.store.activity.words import ActivityRow, activity_row, activity_rows
 from carrel.tui.looks import labels
 from carrel.tui.place import Place, Way, empty

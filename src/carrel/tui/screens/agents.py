@@ -8,21 +8,21 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widget import Widget
 
+from carrel.store.agents.compare import FieldChange, compare_agents
 from carrel.store.agents.drafts import Draft
-from carrel.store.agents.service import AgentsState
+from carrel.store.agents.state import AgentsState
 from carrel.store.agents.words import (
     agent_rows,
-    change_rows,
-    changed_rows,
+    changed_field_rows,
     diff_title,
     draft_changes,
     draft_row,
     draft_title,
+    field_rows,
     new_agent_rows,
     version_name,
     version_rows,
 )
-from carrel.store.core.diff import FieldChange, compare_agents
 from carrel.store.store import Store
 from carrel.tui.dialogs.ask import Choose, Thing
 from carrel.tui.dialogs.changes import Changes
@@ -172,7 +172,7 @@ class AgentsPlace(Place):
         way = "unified" if self.diff.split else "split"
         self.diff.border_title = labels.title(title)
         self.diff.border_subtitle = Content(f"v {way} · {how}")
-        self.diff.show(change_rows(changes, drafts.library_names(self)))
+        self.diff.show(field_rows(changes, drafts.library_names(self)))
         self._unfold(self.diff)
 
     def _show_details(self) -> None:
@@ -320,7 +320,7 @@ class AgentsPlace(Place):
                 self.do(self.store.agents.switch(agent.id, version.version))
 
         name = version_name(version.version)
-        rows = changed_rows(compare_agents(agent, version), drafts.library_names(self))
+        rows = changed_field_rows(compare_agents(agent, version), drafts.library_names(self))
         about = labels.line(f"{version_name(agent.version)} is active now. What changes:")
         answers = (("no", "Leave it"), ("yes", "Make active"))
         title = f"Make {name} of {agent.name} active?"

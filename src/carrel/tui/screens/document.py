@@ -12,9 +12,10 @@ from textual.widgets import Input, Static
 from textual.worker import Worker, WorkerState
 
 from carrel.store.core.words import shortened
-from carrel.store.documents.boxes import Rect, block_at, lacking, passages
+from carrel.store.documents.blocks import Rect
+from carrel.store.documents.boxes import block_at, lacking, passages
 from carrel.store.documents.reader import ReadOptions
-from carrel.store.documents.service import DocumentState
+from carrel.store.documents.state import DocumentState
 from carrel.store.documents.words import (
     annotation,
     changed_words,

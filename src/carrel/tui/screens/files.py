@@ -11,12 +11,11 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Input
 
-from carrel.store.activity.service import ActivityItem, ActivityState
+from carrel.store.activity.state import ActivityItem, ActivityState
 from carrel.store.activity.words import ActivityRow, activity_rows
+from carrel.store.cache.copies import DocumentSource
 from carrel.store.core.words import type_words, view_words
-from carrel.store.documents.service import Source
-from carrel.store.files.previews import PreviewState
-from carrel.store.files.service import FilesState
+from carrel.store.files.state import FilesState
 from carrel.store.files.words import (
     FileRow,
     file_row,
@@ -26,6 +25,7 @@ from carrel.store.files.words import (
     ocr_runs,
     title,
 )
+from carrel.store.previews.state import PreviewState
 from carrel.tui.dialogs.path import PathDialog
 from carrel.tui.flows import files as file_flows
 from carrel.tui.looks import labels
@@ -253,11 +253,13 @@ class FilesPlace(Place):
 
     def action_read(self) -> None:
         if self.store.files.slice.value.marked:
-            self._read_many([Source("file", each.id, each.filename) for each in self._chosen()])
+            self._read_many(
+                [DocumentSource("file", each.id, each.filename) for each in self._chosen()]
+            )
         else:
             self._open()
 
-    def _read_many(self, sources: Sequence[Source]) -> None:
+    def _read_many(self, sources: Sequence[DocumentSource]) -> None:
         def start() -> None:
             self.do(self.store.batch.read(sources))
             self.notice(f"{len(sources)} files wait for OCR: Activity shows each.")
@@ -270,7 +272,7 @@ class FilesPlace(Place):
 
     def _open(self) -> None:
         if (file := self._file()) is not None:
-            self.store.documents.open(Source("file", file.id, file.filename))
+            self.store.documents.open(DocumentSource("file", file.id, file.filename))
             self.open_place("document")
 
     def action_upload(self) -> None:

@@ -11,17 +11,12 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Input
 
+from carrel.store.cache.copies import DocumentSource
 from carrel.store.core.words import view_words
-from carrel.store.documents.service import Source
-from carrel.store.libraries.service import LibrariesState
-from carrel.store.libraries.words import (
-    document_phase,
-    document_row,
-    hit_rows,
-    library_rows,
-    title,
-)
-from carrel.store.sync.service import SyncState
+from carrel.store.libraries.phase import document_phase
+from carrel.store.libraries.state import LibrariesState
+from carrel.store.libraries.words import document_row, hit_rows, library_rows, title
+from carrel.store.sync.state import SyncState
 from carrel.store.sync.words import folder_rows
 from carrel.tui.dialogs.path import PathDialog
 from carrel.tui.flows.libraries import (
@@ -284,7 +279,9 @@ class LibrariesPlace(Place):
 
     def _open(self, document_id: str, name: str, page: int, box: PageBox | None = None) -> None:
         library_id = self.store.libraries.slice.value.selected
-        self.store.documents.open(Source("document", document_id, name, library_id), page, box)
+        self.store.documents.open(
+            DocumentSource("document", document_id, name, library_id), page, box
+        )
         self.open_place("document")
 
     # Acting

@@ -11,7 +11,7 @@ from textual.reactive import var
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from carrel.store.agents.words import ChangeRow, gap_words, line_sign
+from carrel.store.agents.words import FieldRow, gap_words, line_sign
 from carrel.store.core.diff import DiffLine, Hunk, side_by_side
 from carrel.tui.looks import labels
 from carrel.tui.terminal.steadiness import Steady
@@ -35,7 +35,7 @@ class Layout:
     changes: list[int] = field(default_factory=list)
 
 
-def lay_out(rows: Iterable[ChangeRow], width: int, split: bool) -> Layout:
+def lay_out(rows: Iterable[FieldRow], width: int, split: bool) -> Layout:
     """Everything in lines of at most `width` cells."""
     laid = Layout()
     for row in rows:
@@ -51,7 +51,7 @@ def lay_out(rows: Iterable[ChangeRow], width: int, split: bool) -> Layout:
     return laid
 
 
-def _head(row: ChangeRow, width: int) -> Iterator[Content]:
+def _head(row: FieldRow, width: int) -> Iterator[Content]:
     name = " " * INDENT * row.depth + row.field
     style = "$muted" if row.change == "same" or row.depth else "bold"
     words = labels.line(row.words, _ROLES[row.change])
@@ -110,10 +110,10 @@ class DiffView(Steady, ScrollView, can_focus=True):
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
-        self._rows: Sequence[ChangeRow] = ()
+        self._rows: Sequence[FieldRow] = ()
         self._laid = Layout()
 
-    def show(self, rows: Sequence[ChangeRow]) -> None:
+    def show(self, rows: Sequence[FieldRow]) -> None:
         """Shows these changes instead of those before."""
         if rows != self._rows:
             self._rows = rows

@@ -9,8 +9,9 @@ from textual.content import Content
 from textual.widgets import Static
 
 from carrel.store.core.words import shortened
-from carrel.store.files.previews import PreviewService, PreviewState
-from carrel.store.files.words import preview_lines
+from carrel.store.previews.service import PreviewService
+from carrel.store.previews.state import PreviewState
+from carrel.store.previews.words import preview_lines
 from carrel.tui.looks import labels
 from carrel.tui.widgets.picture import PagePicture
 

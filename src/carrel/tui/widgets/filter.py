@@ -9,7 +9,7 @@ from textual.message import Message
 from textual.timer import Timer
 from textual.widgets import Input, Static
 
-from carrel.store.core.filters import Filter as Words
+from carrel.store.core.filters import NameFilter as Words
 from carrel.tui.widgets.fields import Field
 from carrel.tui.widgets.find import FindPane
 from carrel.tui.widgets.table import VirtualTable

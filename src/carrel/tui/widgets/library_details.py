@@ -7,13 +7,8 @@ from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
-from carrel.store.libraries.words import (
-    HitRow,
-    document_facts,
-    document_phase,
-    document_status,
-    library_facts,
-)
+from carrel.store.libraries.phase import document_phase
+from carrel.store.libraries.words import HitRow, document_facts, document_status, library_facts
 from carrel.tui.looks import labels
 from carrel.wire.documents import Document
 from carrel.wire.libraries import Library

@@ -17,8 +17,8 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from carrel.store.core.diff import DiffLine
-from carrel.store.documents.boxes import Passage
-from carrel.store.documents.marks import Mark, MarkRole, marked, runs
+from carrel.store.documents.boxes import TextPassage
+from carrel.store.documents.marks import MarkRole, TextMark, marked, runs
 from carrel.text import clean_text
 from carrel.tui.terminal.steadiness import Steady
 from carrel.tui.widgets.prose import Prose
@@ -66,9 +66,9 @@ class PageText(Steady, ScrollView, can_focus=True):
 
     def show(
         self,
-        passages: Sequence[Passage],
-        marks: Sequence[Mark],
-        chosen: Mark | None,
+        passages: Sequence[TextPassage],
+        marks: Sequence[TextMark],
+        chosen: TextMark | None,
         block: int | None,
         *,
         raw: bool,

@@ -3,8 +3,10 @@
 from textual import work
 from textual.content import Content
 
-from carrel.store.documents.boxes import Heat, Rect, boxes
-from carrel.store.documents.service import DocumentsService, DocumentState
+from carrel.store.documents.blocks import Rect
+from carrel.store.documents.boxes import Heat, boxes
+from carrel.store.documents.service import DocumentsService
+from carrel.store.documents.state import DocumentState
 from carrel.tui.looks import labels
 from carrel.tui.widgets.picture import Frame, PagePicture
 

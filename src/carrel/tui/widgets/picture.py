@@ -26,7 +26,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from carrel.settings import Images, Settings
-from carrel.store.documents.boxes import Rect
+from carrel.store.documents.blocks import Rect
 from carrel.tui.terminal.steadiness import Steady
 from carrel.tui.widgets.note import Note
 

@@ -14,7 +14,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.style import Style
 
-from carrel.store.core.filters import Filter
+from carrel.store.core.filters import NameFilter
 from carrel.tui.terminal.steadiness import Steady
 
 GAP = 2
@@ -148,7 +148,7 @@ class VirtualTable(Steady, ScrollView, can_focus=True):
         self._header = int(header)
         self._rows: Sequence[Row | None] = ()
         self._all: Sequence[Row | None] = ()
-        self._filter = Filter()
+        self._filter = NameFilter()
         self._places: Sequence[int] = ()
         self._empty: tuple[Content, ...] = ()
         self._key: str | None = None
@@ -188,7 +188,7 @@ class VirtualTable(Steady, ScrollView, can_focus=True):
         """How many rows there are without the filter."""
         return len(self._all)
 
-    def filter(self, wanted: Filter) -> None:
+    def filter(self, wanted: NameFilter) -> None:
         """Shows only the rows whose words pass, from now on."""
         self._filter = wanted
         self.show(self._all)

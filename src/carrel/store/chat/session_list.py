@@ -1,4 +1,4 @@
-"""The list of saved chats, and the open one kept among them."""
+"""The list of saved sessions, and saving of the open one."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import time
 from collections.abc import Coroutine
 from typing import Any
 
-from carrel.store.chat.sessions import SavedSessions, Session
+from carrel.store.chat.sessions import ChatSession, SavedSessions
 from carrel.store.chat.state import ChatState
 from carrel.store.core.action import Policy, action
 from carrel.store.core.loop import OwnerLoop
@@ -15,11 +15,11 @@ from carrel.store.session.area import Area
 from carrel.store.session.service import SessionService
 
 HISTORY = 200
-"""Questions that are remembered to be asked again."""
+"""Questions kept in the prompt's history."""
 
 
-class KeptChats(Area[ChatState]):
-    """The saved chats of one profile. With `keeps` false the open one is not kept."""
+class SessionList(Area[ChatState]):
+    """The saved sessions of one profile. With `keeps` false the open one is not saved."""
 
     def __init__(
         self, loop: OwnerLoop, session: SessionService, saved: SavedSessions, *, keeps: bool
@@ -27,7 +27,7 @@ class KeptChats(Area[ChatState]):
         super().__init__(loop, ChatState(), session)
         self._saved = saved
         self._keeps = keeps
-        self._kept: Session | None = None
+        self._kept: ChatSession | None = None
 
     @action(Policy.JOIN)
     async def load_sessions(self) -> None:
@@ -36,7 +36,7 @@ class KeptChats(Area[ChatState]):
 
     @action(Policy.RENEW, lane="load_sessions")
     async def reload(self) -> None:
-        """Loads the same after something has changed: a load that began before is not enough."""
+        """Loads again after a change: does not join a load that began before it."""
         await self._list()
 
     @action(Policy.LATEST, lane="load_sessions")
@@ -47,7 +47,7 @@ class KeptChats(Area[ChatState]):
 
     async def _list(self) -> None:
         changes = -1
-        while changes != self._saved.changes:  # else it would take back what was saved meanwhile
+        while changes != self._saved.changes:  # else it would undo a save made meanwhile
             changes = self._saved.changes
             found = await asyncio.to_thread(self._saved.all)
         asked = [
@@ -70,7 +70,7 @@ class KeptChats(Area[ChatState]):
             return self._write_file(session)
         return asyncio.sleep(0)
 
-    async def _write_file(self, session: Session) -> None:
+    async def _write_file(self, session: ChatSession) -> None:
         if await asyncio.to_thread(self._saved.save, session):
             others = (other for other in self.slice.value.sessions if other.id != session.id)
             self.slice.set(sessions=(session.summary(), *others))
@@ -81,9 +81,9 @@ class KeptChats(Area[ChatState]):
         if said.turns and (kept is None or said is not kept.conversation):
             await self._save()
 
-    def _session_now(self) -> Session:
+    def _session_now(self) -> ChatSession:
         state = self.slice.value
-        return Session(
+        return ChatSession(
             state.session_id or "",
             state.agent_id or "",
             state.agent_name,

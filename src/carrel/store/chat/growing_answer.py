@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
-from carrel.store.chat.conversation import Call, Turn
+from carrel.store.chat.conversation import AgentCall, Turn
 
 if TYPE_CHECKING:
     from carrel.wire.completions import CompletionChunk
@@ -18,7 +18,7 @@ UPDATES = 30
 
 
 class GrowingAnswer:
-    """Takes in chunks; `show` gets the turn as it is by then.
+    """Collects chunks; `show` gets the turn so far.
 
     The chunks tell the version that answers, but for a `trial`, whose agent is not the one meant.
     """
@@ -47,7 +47,7 @@ class GrowingAnswer:
                 self.turn = replace(self.turn, searched=True, sources=tuple(choice.delta.sources))
             if choice.delta.tool_calls:
                 calls = (
-                    Call(call.id, call.function.name, call.function.arguments)
+                    AgentCall(call.id, call.function.name, call.function.arguments)
                     for call in choice.delta.tool_calls
                 )
                 self.turn = replace(self.turn, calls=(*self.turn.calls, *calls))
@@ -80,7 +80,7 @@ class GrowingAnswer:
     def _show_now(self) -> None:
         self._timer = None
         self._next = asyncio.get_running_loop().time() + 1 / UPDATES
-        # What the service counted, or one token a fragment as long as it has not counted.
+        # The service's count; until it comes, one token a chunk.
         tokens = self.turn.completion_tokens or len(self._parts)
         writing = self._last - self._first if self._first is not None else 0.0
         self.turn = replace(

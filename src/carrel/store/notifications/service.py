@@ -1,37 +1,17 @@
-"""Short lines that tell what happened."""
+"""Short messages on finished work."""
 
 from __future__ import annotations
 
 import itertools
 import time
-from dataclasses import dataclass
-from typing import Literal
 
 from carrel.store.core.loop import OwnerLoop
 from carrel.store.core.slice import Slice
 from carrel.store.core.words import one_line
+from carrel.store.notifications.state import Level, Notification, NotificationsState
 
 KEPT = 50
-"""How many lines stay."""
-
-Level = Literal["info", "error"]
-
-
-@dataclass(frozen=True, slots=True)
-class Notification:
-    """One line; `at` in seconds since 1970."""
-
-    id: int
-    text: str
-    level: Level
-    at: float
-
-
-@dataclass(frozen=True, slots=True)
-class NotificationsState:
-    """The last lines, newest last."""
-
-    items: tuple[Notification, ...] = ()
+"""Messages that are kept."""
 
 
 class NotificationsService:

@@ -9,47 +9,19 @@ that, but also without the libraries, the service's own tools and the guardrails
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from carrel.store.agents.trials import TRIAL, remove_trial
 from carrel.store.chat.parameters import Parameters
 
 if TYPE_CHECKING:
     from carrel.client import Client
     from carrel.wire.agents import Agent, AgentCreate
 
-TRIAL = {"carrel": "trial"}
-"""The metadata of an agent that is made for one answer."""
-
-LEFT_OVER = 3600.0
-"""Seconds after which a trial that is still there counts as left over from a crash."""
-
 _LIBRARY = "document_library"
-
-logger = logging.getLogger(__name__)
-
-
-def is_trial(agent: Agent) -> bool:
-    """Whether an agent was made for one answer."""
-    return TRIAL.items() <= (agent.metadata or {}).items()
-
-
-def is_left_over(agent: Agent, now: float) -> bool:
-    """Whether a trial has outlived its answer; `now` in seconds since 1970."""
-    return is_trial(agent) and now - agent.updated_at.timestamp() > LEFT_OVER
-
-
-async def remove_trial(client: Client, agent_id: str) -> None:
-    """Removes a trial. One that cannot be removed now is left over, and goes later."""
-    from carrel.client.errors import ClientError
-
-    try:
-        await client.agents.delete(agent_id)
-    except ClientError as error:
-        logger.info("a trial was not removed: %s", error)
 
 
 @dataclass(frozen=True)

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import codecs
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from carrel.pages.errors import NoPicture
 from carrel.pages.renderer import Renderer
-from carrel.store.cache.copies import Copies, Copy, Source
+from carrel.store.cache.copies import Copies, DocumentSource
 from carrel.store.core.action import Policy, action
 from carrel.store.core.handle import Handle
 from carrel.store.core.loop import OwnerLoop
-from carrel.store.core.problem import Problem
+from carrel.store.previews.state import PreviewKind, PreviewState
 from carrel.store.session.area import Area
 from carrel.store.session.service import SessionService
 from carrel.text import clean_text
@@ -23,38 +21,13 @@ if TYPE_CHECKING:
     from carrel.wire.files import File
 
 PAUSE = 0.1
-"""Seconds a file stays selected before its preview is made."""
+"""Debounce in seconds before a selected file is previewed."""
 TEXT = 16_000
-"""Bytes of a text that are shown."""
+"""Bytes of a text preview."""
 MOST, MOST_HOSTED = 64_000_000, 4_000_000
-"""Bytes that are downloaded for a picture: from this machine, from a hosted service."""
+"""Size limit in bytes of a picture preview: on this machine, hosted."""
 
 _BYTE_ORDERS = ((codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
-
-Kind = Literal["text", "lines", "picture", "none"]
-
-
-@dataclass(frozen=True, slots=True)
-class PreviewState:
-    """What is seen of a file. `lines`: each line of `text` is a record; `more`: it goes on.
-
-    the picture is drawn from `copy`, `note` says why there is nothing to see.
-    """
-
-    file_id: str | None = None
-    kind: Kind = "none"
-    text: str = ""
-    more: bool = False
-    copy: Copy | None = None
-    page_count: int | None = None
-    note: str = ""
-    loading: bool = False
-    error: Problem | None = None
-
-    @property
-    def path(self) -> Path | None:
-        """Where the copy is."""
-        return None if self.copy is None else self.copy.path
 
 
 class PreviewService(Area[PreviewState]):
@@ -67,7 +40,7 @@ class PreviewService(Area[PreviewState]):
         self._file: File | None = None
 
     def service_is_back(self) -> None:
-        """Loads anew what could not be loaded without the service."""
+        """Retries a preview that failed while the service was lost."""
         error = self.slice.value.error
         if error is not None and error.lost:
             self.show(self._file)
@@ -106,7 +79,7 @@ class PreviewService(Area[PreviewState]):
         if file.bytes is None or file.bytes > most:
             self.slice.set(kind="none", note="A large file: open it to see its pages.")
             return
-        copy = await self._copies.fetch(Source("file", file.id, file.filename))
+        copy = await self._copies.fetch(DocumentSource("file", file.id, file.filename))
         self._copies.keep(self, copy)
         try:
             count = await self._renderer.page_count(copy.path)
@@ -127,8 +100,8 @@ class PreviewService(Area[PreviewState]):
         self.slice.set(text=_decoded(bytes(content[:TEXT]), more=more), more=more)
 
 
-def kind_of(file: File) -> Kind:
-    """How a file can be looked into without reading it as a document."""
+def kind_of(file: File) -> PreviewKind:
+    """The kind of preview a file allows without OCR."""
     mimetype = file.mimetype or ""
     name = file.filename.lower()
     if mimetype == "application/jsonl" or name.endswith((".jsonl", ".ndjson")):
@@ -144,7 +117,7 @@ _TEXTS = (".json", ".xml", ".yaml", ".yml", ".tex", ".bib", ".md", ".txt", ".csv
 
 
 def _decoded(content: bytes, *, more: bool) -> str:
-    """The text, without a line that was cut."""
+    """The text, without a truncated last line."""
     encoding = next((name for mark, name in _BYTE_ORDERS if content.startswith(mark)), "utf-8-sig")
     text = clean_text(content.decode(encoding, "replace"))
     return text.rpartition("\n")[0] or text if more else text

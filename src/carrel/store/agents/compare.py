@@ -1,0 +1,178 @@
+"""What changed between two versions of an agent: text word by word, the rest as structure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import TYPE_CHECKING, Any, Literal
+
+from carrel.store.core.diff import DiffLine, compare_lines
+
+if TYPE_CHECKING:
+    from carrel.wire.agents import Agent
+
+
+Change = Literal["same", "added", "removed", "changed"]
+
+DEFAULTS = {"tool_choice": "auto"}
+"""Default arguments that a service returns even if they were not given."""
+
+
+@dataclass(frozen=True, slots=True)
+class FieldChange:
+    """One field of two versions.
+
+    Long text has `lines`, structure that both versions have its `parts`, each named by its path
+    below the field; anything else `old` and `new`.
+    """
+
+    field: str
+    change: Change
+    old: str | None = None
+    new: str | None = None
+    lines: tuple[DiffLine, ...] = ()
+    parts: tuple[FieldChange, ...] = ()
+
+
+def compare_agents(old: Agent, new: Agent) -> tuple[FieldChange, ...]:
+    """Every field that either version has, in the order a person reads them.
+
+    A tool counts by itself (`tools` may come several times), as does a sampling argument.
+    """
+    return (
+        _value("model", old.model, new.model),
+        *_if_any(_value("name", old.name, new.name), old.name != new.name),
+        *_if_any(
+            _value("description", old.description, new.description),
+            bool(old.description or new.description),
+        ),
+        _text("instructions", old.instructions or "", new.instructions or ""),
+        *_tools(old.tools, new.tools),
+        *_arguments(old.completion_args, new.completion_args),
+        *_rest(old, new),
+    )
+
+
+def tool_name(tool: dict[str, Any]) -> str:
+    """The name that identifies a tool: `function lookup`, `connector mail`, `web_search`."""
+    kind = str(tool.get("type"))
+    function = tool.get("function")
+    name = function.get("name") if isinstance(function, dict) else tool.get("connector_id")
+    return kind if name is None else f"{kind} {name}"
+
+
+def _text(field: str, old: str, new: str) -> FieldChange:
+    if old == new:
+        return FieldChange(field, "same", old, new)
+    change: Change = "added" if not old else "removed" if not new else "changed"
+    lines = compare_lines(old, new)
+    if change != "changed":
+        # Drop the single empty line of a missing text.
+        lines = tuple(line for line in lines if line.change == change)
+    return FieldChange(field, change, old, new, lines)
+
+
+def _value(field: str, old: object, new: object) -> FieldChange:
+    change: Change = "changed"
+    if old == new:
+        change = "same"
+    elif old is None:
+        change = "added"
+    elif new is None:
+        change = "removed"
+    return FieldChange(field, change, _shown(old), _shown(new))
+
+
+def _arguments(old: dict[str, Any], new: dict[str, Any]) -> Iterator[FieldChange]:
+    for name in sorted({*old, *new}):
+        before, after = old.get(name), new.get(name)
+        silent = (None, DEFAULTS.get(name))
+        if before not in silent or after not in silent:
+            yield _structure(name, before, after)
+
+
+def _rest(old: Agent, new: Agent) -> Iterator[FieldChange]:
+    for field in ("handoffs", "metadata", "guardrails", "deployment_chat"):
+        before, after = getattr(old, field), getattr(new, field)
+        if before != after:
+            yield _structure(field, before, after)
+
+
+def _tools(old: Sequence[dict[str, Any]], new: Sequence[dict[str, Any]]) -> Iterator[FieldChange]:
+    """Kept, changed and removed tools first, then added ones."""
+    others = [*new]
+    stayed: list[bool] = []
+    for tool in old:
+        stayed.append(tool in others)
+        if stayed[-1]:
+            others.remove(tool)
+    for tool, same in zip(old, stayed, strict=True):
+        after = next((one for one in others if tool_name(one) == tool_name(tool)), None)
+        if same:
+            yield FieldChange("tools", "same", _tool(tool), _tool(tool))
+        elif after is None:
+            yield FieldChange("tools", "removed", old=_tool(tool))
+        else:
+            others.remove(after)
+            yield _structure("tools", tool, after, tool_name(tool))
+    yield from (FieldChange("tools", "added", new=_tool(tool)) for tool in others)
+
+
+def _structure(field: str, old: object, new: object, name: str | None = None) -> FieldChange:
+    """A value; where both versions have structure, what differs inside. `name` stands for it."""
+    if old == new or not (_has_parts(old) and type(old) is type(new)):
+        return _value(field, old, new)
+    return FieldChange(field, "changed", name, name, parts=tuple(_parts("", old, new)))
+
+
+def _parts(path: str, old: object, new: object) -> Iterator[FieldChange]:
+    if old == new:
+        return
+    if isinstance(old, dict) and isinstance(new, dict):
+        for key in {**old, **new}:
+            yield from _parts(f"{path}.{key}" if path else str(key), old.get(key), new.get(key))
+    elif isinstance(old, list) and isinstance(new, list):
+        yield from _elements(path, old, new)
+    elif isinstance(old, str) and isinstance(new, str) and "\n" in old + new:
+        yield _text(path, old, new)
+    else:
+        yield _value(path, old, new)
+
+
+def _elements(path: str, old: Sequence[object], new: Sequence[object]) -> Iterator[FieldChange]:
+    before, after = [_json(one) for one in old], [_json(one) for one in new]
+    for kind, a, b, c, d in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+        if kind != "equal":
+            yield from (FieldChange(path, "removed", old=_shown(one)) for one in old[a:b])
+            yield from (FieldChange(path, "added", new=_shown(one)) for one in new[c:d])
+
+
+def _has_parts(value: object) -> bool:
+    return isinstance(value, dict | list)
+
+
+def _if_any(change: FieldChange, present: bool) -> tuple[FieldChange, ...]:
+    return (change,) if present else ()
+
+
+def _shown(value: object) -> str | None:
+    return value if value is None or isinstance(value, str) else _json(value)
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)
+
+
+def _tool(tool: dict[str, Any]) -> str:
+    """A tool in words: its name and its settings."""
+    rest = {key: value for key, value in tool.items() if key not in ("type", "connector_id")}
+    if isinstance(function := rest.get("function"), dict):
+        rest["function"] = {key: value for key, value in function.items() if key != "name"}
+    rest = {key: value for key, value in rest.items() if value not in (None, {}, [])}
+    if not rest:
+        return tool_name(tool)
+    if list(rest) == ["library_ids"]:
+        return f"{tool_name(tool)}: {', '.join(map(str, rest['library_ids']))}"
+    return f"{tool_name(tool)}: {_json(rest.get('function', rest))}"

@@ -1,0 +1,39 @@
+"""Trials: agents made for one answer and removed after it."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from carrel.client import Client
+    from carrel.wire.agents import Agent
+
+
+logger = logging.getLogger(__name__)
+
+TRIAL = {"carrel": "trial"}
+"""The metadata of an agent that is made for one answer."""
+
+LEFT_OVER = 3600.0
+"""Age in seconds from which a trial counts as left over from a crash."""
+
+
+def is_trial(agent: Agent) -> bool:
+    """Whether an agent was made for one answer."""
+    return TRIAL.items() <= (agent.metadata or {}).items()
+
+
+def is_left_over(agent: Agent, now: float) -> bool:
+    """Whether a trial has outlived its answer; `now` in seconds since 1970."""
+    return is_trial(agent) and now - agent.updated_at.timestamp() > LEFT_OVER
+
+
+async def remove_trial(client: Client, agent_id: str) -> None:
+    """Removes a trial; if that fails, a later clean-up does."""
+    from carrel.client.errors import ClientError
+
+    try:
+        await client.agents.delete(agent_id)
+    except ClientError as error:
+        logger.info("a trial was not removed: %s", error)

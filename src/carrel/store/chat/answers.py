@@ -1,0 +1,188 @@
+"""Answers the last question: chooses the agent, builds the request, streams the answer."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal
+
+from carrel.store.chat import attachments
+from carrel.store.chat.asked import Asked
+from carrel.store.chat.conversation import Attachment, Conversation, Turn
+from carrel.store.chat.growing_answer import GrowingAnswer
+from carrel.store.chat.messages import messages
+from carrel.store.chat.next_question import NextQuestion
+from carrel.store.chat.sessions import SavedSessions
+from carrel.store.chat.state import Phase
+from carrel.store.chat.tools import Toolbox
+from carrel.store.core.loop import OwnerLoop
+from carrel.store.files.service import FilesService
+from carrel.store.session.service import SessionService
+
+if TYPE_CHECKING:
+    from carrel.client import Client
+    from carrel.wire.completions import CompletionRequest, Progress
+
+
+ROUNDS = 8
+"""Rounds of function calls in a row before the user has to continue."""
+
+
+class Answers(NextQuestion):
+    """Streams answers into the open session; `tools` are called as agents ask for it."""
+
+    def __init__(
+        self,
+        loop: OwnerLoop,
+        session: SessionService,
+        files: FilesService,
+        tools: Toolbox,
+        saved: SavedSessions,
+        *,
+        keeps: bool,
+    ) -> None:
+        super().__init__(loop, session, files, saved, keeps=keeps)
+        self.tools = tools
+
+    async def _answer(self, conversation: Conversation) -> None:
+        """Answers the last turn, and continues while registered functions are called."""
+        try:
+            for _ in range(ROUNDS):
+                await self._write(conversation)
+                if not await self._call_functions():
+                    break
+                conversation = self.slice.value.conversation
+        finally:
+            self.slice.set(phase="idle", started=None)
+            # Shielded: a stopped answer is saved too.
+            await asyncio.shield(asyncio.ensure_future(self._save()))
+
+    async def _write(self, conversation: Conversation) -> None:
+        """Streams an answer to the last turn."""
+        state = self.slice.value
+        begun = Turn("assistant", "", "writing", version=state.version)
+        answer = GrowingAnswer(self._grown, begun)
+        self.slice.set(
+            conversation=conversation.add(begun),
+            phase="connecting",
+            step=None,
+            started=time.time(),
+            error=None,
+        )
+        from carrel.client.errors import Unreachable
+
+        status: Literal["done", "stopped", "failed", "lost"] = "failed"
+        try:
+            await self._save()
+            client = await self._session.client()
+            asked = await self._who_is_asked()
+            answer.trial = asked.needs_trial(state.parameters)
+            if answer.trial:
+                self._check_allowed()
+            answer.turn = replace(
+                answer.turn, version=asked.version, searches=bool(asked.library_ids)
+            )
+            await self._find_mentions(client)
+            request = await self._request(client, asked)
+            self.slice.set(phase="waiting")
+            async with asked.answering(client, state.parameters) as agent_id:
+                request = request.model_copy(update={"agent_id": agent_id})
+                async with client.completions.stream(request, self._stepped) as chunks:
+                    async for chunk in chunks:
+                        answer.take(chunk)
+            status = "done"
+        except asyncio.CancelledError:
+            status = "stopped"
+            raise
+        except Unreachable:
+            status = "lost"
+            raise
+        finally:
+            answer.end(status)
+
+    def _stepped(self, progress: Progress) -> None:
+        """Shows the service's step before the first word."""
+        self.slice.set(step=progress)
+
+    def _grown(self, turn: Turn) -> None:
+        """Writes the growing answer to the slice."""
+        state = self.slice.value
+        phase: Phase = "writing" if turn.text and turn.status == "writing" else state.phase
+        version = state.version if turn.version is None else turn.version
+        conversation = state.conversation.with_turn(-1, turn)
+        self.slice.set(conversation=conversation, phase=phase, version=version)
+
+    async def _call_functions(self) -> bool:
+        """Runs the registered functions that the answer calls. True if no call is left open."""
+        called = False
+        for call in self.slice.value.conversation.open_calls():
+            if call.name in self.tools:
+                called = True
+                self.slice.set(phase="calling")
+                result = Turn("tool", await self.tools.result(call), call_id=call.id)
+                self.slice.set(conversation=self.slice.value.conversation.add(result))
+        return called and not self.slice.value.conversation.open_calls()
+
+    async def _find_mentions(self, client: Client) -> None:
+        """Attaches files and documents that the last question mentions."""
+        turns = self.slice.value.turns
+        question = turns[-2]
+        if question.role != "user":
+            return
+        found = list(question.attachments)
+        for name in attachments.mentions(question.text):
+            self.slice.set(phase="attaching")
+            if any(one.name == name for one in found):
+                continue
+            path = attachments.local_path(name)
+            if path is not None:
+                self._check_allowed()
+                file = await client.files.upload(path)
+                found.append(Attachment("file", file.id, file.filename))
+            elif one := await attachments.named(client, name, self._library_ids()):
+                found.append(one)
+        question = replace(question, attachments=tuple(dict.fromkeys(found)))
+        self.slice.set(conversation=self.slice.value.conversation.with_turn(-2, question))
+
+    async def _request(self, client: Client, asked: Asked) -> CompletionRequest:
+        from carrel.wire.completions import CompletionRequest
+
+        state = self.slice.value
+        *before, _ = state.turns
+        # An agent that must call a function every time would never answer.
+        has_called = asked.must_call and before[-1].role == "tool"
+        return CompletionRequest(
+            agent_id="",
+            messages=await messages(client, before),
+            tools=self.tools.offered(asked.functions) or None,
+            tool_choice="auto" if has_called else None,
+            **state.parameters.request(),
+        )
+
+    async def _who_is_asked(self) -> Asked:
+        # The active version may have changed, and with it whether the pinned one is active.
+        if self._asked is None or self.slice.value.pinned is not None:
+            return await self._load_agent()
+        return self._asked
+
+    async def _load_agent(self) -> Asked:
+        """Loads the version that answers: the pinned one, or the active one."""
+        state = self.slice.value
+        client = await self._session.client()
+        agent = active = await client.agents.get(state.agent_id or "")
+        if state.pinned is not None and state.pinned != active.version:
+            agent = await client.agents.version(active.id, state.pinned)
+        self._asked = Asked(agent, active=agent is active)
+        self.slice.set(
+            agent_name=active.name,
+            model=agent.model,
+            version=agent.version,
+            versions=tuple(sorted(active.versions, reverse=True)),
+            context_length=self._context(agent.model),
+        )
+        return self._asked
+
+    def _context(self, model: str) -> int | None:
+        card = self._session.card(model)
+        return card.max_context_length if card else None

@@ -1,0 +1,68 @@
+"""A page's blocks, and rectangles on a page."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from carrel.wire.ocr import Block, Page
+
+
+T = TypeVar("T")
+REMEMBERED = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Rect:
+    """A rectangle on a page, from its top left corner, in parts of its width and height."""
+
+    left: float
+    top: float
+    width: float
+    height: float
+
+    def shared(self, other: Rect) -> float:
+        """The shared area, as a part of the page."""
+        across = min(self.left + self.width, other.left + other.width) - max(self.left, other.left)
+        down = min(self.top + self.height, other.top + other.height) - max(self.top, other.top)
+        return max(across, 0.0) * max(down, 0.0)
+
+
+def per_page(function: Callable[[Page], T]) -> Callable[[Page], T]:
+    """Caches results by page: pages are immutable."""
+    known: OrderedDict[int, tuple[Page, T]] = OrderedDict()
+
+    @wraps(function)
+    def remembered(page: Page) -> T:
+        if id(page) not in known:
+            known[id(page)] = (page, function(page))  # hold the page, so that its id is not reused
+            if len(known) > REMEMBERED:
+                known.popitem(last=False)
+        return known[id(page)][1]
+
+    return remembered
+
+
+@per_page
+def blocks_of(page: Page) -> tuple[Block, ...]:
+    """The page's blocks; where the service gives none, its pictures."""
+    from carrel.wire.ocr import Block
+
+    if page.blocks:
+        return tuple(page.blocks)
+    return tuple(
+        Block(
+            type="image",
+            content=f"![{image.id}]({image.id})",
+            image_id=image.id,
+            top_left_x=image.top_left_x,
+            top_left_y=image.top_left_y,
+            bottom_right_x=image.bottom_right_x,
+            bottom_right_y=image.bottom_right_y,
+        )
+        for image in page.images
+    )

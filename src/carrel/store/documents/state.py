@@ -1,0 +1,84 @@
+"""The state of the open document."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from carrel.store.cache.copies import Copy, DocumentSource
+from carrel.store.core.problem import Problem
+from carrel.store.documents.blocks import Rect
+from carrel.store.documents.marks import TextMark
+from carrel.store.documents.reader import USUAL, ReadOptions
+
+if TYPE_CHECKING:
+    from carrel.wire.ocr import Page
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedDocument:
+    """A downloaded document."""
+
+    source: DocumentSource
+    copy: Copy
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentState:
+    """The open document. Pages count from 0; one that is not read yet is None.
+
+    `source` is the document that was asked for, `opened` the same once its bytes are here.
+    `wanted` are the pages that the options ask for, `read` the number of those that are read,
+    `started` when reading began (seconds since 1970) and `read_before` how many were read then;
+    `before` the pages as they were before they were read anew.
+    `no_picture` says why there are no pictures of its pages.
+    `block` is the chosen block of the current page, `place` where a passage is that was asked
+    for, `mark` the chosen doubtful word or hit of `query`.
+    """
+
+    source: DocumentSource | None = None
+    opened: OpenedDocument | None = None
+    page_count: int | None = None
+    pages: tuple[Page | None, ...] = ()
+    wanted: frozenset[int] = frozenset()
+    current: int = 0
+    reading: bool = False
+    read: int = 0
+    read_before: int = 0
+    started: float | None = None
+    options: ReadOptions = USUAL
+    annotation: str | None = None
+    before: tuple[Page | None, ...] = ()
+    no_picture: str | None = None
+    block: int | None = None
+    place: Rect | None = None
+    query: str = ""
+    mark: TextMark | None = None
+    loading: bool = False
+    error: Problem | None = None
+
+    @property
+    def picture_path(self) -> Path | None:
+        """The copy that pictures are drawn from."""
+        return None if self.opened is None else self.opened.copy.path
+
+    @property
+    def page(self) -> Page | None:
+        """The current page, once it is read."""
+        return self.pages[self.current] if self.current < len(self.pages) else None
+
+    @property
+    def text(self) -> str | None:
+        """The current page's Markdown, once it is read."""
+        return None if self.page is None else self.page.markdown
+
+    @property
+    def complete(self) -> bool:
+        """Whether every page that is wanted is read."""
+        return self.page_count is not None and self.read == len(self.wanted)
+
+    @property
+    def unread(self) -> int:
+        """How many of the pages that are wanted are not read."""
+        return len(self.wanted) - self.read

@@ -1,0 +1,59 @@
+"""The state of the list of files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from carrel.store.cache.readings import PagesRead
+from carrel.store.core.paging import Seen, last_page, seen_at
+from carrel.store.core.problem import Problem
+
+if TYPE_CHECKING:
+    from carrel.wire.files import File, Purpose, Source
+
+
+@dataclass(frozen=True, slots=True)
+class FilesState:
+    """A page of the files, and the pages seen before. Pages count from 0.
+
+    `search` is a part of the name; a word in it after a `!` must not be in the name. `type` is
+    one of TYPES. `marked` has the marked files by id, also those of other pages.
+    """
+
+    items: tuple[File, ...] = ()
+    total: int | None = None
+    page: int = 0
+    page_size: int = 50
+    seen: Seen[File] = field(default_factory=dict, repr=False)
+    search: str = ""
+    purpose: Purpose | None = None
+    source: Source | None = None
+    type: str | None = None
+    selected: str | None = None
+    marked: Mapping[str, File] = field(default_factory=dict, repr=False)
+    readings: Mapping[str, PagesRead] = field(default_factory=dict, repr=False)
+    """Reading progress by file id, earlier runs included."""
+    loaded: bool = False
+    loading: bool = False
+    error: Problem | None = None
+
+    @property
+    def narrowed(self) -> bool:
+        """Whether a search or filter is on."""
+        return bool(self.search or self.purpose or self.source or self.type)
+
+    @property
+    def last_page(self) -> int:
+        """The number of the last page."""
+        return last_page(self.total, self.page_size)
+
+    def at(self, index: int) -> File | None:
+        """The file in this place of the whole list, if it is in a cached page."""
+        return seen_at(index, self.page_size, self.page, self.items, self.seen)
+
+    def find(self, file_id: str | None) -> File | None:
+        """A file in the cached pages."""
+        pages = (self.items, *self.seen.values())
+        return next((file for items in pages for file in items if file.id == file_id), None)

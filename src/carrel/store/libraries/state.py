@@ -1,0 +1,59 @@
+"""The state of libraries: the list, the documents of the selected one, and its search."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from carrel.store.core.paging import Seen, last_page, seen_at
+from carrel.store.core.problem import Problem
+
+if TYPE_CHECKING:
+    from carrel.wire.documents import Document
+    from carrel.wire.libraries import Library, SearchHit
+
+
+@dataclass(frozen=True, slots=True)
+class LibrariesState:
+    """The libraries; a page of the selected one's documents; its search.
+
+    `seen` has the pages of documents seen before; `total` and `page` are those of the documents;
+    pages count from 0. `document` is the selected document, `text` its text once asked for;
+    `marked` has the marked documents by id, also those of other pages.
+    """
+
+    items: tuple[Library, ...] = ()
+    selected: str | None = None
+    documents: tuple[Document, ...] = ()
+    total: int | None = None
+    page: int = 0
+    page_size: int = 50
+    seen: Seen[Document] = field(default_factory=dict, repr=False)
+    document: str | None = None
+    marked: Mapping[str, Document] = field(default_factory=dict, repr=False)
+    text: str | None = None
+    query: str = ""
+    hits: tuple[SearchHit, ...] = ()
+    loaded: bool = False
+    loading: bool = False
+    searching: bool = False
+    error: Problem | None = None
+
+    @property
+    def last_page(self) -> int:
+        """The number of the last page of the documents."""
+        return last_page(self.total, self.page_size)
+
+    def at(self, index: int) -> Document | None:
+        """The document in this place of the whole list, if it is in a cached page."""
+        return seen_at(index, self.page_size, self.page, self.documents, self.seen)
+
+    def find(self, document_id: str | None) -> Document | None:
+        """A document in the cached pages."""
+        pages = (self.documents, *self.seen.values())
+        return next((one for page in pages for one in page if one.id == document_id), None)
+
+    def library(self, library_id: str | None) -> Library | None:
+        """A library."""
+        return next((one for one in self.items if one.id == library_id), None)

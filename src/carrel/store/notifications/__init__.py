@@ -1,0 +1,1 @@
+"""Short messages on finished work."""

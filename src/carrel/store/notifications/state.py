@@ -1,0 +1,25 @@
+"""The last notifications."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Level = Literal["info", "error"]
+
+
+@dataclass(frozen=True, slots=True)
+class Notification:
+    """One line; `at` in seconds since 1970."""
+
+    id: int
+    text: str
+    level: Level
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class NotificationsState:
+    """The last lines, newest last."""
+
+    items: tuple[Notification, ...] = ()

@@ -1,0 +1,1 @@
+"""A look into the selected file without opening it."""

@@ -1,0 +1,35 @@
+"""The state of the preview."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from carrel.store.cache.copies import Copy
+from carrel.store.core.problem import Problem
+
+PreviewKind = Literal["text", "lines", "picture", "none"]
+
+
+@dataclass(frozen=True, slots=True)
+class PreviewState:
+    """The preview of a file. `lines`: each line of `text` is a record; `more`: it goes on.
+
+    The picture is drawn from `copy`; `note` says why there is nothing to see.
+    """
+
+    file_id: str | None = None
+    kind: PreviewKind = "none"
+    text: str = ""
+    more: bool = False
+    copy: Copy | None = None
+    page_count: int | None = None
+    note: str = ""
+    loading: bool = False
+    error: Problem | None = None
+
+    @property
+    def path(self) -> Path | None:
+        """The path of the copy."""
+        return None if self.copy is None else self.copy.path

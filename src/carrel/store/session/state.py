@@ -1,0 +1,34 @@
+"""The state of the connection."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from carrel.store.core.problem import Problem
+
+Connection = Literal["starting", "ready", "slow", "lost", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class SessionState:
+    """Which service is talked to and whether it answers.
+
+    A service at an address of this machine is not `hosted`, whoever started it.
+    `since` is when the connection came into this state (seconds since 1970); of one that is lost,
+    when the service answered last, 0 if it never did. `error` is why it is "failed", `model` the
+    words for the service's model, `context_length` its tokens.
+    """
+
+    profile: str
+    hosted: bool
+    read_only: bool
+    colour: str | None = None
+    connection: Connection = "starting"
+    detail: str = ""
+    url: str | None = None
+    model: str | None = None
+    models: tuple[str, ...] = ()
+    context_length: int | None = None
+    since: float = 0.0
+    error: Problem | None = None

@@ -1,0 +1,126 @@
+"""Shows how the syncs of one folder go."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from carrel.store.activity.service import ActivityService
+from carrel.store.activity.state import ActivityItem, ActivityStatus
+from carrel.store.core.problem import Problem
+from carrel.store.libraries.service import LibrariesService
+from carrel.store.notifications.service import NotificationsService
+from carrel.store.sync.words import files, folder_name, summary_words
+
+if TYPE_CHECKING:
+    from carrel.sync.ledger import SyncedFolder
+    from carrel.sync.progress import Summary, SyncProgress
+
+ARRIVING = 1.0
+"""Reload interval in seconds of the library while documents arrive."""
+
+LISTED = 10
+"""Failures that a problem lists."""
+
+
+class Round:
+    """Shows how one folder's syncs go: in its state, in the activity, and in the library."""
+
+    def __init__(
+        self,
+        folder: SyncedFolder,
+        change: Callable[..., None],
+        activity: ActivityService,
+        notifications: NotificationsService,
+        libraries: LibrariesService,
+        *,
+        stop: Callable[[], object],
+        again: Callable[[], object],
+    ) -> None:
+        """`change` takes new fields of the folder's state."""
+        self._folder = folder
+        self._change = change
+        self._activity = activity
+        self._notifications = notifications
+        self._libraries = libraries
+        self._stop = stop
+        self._again = again
+        self._name = folder_name(folder.path)
+        self._item: str | None = None
+        self._told: tuple[object, ...] = (0,)
+        self._due = 0.0
+
+    def moved(self, progress: SyncProgress) -> None:
+        """Shows progress."""
+        self._change(progress=progress)
+        if progress.phase != "syncing":
+            return
+        if self._item is None:
+            self._item = f"sync-{self._folder.id}-{time.monotonic_ns()}"
+            self._activity.show(ActivityItem(self._item, "sync", self._name))
+            self._activity.set_cancel(self._item, self._stop)
+            self._activity.set_again(self._item, self._again)
+        self._activity.change(
+            self._item, status="running", done=progress.bytes, total=progress.of_bytes
+        )
+        if time.monotonic() > self._due:
+            self._due = time.monotonic() + ARRIVING
+            self._libraries.load()
+
+    def ended(self, result: Summary | Exception) -> None:
+        """Shows the result of one sync; another may follow."""
+        if isinstance(result, Exception):
+            error = Problem.of(result)
+            self._close("failed", error)
+            self._change(problem=error, progress=None)
+            return
+        problem = _failed(result)
+        self._close("failed" if problem else "done", problem)
+        self._change(
+            problem=None,
+            progress=None,
+            preview=None,
+            summary=result,
+            synced_at=time.time(),
+            compared_at=time.time(),
+        )
+        if result.changed:
+            self._libraries.reload()
+        news = (*result.failures, result.held)
+        if result.changed or news != self._told:
+            self._notifications.notify(
+                f"{self._name}: {summary_words(result)}.", "error" if problem else "info"
+            )
+        self._told = news
+
+    @contextlib.contextmanager
+    def followed(self) -> Iterator[None]:
+        """Ends the activity item if the block fails or is cancelled."""
+        try:
+            yield
+        except asyncio.CancelledError:
+            self._close("cancelled")
+            self._libraries.reload()
+            raise
+        except Exception as error:
+            self._close("failed", Problem.of(error))
+            raise
+
+    def _close(self, status: ActivityStatus, problem: Problem | None = None) -> None:
+        if self._item is not None:
+            self._activity.change(self._item, status=status, error=problem)
+        self._item = None
+
+
+def _failed(summary: Summary) -> Problem | None:
+    if not summary.failures:
+        return None
+    number = len(summary.failures)
+    return Problem(
+        f"{files(number)} {'was' if number == 1 else 'were'} not synced",
+        "; ".join(f"{each.path}: {each.reason}" for each in summary.failures[:LISTED]),
+        "The next sync tries again.",
+    )

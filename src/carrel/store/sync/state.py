@@ -1,0 +1,66 @@
+"""The state of synced folders."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from carrel.store.core.problem import Problem
+
+if TYPE_CHECKING:
+    from carrel.sync.ledger import SyncSettings
+    from carrel.sync.progress import Preview as Preview
+    from carrel.sync.progress import Summary as Summary
+    from carrel.sync.progress import SyncProgress
+
+
+COMPARED = 30.0
+"""Seconds after which an unwatched folder is compared again."""
+
+
+@dataclass(frozen=True, slots=True)
+class FolderState:
+    """A synced folder. `synced_at` and `compared_at`, when it was last compared with its library
+    since the program began, are in seconds since 1970.
+
+    `progress` is there while a sync looks or works, `preview` says what a sync would do that has
+    not been asked for, and `summary` what the last one did.
+    """
+
+    id: int
+    library_id: str
+    path: Path
+    settings: SyncSettings
+    synced_at: float | None = None
+    compared_at: float | None = None
+    watching: bool = False
+    progress: SyncProgress | None = None
+    preview: Preview | None = None
+    summary: Summary | None = None
+    problem: Problem | None = None
+
+    @property
+    def running(self) -> bool:
+        """Whether it is watched or being synced."""
+        return self.watching or self.progress is not None
+
+    def due(self, now: float) -> bool:
+        """Whether to compare it anew. What failed stays to be seen until it is synced again."""
+        failed = self.problem is not None or (self.summary is not None and self.summary.failures)
+        if self.compared_at is None:
+            return not self.running
+        return not (self.running or failed) and now - self.compared_at > COMPARED
+
+
+@dataclass(frozen=True, slots=True)
+class SyncState:
+    """The folders synced with the service's libraries. `looking`: how far a preview is."""
+
+    folders: tuple[FolderState, ...] = ()
+    looking: SyncProgress | None = None
+    error: Problem | None = None
+
+    def of(self, library_id: str | None) -> tuple[FolderState, ...]:
+        """The folders of one library."""
+        return tuple(each for each in self.folders if each.library_id == library_id)
