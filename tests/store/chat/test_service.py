@@ -13,7 +13,7 @@ import pytest
 from carrel.config import Profile
 from carrel.store.chat.conversation import Attachment
 from carrel.store.chat.parameters import Parameters
-from carrel.store.chat.sessions import Session
+from carrel.store.chat.sessions import ChatSession
 from carrel.store.chat.words import phase_words
 from carrel.store.core.action import Service
 from carrel.store.core.loop import OwnerLoop
@@ -263,7 +263,7 @@ async def test_a_list_that_was_read_before_a_save_does_not_take_it_back(
     read, go_on = threading.Event(), threading.Event()
     every = store.chats.all
 
-    def late() -> tuple[Session, ...]:
+    def late() -> tuple[ChatSession, ...]:
         found = every()
         if not read.is_set():
             read.set()
