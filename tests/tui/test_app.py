@@ -220,7 +220,7 @@ async def test_only_an_error_that_comes_again_and_again_ends_the_app(
         bench.store.files.slice.set(loaded=True)  # no list is waited for
         clock = [0.0]
         monkeypatch.setattr(
-            "carrel.tui.terminal.steadiness.time", SimpleNamespace(monotonic=lambda: clock[0])
+            "carrel.tui.terminal.failures.time", SimpleNamespace(monotonic=lambda: clock[0])
         )
         monkeypatch.setattr(bench.app.place, "action_upload", lambda: 1 / 0)
         for _ in range(FAILURES + 2):

@@ -1,68 +1,45 @@
 """The terminal app: its six places over one store."""
 
 import asyncio
+import contextlib
 import gc
 import importlib
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, cast
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events, work
-from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
+from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.dom import DOMNode
 from textual.filter import LineFilter
 from textual.screen import Screen
-from textual.worker import Worker, WorkerState
+from textual.widget import Widget
 
-from carrel.config import Profile, profiles
+from carrel.config import Profile
 from carrel.settings import Settings, SettingsError, settings_file
 from carrel.tui.looks.appearance import Appearance
 from carrel.tui.looks.themes import with_roles
 from carrel.tui.screens.starting import Starting
-from carrel.tui.terminal.steadiness import Recent, Steady
+from carrel.tui.terminal.failures import RecentErrors
+from carrel.tui.terminal.hiding import Hiding, secret_names
+from carrel.tui.terminal.key_names import KEY_NAMES
+from carrel.tui.terminal.textual_private import SteadyApp, read_alt_digits
 from carrel.tui.terminal.typeahead import TypeAhead
 from carrel.tui.widgets.prose import prose_theme
 from carrel.tui.widgets.topbar import PLACES
 
 if TYPE_CHECKING:
     from carrel.store.core.problem import Problem
-    from carrel.store.finder.state import FoundItem
     from carrel.store.notifications.state import NotificationsState
     from carrel.store.store import Store
     from carrel.tui.place import Place
     from carrel.wire.files import File
 
-KEY_NAMES = {
-    "f1": "F1",
-    "f2": "F2",
-    "f3": "F3",
-    "f4": "F4",
-    "f5": "F5",
-    "slash": "/",
-    "colon": ":",
-    "question_mark": "?",
-    "escape": "esc",
-    "plus": "+",
-    "minus": "-",
-    "equals_sign": "=",
-    "left_square_bracket": "[",
-    "right_square_bracket": "]",
-    "pageup": "page up",
-    "pagedown": "page down",
-    "up": "↑",
-    "down": "↓",
-    "left": "←",
-    "right": "→",
-}
-"""How keys are called on screen, where that differs from their names in the bindings."""
-# Textual reads alt with a digit as the character that option types on a Mac.
-for _digit in range(1, len(PLACES) + 1):
-    cast("dict[str, object]", ANSI_SEQUENCES_KEYS).pop(f"\x1b{_digit}", None)
+read_alt_digits(len(PLACES))
 
 DRAWN_AFTER = 0.1
 """Seconds after which a place is drawn once more: twice as long as updates are delayed."""
@@ -71,7 +48,7 @@ FAILURES, WITHIN = 10, 10.0
 comes back at every drawing leaves nothing to work with."""
 
 
-class CarrelApp(Steady, TypeAhead[Profile]):
+class CarrelApp(SteadyApp[Profile], TypeAhead[Profile]):
     """The workbench in a terminal. It ends with the profile to go on with, if there is one.
 
     The frame is painted first; the store and the places are imported after that.
@@ -115,13 +92,15 @@ class CarrelApp(Steady, TypeAhead[Profile]):
         self.profile = profile
         self.settings = settings or Settings()
         self.failures: deque[BaseException] = deque(maxlen=FAILURES)
-        self._recent = Recent(WITHIN)
-        self.hiding: LineFilter | None = None
+        self._recent = RecentErrors(WITHIN)
+        self._hiding: Hiding | None = None
         self._started = False
         self._shown_notice = 0
         self._trail: list[str] = []
         """The places from which the one that is shown was opened."""
-        self.appearance = Appearance(self, self.settings.theme)
+        self.appearance = Appearance(
+            self, self.settings.theme, partial(self.say, failed=True), self._redraw
+        )
 
     def get_css_variables(self) -> dict[str, str]:
         return with_roles(super().get_css_variables())
@@ -145,17 +124,15 @@ class CarrelApp(Steady, TypeAhead[Profile]):
         if self._started:
             await self.store.close()
 
-    def redraw_theme(self) -> None:
+    def _redraw(self) -> None:
         """Draws everything anew after the theme in force has got other colours."""
-        self._watch_theme(self.theme)
-        for screen in self._all_screens():
-            for widget in screen.walk_children(with_self=True):
-                widget.notify_style_update()
+        self.mutate_reactive(App.theme)
+        for widget in self._all_widgets():
+            widget.notify_style_update()
 
-    def _watch_theme(self, theme_name: str) -> None:
-        # First: what is drawn while the theme changes is kept.
+    def watch_theme(self) -> None:
+        # Before the next drawing, which is cached.
         self._colour_prose()
-        super()._watch_theme(theme_name)
 
     def _colour_prose(self) -> None:
         self.console.push_theme(prose_theme(self.get_css_variables()), inherit=True)
@@ -173,7 +150,7 @@ class CarrelApp(Steady, TypeAhead[Profile]):
         self._started = True
         refused = await self._take_keymap()
         for name, place in PLACE_SCREENS.items():
-            self.add_mode(name, lambda place=place: place(self.store))  # type: ignore[misc]
+            self.add_mode(name, lambda place=place: place(self.store, self))  # type: ignore[misc]
         await self.switch_mode("files")
         self.release_keys(self._load)
         watch(self.store.notifications.slice, self._tell, deliver=self.call_later)
@@ -183,10 +160,10 @@ class CarrelApp(Steady, TypeAhead[Profile]):
             select=lambda state: state.error,
             deliver=self.call_later,
         )
-        from carrel.tui.flows.model_servers import look
+        from carrel.tui.flows.model_servers import offer
 
         self.appearance.start()
-        look(self)
+        self._run(offer)
         if refused is not None:
             self.show_problem(refused)
 
@@ -223,14 +200,14 @@ class CarrelApp(Steady, TypeAhead[Profile]):
             await self._switch(place)
 
     async def open_place(self, place: str) -> None:
-        """Goes where something is opened; esc there comes back."""
+        """Goes to a place, from which esc comes back."""
         here = self.place
         if here is not None and place != here.PLACE:
             self._trail.append(here.PLACE)
         await self._switch(place)
 
     async def open_chat(self, opening: object) -> None:
-        """Goes to the field of the chat that is open; keys that wait for `opening` go there."""
+        """Goes to the field of the open chat; keys held back for `opening` go there."""
         from carrel.tui.screens.chat import ChatPlace
 
         try:
@@ -255,12 +232,27 @@ class CarrelApp(Steady, TypeAhead[Profile]):
         # What Textual draws while it delays updates after a switch is now and then lost.
         self.set_timer(DRAWN_AFTER, self.screen.refresh)
 
-    async def _check_bindings(self, key: str, priority: bool = False) -> bool:
-        # The one place that every key comes to which no field and no binding has taken.
-        taken = await super()._check_bindings(key, priority)
-        if not taken and not priority and self.screen is self.place:
-            self.place.explain_key(key)
-        return taken
+    async def open_version(self, agent_id: str, version: int | None) -> None:
+        """Goes to an agent and, with `version`, to one of its versions."""
+        from carrel.tui.screens.agents import AgentsPlace
+
+        await self.open_place("agents")
+        await self.store.agents.select(agent_id)
+        if version is not None and isinstance(place := self.place, AgentsPlace):
+            place.point_at_version(version)
+
+    def not_taken(self, key: str) -> None:
+        if (place := self.place) is not None and self.screen is place:
+            place.explain_key(key)
+
+    def bindings_elsewhere(self, place: str) -> Iterator[tuple[str, Binding]]:
+        """The bindings of every other place, each with its number and name."""
+        from carrel.tui.screens.all import PLACE_SCREENS
+
+        for number, (name, title) in enumerate(PLACES.items(), 1):
+            if name != place:
+                for binding in vars(PLACE_SCREENS[name])["BINDINGS"]:
+                    yield f"{number} {title}", binding
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         # A dialog is answered or closed before one goes elsewhere.
@@ -283,25 +275,15 @@ class CarrelApp(Steady, TypeAhead[Profile]):
         title = PLACES[place.PLACE] if place else "Help"
         self.push_screen(Help(title, place.HELP if place else "", keys_of(self.screen)))
 
+    def _run(self, flow: "Callable[[Place], Coroutine[Any, Any, None]]") -> None:
+        """Runs a flow over the place that is shown; not over a dialog."""
+        if (place := self.place) is not None and self.screen is place:
+            place.run_flow(flow(place))
+
     def action_palette(self) -> None:
-        from carrel.tui.dialogs.palette import Command, Palette
-        from carrel.tui.flows.palette import app_commands, commands_of, open_found
+        from carrel.tui.flows.palette import choose
 
-        def chosen(command: Command | None) -> None:
-            self.appearance.restore()
-            if command is not None:
-                self.call_later(command.run)
-
-        def found(thing: "FoundItem") -> None:
-            self.run_worker(open_found(self, thing), exit_on_error=False, group="found")
-
-        if not self._started or len(self.screen_stack) > 1:
-            return
-        commands = [*commands_of(self.screen), *app_commands(self)]
-        self.push_screen(
-            Palette(commands, self.store.finder, found, self.appearance.restore),
-            chosen,
-        )
+        self._run(choose)
 
     def action_requests(self) -> None:
         from carrel.tui.dialogs.requests import RequestLog
@@ -310,40 +292,38 @@ class CarrelApp(Steady, TypeAhead[Profile]):
             self.push_screen(RequestLog(self.store))
 
     def action_models(self) -> None:
-        from carrel.tui.flows.model_servers import choose
+        from carrel.tui.flows.model_servers import use
 
-        if self._started and len(self.screen_stack) == 1:
-            choose(self)
+        self._run(use)
 
     def action_connect(self) -> None:
-        from carrel.tui.flows.services import choose
+        from carrel.tui.flows.services import connect
 
-        if self._started and len(self.screen_stack) == 1:
-            choose(self)
+        self._run(connect)
+
+    # Hiding
+
+    @property
+    def hiding(self) -> bool:
+        """Whether keys, ids and addresses are hidden."""
+        return self._hiding is not None
 
     def toggle_hiding(self) -> None:
         """Hides what a shared screen should not show, or shows it again."""
-        from carrel.tui.terminal.hiding import Hiding
+        self._hiding = Hiding(secret_names(self.profile)) if self._hiding is None else None
+        for widget in self._all_widgets():
+            widget.refresh()
 
-        if self.hiding is None:
-            self.hiding = Hiding(self._secrets())
-            self._filters.append(self.hiding)
-        else:
-            self._filters.remove(self.hiding)
-            self.hiding = None
-        for screen in self._all_screens():
-            for widget in screen.walk_children(with_self=True):
-                widget.refresh()
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        filters = super().get_line_filters()
+        return filters if self._hiding is None else [*filters, self._hiding]
 
-    def _secrets(self) -> Iterable[str]:
-        for profile in (self.profile, *profiles()):
-            if not profile.local:
-                yield profile.name
-            yield from (profile.api_key or "", urlsplit(profile.url or "").hostname or "")
-        yield str(Path.home())
-
-    def _all_screens(self) -> Iterable[Screen[Any]]:
-        return {screen for stack in self._screen_stacks.values() for screen in stack}
+    def _all_widgets(self) -> Iterator[Widget]:
+        """The widgets of every place that was visited, and of what lies over it."""
+        for mode in (self.DEFAULT_MODE, *PLACES):
+            with contextlib.suppress(KeyError):
+                for screen in self.get_screen_stack(mode):
+                    yield from screen.walk_children(Widget, with_self=True)
 
     def say(self, words: str, *, failed: bool = False) -> None:
         """A short line on the place that is shown."""
@@ -362,16 +342,6 @@ class CarrelApp(Steady, TypeAhead[Profile]):
         if place.PLACE != "files":
             self.call_later(self.open_place, "files")
 
-    def play_sample(self) -> None:
-        """Plays the sample over the place that is shown, and goes to what is chosen of it."""
-        from carrel.tui.dialogs.sample import SampleDialog
-
-        def chosen(place: str | None) -> None:
-            if place is not None:
-                self.call_later(self.open_place, place)
-
-        self.push_screen(SampleDialog(self.store.sample), chosen)
-
     async def offer_folder(self, folder: Path) -> None:
         """Goes to Libraries, which offers to sync a folder with one of them."""
         from carrel.tui.screens.libraries import LibrariesPlace
@@ -386,7 +356,7 @@ class CarrelApp(Steady, TypeAhead[Profile]):
         if isinstance(place := self.place, FilesPlace):
             place.reveal(file.id)
 
-    # What went wrong, and what is worth a line
+    # Problems and notices
 
     def _tell(self, state: "NotificationsState") -> None:
         place = self.place
@@ -411,12 +381,7 @@ class CarrelApp(Steady, TypeAhead[Profile]):
     def handle_bindings_clash(self, clashed_bindings: set[Binding], node: DOMNode) -> None:
         """Keys wanted twice are sorted out, and said, when the app starts."""
 
-    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
-        if event.state is WorkerState.ERROR and event.worker.error is not None:
-            self._handle_exception(event.worker.error)
-
-    def _handle_exception(self, error: Exception | BaseException) -> None:
-        # Textual would end the app here. A person's work is worth more than one wrong drawing.
+    def failed(self, error: BaseException) -> None:
         from carrel.store.core.problem import Problem
 
         self.failures.append(error)
@@ -454,4 +419,4 @@ def run(profile: Profile, settings: Settings, *, mouse: bool | None = None) -> i
             return app.return_code or 0
         profile = other
         # Another service looks the same, and shows no more on a shared screen.
-        settings = replace(settings, theme=app.appearance.wanted, hide=app.hiding is not None)
+        settings = replace(settings, theme=app.appearance.wanted, hide=app.hiding)

@@ -1,12 +1,14 @@
-"""The frame that every place has."""
+"""The frame of every place: the top bar, the panes, the status line and the keys."""
 
 from typing import ClassVar
 
+from textual import events
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.screen import Screen
+from textual.widget import Widget
 
-from carrel.tui.terminal.steadiness import Steady
+from carrel.tui.terminal.textual_private import Steady
 from carrel.tui.widgets.filter import ListFilter
 from carrel.tui.widgets.keybar import KeyBar
 from carrel.tui.widgets.status import StatusLine
@@ -14,7 +16,10 @@ from carrel.tui.widgets.topbar import TopBar
 
 
 class Frame(Steady, Screen[None]):
-    """The top bar, the panes, the status line and the keys."""
+    """A screen of panes beside each other.
+
+    In a narrow window only the pane with the focus is visible.
+    """
 
     PLACE: ClassVar[str] = ""
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide"), (160, "-huge")]  # noqa: RUF012
@@ -33,12 +38,71 @@ class Frame(Steady, Screen[None]):
 
     @property
     def top(self) -> TopBar:
+        """The top line."""
         return self.query_one(TopBar)
 
     @property
     def list_filter(self) -> ListFilter:
+        """The line that filters a table, or finds words in a text."""
         return self.query_one(ListFilter)
 
     @property
     def status(self) -> StatusLine:
+        """The status line."""
         return self.query_one(StatusLine)
+
+    # Moving among the panes
+
+    def _panes(self) -> list[Widget]:
+        return [pane for pane in self.query_one("#panes").children if not pane.has_class("-folded")]
+
+    def focus_pane(self, index: int) -> None:
+        """Moves the focus to a pane and, in a narrow window, shows it alone."""
+        panes = self._panes()
+        pane = panes[index % len(panes)]
+        self._show_alone(pane)
+        if stops := _stops(pane):
+            stops[0].focus()
+
+    def action_next_pane(self, step: int) -> None:
+        panes = [pane for pane in self._panes() if _stops(pane)]
+        here = next((i for i, pane in enumerate(panes) if pane.has_class("-current")), 0)
+        stops = _stops(panes[here])
+        at = stops.index(self.focused) + step if self.focused in stops else -1
+        if 0 <= at < len(stops):
+            stops[at].focus()
+            return
+        pane = panes[(here + step) % len(panes)]
+        self._show_alone(pane)
+        _stops(pane)[0 if step > 0 else -1].focus()
+
+    def _show_alone(self, pane: Widget) -> None:
+        for other in self.query_one("#panes").children:
+            other.set_class(other is pane, "-current")
+
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        for pane in self.query_one("#panes").children:
+            if event.widget in pane.walk_children(with_self=True):
+                self._show_alone(pane)
+
+    def action_details(self) -> None:
+        details = self.query(".details")
+        if not self.has_class("-narrow"):
+            details.toggle_class("-folded")
+        elif details.filter(".-current"):
+            self.focus_pane(0)
+        else:
+            # Nothing is folded where one pane is seen at a time: its key goes to it.
+            pane = details.remove_class("-folded").first()
+            self._show_alone(pane)
+            if stops := _stops(pane):
+                stops[0].focus()
+
+
+def _stops(pane: Widget) -> list[Widget]:
+    """The widgets in a pane that can take the focus. The pane itself may be hidden."""
+    stops = [pane] if pane.can_focus and not pane.is_disabled else []
+    for child in pane.children:
+        if child.display:
+            stops += _stops(child)
+    return stops

@@ -8,12 +8,13 @@ from collections.abc import Iterator, Mapping
 from textual.app import App
 from textual.binding import Binding
 from textual.dom import DOMNode
-from textual.keys import Keys, _character_to_key
+from textual.keys import Keys
 from textual.screen import Screen
 
 import carrel.tui
 from carrel.settings import Mistake, nearest, read_settings
 from carrel.tomltext import line_of
+from carrel.tui.terminal.textual_private import key_name
 
 MODIFIERS = {"ctrl", "alt", "shift", "super", "meta", "hyper"}
 _NAMES = {key.value for key in Keys}
@@ -54,7 +55,7 @@ def usable(keymap: Mapping[str, str]) -> dict[str, str]:
 
 
 def mistakes(keymap: Mapping[str, str]) -> list[Mistake]:
-    """What is wrong with a keymap: ids and keys that do not exist, and keys wanted twice."""
+    """The mistakes of a keymap: unknown ids, unknown keys, and keys used twice."""
     if not keymap:
         return []
     text = read_settings()
@@ -105,7 +106,7 @@ def _keys(keys: str) -> list[str]:
 
 def _named(key: str) -> str:
     """The one name of a key that has several: `?` is `question_mark`."""
-    return _character_to_key(key) if len(key) == 1 else key
+    return key_name(key) if len(key) == 1 else key
 
 
 def _is_key(key: str) -> bool:

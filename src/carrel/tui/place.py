@@ -1,16 +1,14 @@
-"""What the six places have in common: their panes, and how they follow the state."""
+"""A place: the base of all six, which follow the state, run flows and explain keys."""
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar, cast
+from typing import Any, ClassVar, Protocol, TypeVar
 
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.timer import Timer
-from textual.widget import Widget
 from textual.widgets import Input, TextArea
 
 from carrel.store.activity.state import ActivityState
@@ -25,16 +23,16 @@ from carrel.store.session.state import SessionState
 from carrel.store.session.words import connection, service_words, status
 from carrel.store.store import Store
 from carrel.tui.dialogs.confirm import Confirm
+from carrel.tui.dialogs.dialog import Dialog
 from carrel.tui.frame import Frame
 from carrel.tui.looks import labels
 from carrel.tui.terminal import idle_keys
+from carrel.tui.terminal.clipboard import copy
 from carrel.tui.terminal.drops import Drop, parse_folder, parse_some
 from carrel.tui.widgets.fields import Dropped
 from carrel.tui.widgets.find import FindPane
 from carrel.tui.widgets.table import VirtualTable
-
-if TYPE_CHECKING:
-    from carrel.tui.app import CarrelApp
+from carrel.tui.workbench import Workbench
 
 T = TypeVar("T")
 S = TypeVar("S", bound=Any)
@@ -42,7 +40,7 @@ S = TypeVar("S", bound=Any)
 ARMED = 1.5
 """Seconds in which a second esc stops what is going on."""
 TICK = 1.0
-"""Seconds after which the age of what is shown is told anew while the service is lost."""
+"""Seconds between two updates of the age of shown data while the service is lost."""
 REFRESH = 5.0
 """Seconds after which the place that is shown looks again."""
 STILL = 0.15
@@ -55,16 +53,15 @@ class Listing(Protocol[S]):
     """A part of the store that has a list, and can load it."""
 
     @property
-    def slice(self) -> Slice[S]: ...
+    def slice(self) -> Slice[S]:
+        """The state, with its `loaded`."""
 
-    def load(self) -> Handle[Any]: ...
+    def load(self) -> Handle[Any]:
+        """Loads the list."""
 
 
 class Place(Frame):
-    """One of the six places, over the store.
-
-    In a narrow window one pane is seen at a time: that which holds the focus.
-    """
+    """One of the six places, over the store."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "back", "Back", show=False, id="place.back"),
@@ -87,17 +84,14 @@ class Place(Frame):
     CHANGES: ClassVar[frozenset[str]] = frozenset()
     """The actions that change something at the service."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, workbench: Workbench) -> None:
         super().__init__()
         self.store = store
+        self.workbench = workbench
         self._closers: list[Callable[[], None]] = []
         self._armed = 0.0
         self._notice_timer: Timer | None = None
         self._still: Timer | None = None
-
-    @property
-    def workbench(self) -> "CarrelApp":
-        return cast("CarrelApp", self.app)
 
     def on_mount(self) -> None:
         self.follow(self.store.session.slice, self._show_session)
@@ -202,24 +196,52 @@ class Place(Frame):
         else:
             self.workbench.show_problem(error)
 
-    def once_loaded(self, listing: Listing[S], then: Callable[[S], object]) -> None:
-        """Opens what is chosen from a list, which is loaded first if nobody has looked at it."""
-        if listing.slice.value.loaded:
-            then(listing.slice.value)
-        else:
-            self.do(listing.load(), lambda _: then(listing.slice.value), opens=True)
+    # Flows
 
-    def confirm(
-        self, title: str, about: Sequence[Content], verb: str, then: Callable[[], object]
-    ) -> None:
+    def run_flow(self, flow: Coroutine[Any, Any, object]) -> None:
+        """Runs a task of several steps beside everything else. An error in it is shown."""
+        self.app.run_worker(flow, exit_on_error=False)
+
+    async def ask(self, dialog: Dialog[T]) -> T | None:
+        """Opens a dialog and waits for its answer, in a flow. None: it was closed."""
+        return await self.app.push_screen(dialog, wait_for_dismiss=True)
+
+    async def confirm(self, title: str, about: Sequence[Content], verb: str) -> bool:
         """Asks before something is done at the service; a hosted one is named: it bills."""
-
-        def answered(yes: bool | None) -> None:
-            if yes:
-                then()
-
         at = service_words(self.store.session.slice.value)
-        self.app.push_screen(Confirm(title, about, verb, at), answered)
+        return await self.ask(Confirm(title, about, verb, at)) is True
+
+    async def finish(self, handle: Handle[T]) -> T | None:
+        """Waits for an action, in a flow. None: it failed, which is shown, or was cancelled."""
+        result = await handle
+        if handle.error is not None:
+            self._explain_failure(handle.error)
+        return result
+
+    async def load(self, listing: Listing[S]) -> S | None:
+        """The state of a list that a flow lets choose from, loaded if it is not; None: it failed.
+
+        Keys that are typed meanwhile wait.
+        """
+        if not listing.slice.value.loaded:
+            await self.opened(listing.load())
+        return listing.slice.value if listing.slice.value.loaded else None
+
+    async def opened(self, handle: Handle[Any]) -> bool:
+        """Waits, in a flow, for an action that opens something to type into; keys wait too.
+
+        False: it failed, which is shown, or was cancelled.
+        """
+        self.workbench.hold_keys(handle)
+        await self.finish(handle)
+        self.workbench.release_keys(handle)
+        return handle.outcome == "done"
+
+    def copy(self, text: str, done: str = "Copied.") -> None:
+        """Puts a text on the clipboard and says so."""
+        copied = copy(self.app, text)
+        words = done if copied else "Too long for the clipboard of a terminal."
+        self.notice(words, failed=not copied)
 
     def on_unmount(self) -> None:
         for close in self._closers:
@@ -253,7 +275,7 @@ class Place(Frame):
         return self.lacking(action)
 
     def lacking(self, action: str) -> str:
-        """What an action of this place needs and is not there; empty when nothing is."""
+        """The reason why an action cannot run now; empty when it can."""
         return ""
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -261,7 +283,8 @@ class Place(Frame):
 
     def explain_key(self, key: str) -> None:
         """Says why a key did nothing, and the nearest thing that would work."""
-        if said := idle_keys.words(self, key):
+        elsewhere = self.workbench.bindings_elsewhere(self.PLACE)
+        if said := idle_keys.words(self, key, self.why_not, elsewhere):
             self.notice(said)
 
     # One step back, and stopping
@@ -287,7 +310,7 @@ class Place(Frame):
         elif self.list_filter.over is not None and self.list_filter.over is self.focused:
             self.list_filter.end()
         elif not self.back():
-            self.workbench.call_next(self.workbench.go_back)
+            self.app.call_next(self.workbench.go_back)
 
     def action_filter_list(self) -> None:
         if isinstance(over := self.focused, VirtualTable | FindPane):
@@ -303,67 +326,20 @@ class Place(Frame):
         return False
 
     def open_chat(self, handle: Handle[Any]) -> None:
-        """Goes to the field of a chat that is being made; what is typed meanwhile goes there."""
-        app = self.workbench
+        """Goes to the field of a chat that is being made; keys typed meanwhile go there."""
+        bench = self.workbench
 
         def ended(handle: Handle[Any]) -> None:
             if handle.outcome != "done":
-                self.call_later(app.release_keys, handle)
+                self.call_later(bench.release_keys, handle)
 
-        app.hold_keys(handle)
-        self.do(handle, lambda _: app.call_next(app.open_chat, handle))
+        bench.hold_keys(handle)
+        self.do(handle, lambda _: self.app.call_next(bench.open_chat, handle))
         handle.add_done_callback(ended)
 
     def open_place(self, place: str) -> None:
-        """Goes where something is opened; esc there comes back here."""
-        self.workbench.call_next(self.workbench.open_place, place)
-
-    # Panes
-
-    def _panes(self) -> list[Widget]:
-        return [pane for pane in self.query_one("#panes").children if not pane.has_class("-folded")]
-
-    def focus_pane(self, index: int) -> None:
-        """Moves the focus to a pane and, in a narrow window, shows it alone."""
-        panes = self._panes()
-        pane = panes[index % len(panes)]
-        self._show_alone(pane)
-        if stops := _stops(pane):
-            stops[0].focus()
-
-    def action_next_pane(self, step: int) -> None:
-        panes = [pane for pane in self._panes() if _stops(pane)]
-        here = next((i for i, pane in enumerate(panes) if pane.has_class("-current")), 0)
-        stops = _stops(panes[here])
-        at = stops.index(self.focused) + step if self.focused in stops else -1
-        if 0 <= at < len(stops):
-            stops[at].focus()
-            return
-        pane = panes[(here + step) % len(panes)]
-        self._show_alone(pane)
-        _stops(pane)[0 if step > 0 else -1].focus()
-
-    def _show_alone(self, pane: Widget) -> None:
-        for other in self.query_one("#panes").children:
-            other.set_class(other is pane, "-current")
-
-    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        for pane in self.query_one("#panes").children:
-            if event.widget in pane.walk_children(with_self=True):
-                self._show_alone(pane)
-
-    def action_details(self) -> None:
-        details = self.query(".details")
-        if not self.has_class("-narrow"):
-            details.toggle_class("-folded")
-        elif details.filter(".-current"):
-            self.focus_pane(0)
-        else:
-            # Nothing is folded where one pane is seen at a time: its key goes to it.
-            pane = details.remove_class("-folded").first()
-            self._show_alone(pane)
-            if stops := _stops(pane):
-                stops[0].focus()
+        """Opens a place, from which esc comes back here."""
+        self.app.call_next(self.workbench.open_place, place)
 
     # Dropped files
 
@@ -391,38 +367,7 @@ class Place(Frame):
 
     def dropped_folder(self, folder: Path) -> None:
         """A folder was dropped on this place: Libraries offers to sync it."""
-        self.workbench.call_later(self.workbench.offer_folder, folder)
-
-
-def _stops(pane: Widget) -> list[Widget]:
-    """What in a pane can take the focus. The pane itself may be hidden behind another."""
-    stops = [pane] if pane.can_focus and not pane.is_disabled else []
-    for child in pane.children:
-        if child.display:
-            stops += _stops(child)
-    return stops
-
-
-@dataclass(frozen=True)
-class Way:
-    """One thing that fills an empty place: its key and what it does."""
-
-    key: str
-    words: str
-
-
-def empty(sentence: str, *ways: Way) -> tuple[Content, ...]:
-    """What an empty pane says: what belongs there, and what fills it."""
-    rows = [
-        Content.assemble(("▸ ", "$accent"), way.words, "  ", (way.key, "bold $accent"))
-        for way in ways
-    ]
-    width = max((row.cell_length for row in rows), default=0)
-    return (
-        labels.line(sentence),
-        Content(""),
-        *(row.pad_right(width - row.cell_length) for row in rows),
-    )
+        self.app.call_later(self.workbench.offer_folder, folder)
 
 
 def header(state: SessionState) -> tuple[Content, ...]:

@@ -14,7 +14,7 @@ from carrel.store.store import Store
 from carrel.tui.dialogs.agent import AgentForm
 from carrel.tui.dialogs.problem import ProblemPanel
 from carrel.tui.widgets.diff import DiffView
-from carrel.tui.widgets.fields import Area, Field
+from carrel.tui.widgets.fields import Field, MultilineField
 from carrel.wire.agents import Agent
 from support.process import RunningServer
 from support.workbench import Workbench, profile_of, workbench
@@ -141,7 +141,7 @@ async def test_what_is_typed_is_a_draft_without_being_saved(
     await bench.press("tab", "g")
     await bench.shows("v0 → draft · 1 change", "+ Be kind. Be brief.")
     await bench.press("e")
-    assert bench.app.screen.query_one("#instructions", Area).text == "Be kind. Be brief."
+    assert bench.app.screen.query_one("#instructions", MultilineField).text == "Be kind. Be brief."
     await bench.press("escape", "D")
     await bench.shows("Drop this draft?")
     await bench.press("enter")

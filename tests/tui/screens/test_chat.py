@@ -7,7 +7,7 @@ from textual import events
 
 from carrel.config import Profile
 from carrel.tui.widgets.prompt import Prompt
-from carrel.tui.widgets.transcript import Turn
+from carrel.tui.widgets.transcript import TurnView
 from carrel.wire.agents import Agent
 from support.scripted import ScriptedService, scripted_service
 from support.workbench import Workbench, workbench
@@ -56,7 +56,7 @@ async def test_an_answer_grows_on_screen_and_shows_its_sources(
         "Sources  [1] lease [/final].pdf p.7",
         "2,310 of 8,192 tokens",
     )
-    assert not bench.app.screen.query(Turn)
+    assert not bench.app.screen.query(TurnView)
     await bench.press("escape", "right_square_bracket", "right_square_bracket")
     await bench.shows("“passage 2: the «notice period»", "three months”", "] next")
     await bench.press("escape")
@@ -156,7 +156,7 @@ async def test_a_long_answer_is_drawn_with_few_widgets(
     await bench.shows("Paragraph 199 of a long answer.")
     assert len(bench.app.screen.query("*")) < 400
     service.finish()
-    await bench.until(lambda: not any(turn.live for turn in bench.app.screen.query(Turn)))
+    await bench.until(lambda: not any(turn.live for turn in bench.app.screen.query(TurnView)))
     assert len(bench.app.screen.query("*")) < 400
     assert "Paragraph 199 of a long answer." in bench.text()
 

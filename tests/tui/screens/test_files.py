@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from carrel import samples
-from carrel.tui.widgets.fields import Area, Field
+from carrel.tui.widgets.fields import Field, MultilineField
 from carrel.wire.documents import DocumentUpdate
 from carrel.wire.files import File
 from carrel.wire.libraries import Library
@@ -140,7 +140,7 @@ async def test_a_documents_name_and_attributes_are_edited(
     await bench.shows("Edit document", "shelf: north")
     await bench.press("ctrl+u")
     await bench.type("lamp.txt")
-    area = bench.app.screen.query_one(Area)
+    area = bench.app.screen.query_one(MultilineField)
     area.text = "shelf: south\ncolours"
     await bench.press("f2")
     await bench.shows("Line 2 is no attribute.")

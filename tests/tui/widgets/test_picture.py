@@ -6,29 +6,8 @@ from textual.app import App, ComposeResult
 from textual.content import Content
 
 from carrel.store.documents.blocks import Rect
-from carrel.tui.widgets.picture import DETAIL, Frame, PagePicture, Protocol, picture_protocol
-
-
-@pytest.mark.parametrize(
-    ("environ", "protocol"),
-    [
-        ({"TERM": "xterm-256color"}, "halfblock"),
-        ({"TERM": "dumb"}, "halfblock"),
-        ({}, "halfblock"),
-        ({"TERM": "xterm-kitty", "KITTY_WINDOW_ID": "1"}, "kitty"),
-        ({"TERM": "xterm-ghostty"}, "kitty"),
-        ({"TERM": "xterm-256color", "TERM_PROGRAM": "WezTerm"}, "sixel"),
-        ({"TERM": "foot"}, "sixel"),
-        ({"TERM": "xterm-256color", "KONSOLE_VERSION": "240800"}, "sixel"),
-        ({"TERM": "tmux-256color", "TMUX": "x", "KITTY_WINDOW_ID": "1"}, "halfblock"),
-        ({"TERM": "screen-256color", "TERM_PROGRAM": "WezTerm"}, "halfblock"),
-    ],
-)
-def test_the_protocol_is_told_from_the_environment(
-    environ: dict[str, str], protocol: Protocol
-) -> None:
-    assert picture_protocol(environ) == protocol
-    assert picture_protocol(environ, "sixel") == "sixel", "what the settings want wins"
+from carrel.tui.terminal.graphics import PictureProtocol
+from carrel.tui.widgets.picture import DETAIL, PagePicture, PictureFrame
 
 
 class PictureApp(App[None]):
@@ -101,8 +80,8 @@ async def test_the_last_row_of_an_odd_height_is_drawn() -> None:
 async def test_no_other_frame_is_seen_inside_the_marked_one() -> None:
     app = PictureApp()
     async with app.run_test(size=(20, 12)) as pilot:
-        marked = Frame(Rect(0.2, 0.2, 0.6, 0.6), "red", marked=True)
-        within = Frame(Rect(0.3, 0.3, 0.4, 0.4), "blue")
+        marked = PictureFrame(Rect(0.2, 0.2, 0.6, 0.6), "red", marked=True)
+        within = PictureFrame(Rect(0.3, 0.3, 0.4, 0.4), "blue")
         await app.pane.show(png(*[("white",) * 10] * 10), 10, (marked, within))
         await pilot.pause()
         drawn = {colour for _, fore, back in cells(app) for colour in (fore, back)}
@@ -130,7 +109,7 @@ async def test_a_sentence_stands_where_there_is_no_picture() -> None:
 
 @pytest.mark.parametrize(("protocol", "begin"), [("kitty", "\x1b_G"), ("sixel", "\x1bP")])
 async def test_a_terminal_that_shows_pictures_gets_one(
-    protocol: Protocol, begin: str, monkeypatch: pytest.MonkeyPatch
+    protocol: PictureProtocol, begin: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     app, terminal = PictureApp(), io.StringIO()
     async with app.run_test(size=(20, 12)) as pilot:

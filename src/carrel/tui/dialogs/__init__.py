@@ -1,1 +1,1 @@
-"""What lies over a screen for a moment and gives back an answer."""
+"""Modal dialogs; each gives back an answer."""

@@ -14,10 +14,10 @@ from textual.widgets.selection_list import Selection
 from carrel.store.agents.drafts import Draft
 from carrel.text import clean_text
 from carrel.tui.dialogs.dialog import Dialog, buttons, hint
+from carrel.tui.dialogs.model_field import ModelField, model_label
 from carrel.tui.looks import labels
 from carrel.tui.widgets.choices import Choices
-from carrel.tui.widgets.fields import Area, Field
-from carrel.tui.widgets.model_field import ModelField, model_label
+from carrel.tui.widgets.fields import Field, MultilineField
 from carrel.wire.libraries import Library
 
 Then = Literal["leave", "save", "yaml"]
@@ -35,7 +35,7 @@ class Filled:
 
 
 class AgentForm(Dialog[Filled]):
-    """What a person edits of an agent. `keep` is called with what is typed, while it is typed."""
+    """The form of an agent. `keep` is called with the draft while it is typed."""
 
     DEFAULT_CSS = """
     AgentForm .dialog { width: 84; height: 94%; max-height: 42; padding: 0 1; }
@@ -79,7 +79,7 @@ class AgentForm(Dialog[Filled]):
                     yield model_label(self._models)
                     yield ModelField(fields.get("model", ""), self._models, id="model")
             yield Label("Instructions")
-            yield Area(fields.get("instructions", ""), id="instructions")
+            yield MultilineField(fields.get("instructions", ""), id="instructions")
             if self._libraries:
                 yield Label("Libraries it searches · space chooses")
                 yield Choices(
@@ -108,7 +108,7 @@ class AgentForm(Dialog[Filled]):
 
     def on_mount(self) -> None:
         self.query_one("#name").focus()
-        instructions = self.query_one("#instructions", Area)
+        instructions = self.query_one("#instructions", MultilineField)
         instructions.move_cursor(instructions.document.end)
         scroll = self.query_one(VerticalScroll)
         self.call_after_refresh(scroll.scroll_home, animate=False)
@@ -158,7 +158,7 @@ class AgentForm(Dialog[Filled]):
         return before if text == clean_text(before) else text.strip()
 
     def _number(self, field: str) -> object:
-        """What a field of a number holds; None when it is empty."""
+        """The value of a number field; None when it is empty."""
         if not (text := self._text(field)):
             return None
         try:
@@ -171,7 +171,7 @@ class AgentForm(Dialog[Filled]):
             name: self.query_one(f"#{name}", Field).value
             for name in ("name", "model", "description")
         }
-        texts["instructions"] = self.query_one("#instructions", Area).text
+        texts["instructions"] = self.query_one("#instructions", MultilineField).text
         draft = self._start.changed(
             **{name: self._edited(name, text) for name, text in texts.items()}
         )

@@ -14,8 +14,8 @@ from carrel.store.chat.state import ChatState
 from carrel.store.chat.words import code_blocks
 from carrel.store.core.problem import Problem
 from carrel.tui.dialogs.dialog import Dialog, buttons, hint
+from carrel.tui.dialogs.model_field import ModelField, model_label
 from carrel.tui.widgets.fields import Field
-from carrel.tui.widgets.model_field import ModelField, model_label
 from carrel.wire.completions import Passage
 
 FIELDS = {
@@ -28,7 +28,7 @@ FIELDS = {
 
 
 class ParametersForm(Dialog[Parameters]):
-    """How the answers of this chat are drawn; an empty field leaves it to the agent."""
+    """The sampling parameters of a chat; an empty field leaves one to the agent."""
 
     DEFAULT_CSS = """
     ParametersForm .dialog { height: 94%; max-height: 33; padding: 0 1; }
@@ -98,7 +98,7 @@ class SaveDialog(Dialog[Path]):
         path = Path(event.value.strip()).expanduser()
         text = self._chat.export("json" if path.suffix.lower() == ".json" else "markdown")
         try:
-            # Never over a file that is there.
+            # Never overwrite a file.
             with path.open("x", encoding="utf-8") as file:
                 file.write(text)
         except FileExistsError:
@@ -113,7 +113,7 @@ class SaveDialog(Dialog[Path]):
 
 
 def copies(state: ChatState, source: Passage | None) -> dict[str, str]:
-    """What there is to copy of a chat, by its name."""
+    """The parts of a chat that can be copied, by their names."""
     answers = [turn for turn in state.turns if turn.role == "assistant" and turn.text]
     texts: dict[str, str] = {}
     if answers:

@@ -10,7 +10,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Button, Static
 
 from carrel.tui.looks import labels
-from carrel.tui.terminal.steadiness import Steady
+from carrel.tui.terminal.textual_private import Steady
 
 T = TypeVar("T")
 
@@ -58,7 +58,7 @@ class Dialog(Steady, ModalScreen[T | None]):
             yield from self.inside()
 
     def inside(self) -> ComposeResult:
-        """What the box holds."""
+        """The content of the box."""
         raise NotImplementedError
 
 

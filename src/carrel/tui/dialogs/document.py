@@ -1,4 +1,4 @@
-"""Editing what is said of a document: its name and its attributes."""
+"""Editing a document's name and attributes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,30 +12,30 @@ from carrel.store.core.problem import ProblemError
 from carrel.store.libraries.attributes import KINDS, from_text, to_text
 from carrel.tui.dialogs.dialog import Dialog, buttons, hint
 from carrel.tui.looks import labels
-from carrel.tui.widgets.fields import Area, Field
+from carrel.tui.widgets.fields import Field, MultilineField
 
 
 @dataclass(frozen=True)
-class Said:
+class DocumentFields:
     """A document's name and attributes."""
 
     name: str
     attributes: Mapping[str, Any]
 
 
-class DocumentForm(Dialog[Said]):
+class DocumentForm(Dialog[DocumentFields]):
     """A name that is not empty, and an attribute a line."""
 
     DEFAULT_CSS = """
     DocumentForm .dialog { padding: 0 1; }
     DocumentForm Label { color: $muted; padding: 0 1; }
-    DocumentForm Area { height: 8; }
+    DocumentForm MultilineField { height: 8; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("f2,ctrl+s", "save", "Save", id="document_form.save"),
     ]
 
-    def __init__(self, said: Said) -> None:
+    def __init__(self, said: DocumentFields) -> None:
         super().__init__("Edit document")
         self._start = said
 
@@ -43,7 +43,7 @@ class DocumentForm(Dialog[Said]):
         yield Label("Name")
         yield Field(self._start.name)
         yield Label("Attributes, one a line, such as year: 2024")
-        yield Area(to_text(self._start.attributes))
+        yield MultilineField(to_text(self._start.attributes))
         yield hint(KINDS)
         yield buttons(("cancel", "Leave it"), ("save", "F2 Save"))
 
@@ -62,10 +62,10 @@ class DocumentForm(Dialog[Said]):
     def action_save(self) -> None:
         name = self.query_one(Field).value.strip()
         try:
-            attributes = from_text(self.query_one(Area).text)
+            attributes = from_text(self.query_one(MultilineField).text)
         except ProblemError as error:
             words = labels.line(str(error.problem), "$failed")
             self.query_one(".hint", Static).update(words)
             return
         if name:
-            self.dismiss(Said(name, attributes))
+            self.dismiss(DocumentFields(name, attributes))

@@ -10,7 +10,7 @@ from carrel.tui.widgets.scroll import TextPane
 
 
 class Help(Dialog[None]):
-    """What this place is for, and every key that does something in it now."""
+    """The purpose of a place, and every key that is active in it now."""
 
     DEFAULT_CSS = """
     Help .dialog { width: 80; }

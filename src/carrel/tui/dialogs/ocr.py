@@ -1,4 +1,4 @@
-"""How a document is to be read."""
+"""The options of OCR."""
 
 from typing import Any, ClassVar
 
@@ -13,8 +13,9 @@ from carrel.store.core.problem import ProblemError
 from carrel.store.documents.reader import ReadOptions
 from carrel.tui.dialogs.dialog import Dialog, buttons, hint
 from carrel.tui.looks import labels
-from carrel.tui.widgets.choices import Choice, Choices
-from carrel.tui.widgets.fields import Area, Field
+from carrel.tui.terminal.textual_private import MarkedRadioButton
+from carrel.tui.widgets.choices import Choices
+from carrel.tui.widgets.fields import Field, MultilineField
 
 TABLES = {"text": "in the text", "markdown": "apart, Markdown", "html": "apart, HTML"}
 SCORES = {"word": "of every word", "page": "of pages", "none": "none"}
@@ -46,7 +47,7 @@ class OCRForm(Dialog[ReadOptions]):
         background: $selection; color: $accent; text-style: bold;
     }
     OCRForm Choices { height: 2; padding: 0 1; }
-    OCRForm Area { height: 6; }
+    OCRForm MultilineField { height: 6; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("f2,ctrl+s", "read", "Run OCR", id="ocr.read"),
@@ -74,7 +75,7 @@ class OCRForm(Dialog[ReadOptions]):
                 Selection(Content("pictures with the answer"), "pictures", options.pictures),
             )
             yield Label("A JSON schema to answer the whole document in (may stay empty)")
-            yield Area(options.schema, id="schema")
+            yield MultilineField(options.schema, id="schema")
         yield hint(self._billed or "What was read so before is not read again.")
         yield buttons(("cancel", "Leave it"), ("read", "F2 Run OCR"))
 
@@ -98,7 +99,7 @@ class OCRForm(Dialog[ReadOptions]):
             headers="headers" in also,
             scores=_chosen(self.query_one("#scores", RadioSet)),
             pictures="pictures" in also,
-            schema=self.query_one("#schema", Area).text.strip(),
+            schema=self.query_one("#schema", MultilineField).text.strip(),
         )
         try:
             options.check()
@@ -110,7 +111,9 @@ class OCRForm(Dialog[ReadOptions]):
 
 
 def _radio(id: str, words: dict[str, str], chosen: str) -> RadioSet:
-    made = [Choice(Content(text), key == chosen, name=key) for key, text in words.items()]
+    made = [
+        MarkedRadioButton(Content(text), key == chosen, name=key) for key, text in words.items()
+    ]
     return RadioSet(*made, id=id, compact=True)
 
 

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from carrel.store.finder.state import FinderState, FoundItem
 
 MATCH = Style(bold=True, underline=True)
-"""How the letters that were found are drawn."""
+"""The style of the matched letters."""
 PAUSE = 0.2
 """Seconds without a key after which the service is searched."""
 ACTIONS = ">"
-"""What is typed first to find actions alone."""
+"""The prefix that searches actions alone."""
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 import asyncio
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import ClassVar, cast
 
 from textual import work
 from textual.app import ComposeResult
@@ -13,12 +13,10 @@ from textual.widgets.option_list import Option
 
 from carrel.tui.dialogs.dialog import Dialog, hint
 from carrel.tui.looks import labels
-from carrel.tui.terminal.completion import Completion, complete
+from carrel.tui.terminal.completion import PathCompletion, complete
 from carrel.tui.terminal.drops import parse_drop
 from carrel.tui.widgets.fields import Dropped, Field
-
-if TYPE_CHECKING:
-    from carrel.tui.app import CarrelApp
+from carrel.tui.workbench import Workbench
 
 
 class PathDialog(Dialog[tuple[Path, ...]]):
@@ -39,7 +37,7 @@ class PathDialog(Dialog[tuple[Path, ...]]):
 
     def __init__(self, title: str = "Upload") -> None:
         super().__init__(title)
-        self._completion = Completion("", ())
+        self._completion = PathCompletion("", ())
 
     def inside(self) -> ComposeResult:
         yield Field(placeholder=self.PLACEHOLDER)
@@ -97,7 +95,7 @@ class PathDialog(Dialog[tuple[Path, ...]]):
         self._accept(self._chosen() or event.value)
 
     def named(self, text: str) -> tuple[Path, ...]:
-        """What a typed path names; empty when that is not there."""
+        """The existing files that a typed path names; empty when there are none."""
         return parse_drop(text, relative=True)
 
     def _accept(self, text: str) -> None:
@@ -111,4 +109,4 @@ class PathDialog(Dialog[tuple[Path, ...]]):
     def on_dropped(self, event: Dropped) -> None:
         self.dismiss(event.drop.files)
         if event.drop.problem is not None:
-            cast("CarrelApp", self.app).show_problem(event.drop.problem)
+            cast(Workbench, self.app).show_problem(event.drop.problem)

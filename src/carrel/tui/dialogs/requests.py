@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, ClassVar
 
+from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
@@ -79,10 +80,12 @@ class RequestLog(Dialog[None]):
 
     @property
     def table(self) -> VirtualTable:
+        """The table of calls."""
         return self.query_one(VirtualTable)
 
     @property
     def filter(self) -> ListFilter:
+        """The line that filters the table."""
         return self.query_one(ListFilter)
 
     def on_mount(self) -> None:
@@ -125,7 +128,8 @@ class RequestLog(Dialog[None]):
         else:
             self.dismiss(None)
 
-    def action_copy(self) -> None:
+    @work(exit_on_error=False)
+    async def action_copy(self) -> None:
         item = self._logged()
         if item is None:
             return
@@ -139,13 +143,10 @@ class RequestLog(Dialog[None]):
             "the answer": received(call),
         }
 
-        def chosen(what: str | None) -> None:
-            if what:
-                copy(self.app, texts[what] or "")
-
         things = [Thing(name, f"Copy {name}") for name, text in texts.items() if text]
         title = "Copy" if call.path.startswith("/") else "A signed address is a key: not copied"
-        self.app.push_screen(Choose(title, things), chosen)
+        if part := await self.app.push_screen(Choose(title, things), wait_for_dismiss=True):
+            copy(self.app, texts[part] or "")
 
 
 def _row(row: RequestRow) -> Row:

@@ -1,8 +1,8 @@
-"""Services: those that are kept as profiles, and the form for one of them."""
+"""The list of saved services, and the form for one."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -23,33 +23,28 @@ PLAIN = "The key can be read on the way: http:// is not encrypted.\nF2 again goe
 
 
 class ServiceList(Choose):
-    """Gives the service to connect to; another can be edited or removed instead."""
+    """Gives the name of a service; `verb` is what to do with it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("e", "hand_over('edit')", "Edit", id="services.edit"),
-        Binding("D", "hand_over('remove')", "Delete", id="services.remove"),
+        Binding("e", "choose('edit')", "Edit", id="services.edit"),
+        Binding("D", "choose('remove')", "Delete", id="services.remove"),
     ]
     HOW = "enter connects · e edits · D removes · esc closes"
 
-    def __init__(
-        self,
-        things: Sequence[Thing],
-        edit: Callable[[str], object],
-        remove: Callable[[str], object],
-    ) -> None:
+    def __init__(self, things: Sequence[Thing]) -> None:
         super().__init__("Services", things)
-        self._verbs = {"edit": edit, "remove": remove}
+        self.verb: Literal["connect", "edit", "remove"] = "connect"
+        """The action for the chosen service."""
 
-    def action_hand_over(self, verb: str) -> None:
-        """Closes the list and goes on with what is under the cursor."""
+    def action_choose(self, verb: Literal["edit", "remove"]) -> None:
         at = self.query_one(OptionList).highlighted
         if at is not None:
-            self.dismiss(None)
-            self.app.call_later(self._verbs[verb], self.things[at].id)
+            self.verb = verb
+            self.dismiss(self.things[at].id)
 
 
 class ServiceForm(Dialog[Profile]):
-    """Gives a profile that is kept already. It is tried before it is kept."""
+    """Gives a saved profile. The connection is tested before it is saved."""
 
     DEFAULT_CSS = """
     ServiceForm Label { color: $muted; padding: 0 1; }

@@ -1,10 +1,11 @@
-"""What syncing a folder would do, before it does it."""
+"""The preview of a sync, with its options."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
+from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, VerticalScroll
@@ -54,7 +55,7 @@ WAIT = "Not yet: what these choices would do is not shown. F2 again once it is."
 
 @dataclass(frozen=True)
 class SyncWish:
-    """How a folder shall be synced; the patterns are as in `.gitignore`.
+    """The options of a sync; the patterns are as in `.gitignore`.
 
     `max_delete` is the number of deletions that was confirmed, if that had to be.
     """
@@ -144,7 +145,7 @@ class SyncDialog(Dialog[SyncWish]):
 
     @property
     def wish(self) -> SyncWish:
-        """What is chosen now."""
+        """The options as they are chosen now."""
         chosen = self.query_one(Choices).selected
         return SyncWish(
             "watch" in chosen, "delete" in chosen, self._patterns("include"),
@@ -193,7 +194,7 @@ class SyncDialog(Dialog[SyncWish]):
         self._typing = self.set_timer(TYPING, self._catch_up)
 
     def _catch_up(self) -> None:
-        """Previews the choices if they are others by now."""
+        """Previews again if the options changed."""
         if self.wish.rules != self._wish.rules:
             self._preview()
 
@@ -215,7 +216,8 @@ class SyncDialog(Dialog[SyncWish]):
         if seen is not None or self._failed:
             self._preview()
 
-    def _confirm(self, wish: SyncWish) -> None:
+    @work(exit_on_error=False)
+    async def _confirm(self, wish: SyncWish) -> None:
         """Accepts, after a question if more would be deleted than may be without one."""
         assert self._preview_shown is not None
         question = confirm_words(self._preview_shown)
@@ -224,16 +226,10 @@ class SyncDialog(Dialog[SyncWish]):
             return
         deletions = self._preview_shown.plan.deletions
 
-        def answered(yes: bool | None) -> None:
-            if yes:
-                # Once the question is gone: only the screen on top can be dismissed.
-                self.call_later(self._accept, replace(wish, max_delete=len(deletions)))
-
         about = [labels.line(question), labels.line(MANY, "$muted")]
-        self.app.push_screen(Confirm("More than half would be deleted", about, "Delete"), answered)
-
-    def _accept(self, wish: SyncWish) -> None:
-        self.dismiss(wish)
+        confirm = Confirm("More than half would be deleted", about, "Delete")
+        if await self.app.push_screen(confirm, wait_for_dismiss=True):
+            self.dismiss(replace(wish, max_delete=len(deletions)))
 
     def action_page(self, pages: int) -> None:
         changes = self.query_one("#changes")

@@ -1,8 +1,7 @@
-"""Who answers in a chat: an agent, and one of its versions."""
+"""Choosing an agent, and one of its versions, for a chat."""
 
-from collections.abc import Callable
+from dataclasses import dataclass
 
-from carrel.store.agents.state import AgentsState
 from carrel.tui.dialogs.ask import Choose, Thing
 from carrel.tui.place import Place
 
@@ -10,42 +9,37 @@ _ACTIVE = "active"
 """Stands for whichever version is active."""
 
 
-def choose_agent(
-    place: Place,
-    title: str,
-    then: Callable[[str, int | None], None],
-    *,
-    versions: bool = False,
-) -> None:
+@dataclass(frozen=True)
+class Chosen:
+    """An agent by its id, and a version; None is whichever is active."""
+
+    agent_id: str
+    version: int | None = None
+
+
+async def choose_agent(place: Place, title: str, *, versions: bool = False) -> Chosen | None:
     """Asks for an agent, and for one of its versions if `versions`; the only one is not asked for.
 
-    `then` is given its id and the version, None for whichever is active.
+    None: there is no agent, or none was chosen.
     """
-
-    def choose_version(agent_id: str | None) -> None:
-        agent = next((a for a in agents.slice.value.items if a.id == agent_id), None)
-        if agent is None:
-            return
-        if not versions or len(agent.versions) < 2:
-            then(agent.id, None)
-            return
-        things = [Thing(_ACTIVE, "Whichever is active", f"v{agent.version} now")]
-        things += (Thing(str(n), f"v{n}") for n in sorted(agent.versions, reverse=True))
-
-        def chosen(version: str | None) -> None:
-            if version is not None:
-                then(agent.id, None if version == _ACTIVE else int(version))
-
-        place.app.push_screen(Choose(f"{title} · {agent.name}", things), chosen)
-
-    def choose(state: AgentsState) -> None:
-        things = [Thing(a.id, a.name, f"v{a.version} · {a.model}") for a in state.items]
-        if len(things) == 1:
-            choose_version(things[0].id)
-        elif things:
-            place.app.push_screen(Choose(title, things), choose_version)
-        else:
-            place.notice("There is no agent yet: 4 Agents, then n New.", failed=True)
-
-    agents = place.store.agents
-    place.once_loaded(agents, choose)
+    state = await place.load(place.store.agents)
+    if state is None:
+        return None
+    things = [Thing(a.id, a.name, f"v{a.version} · {a.model}") for a in state.items]
+    if not things:
+        place.notice("There is no agent yet: 4 Agents, then n New.", failed=True)
+        return None
+    agent_id: str | None = things[0].id
+    if len(things) > 1:
+        agent_id = await place.ask(Choose(title, things))
+    agent = next((a for a in place.store.agents.slice.value.items if a.id == agent_id), None)
+    if agent is None:
+        return None
+    if not versions or len(agent.versions) < 2:
+        return Chosen(agent.id)
+    things = [Thing(_ACTIVE, "Whichever is active", f"v{agent.version} now")]
+    things += (Thing(str(n), f"v{n}") for n in sorted(agent.versions, reverse=True))
+    version = await place.ask(Choose(f"{title} · {agent.name}", things))
+    if version is None:
+        return None
+    return Chosen(agent.id, None if version == _ACTIVE else int(version))

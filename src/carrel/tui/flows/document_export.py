@@ -1,7 +1,7 @@
-"""What is taken out of a document: to the clipboard, and to files."""
+"""Taking parts of a document out: to the clipboard, and to files."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from carrel.store.core.words import count
 from carrel.store.documents.blocks import blocks_of
@@ -11,10 +11,7 @@ from carrel.store.documents.table_rows import as_csv, as_markdown
 from carrel.store.documents.tables import tables
 from carrel.store.documents.words import annotation
 from carrel.tui.dialogs.ask import Ask, Choose, Thing
-from carrel.tui.terminal.clipboard import copy
-
-if TYPE_CHECKING:
-    from carrel.tui.place import Place
+from carrel.tui.place import Place
 
 FORMATS = (
     Thing("markdown", "Markdown", "the whole text"),
@@ -24,25 +21,19 @@ FORMATS = (
 )
 
 
-def copy_from(place: "Place") -> None:
-    """Asks what to copy, and copies it."""
+async def copy_part(place: Place) -> None:
+    """Copies a table, a block, a page or another part of the document, as is chosen."""
     state = place.store.documents.slice.value
     if state.source is None:
         return
     offers = _offers(state)
-
-    def chosen(what: str | None) -> None:
-        if what:
-            text = offers[int(what)][2]
-            ok = copy(place.app, text)
-            place.notice("Copied." if ok else "Too long for the clipboard.", failed=not ok)
-
     things = [Thing(str(n), name, details) for n, (name, details, _) in enumerate(offers)]
-    place.app.push_screen(Choose("Copy", things), chosen)
+    if part := await place.ask(Choose("Copy", things)):
+        place.copy(offers[int(part)][2])
 
 
 def _offers(state: DocumentState) -> list[tuple[str, str, str]]:
-    """What can be copied: its name, a word on it, and the text."""
+    """The parts that can be copied: name, a word on it, and the text."""
     offers: list[tuple[str, str, str]] = []
     page = state.page
     if page is not None:
@@ -69,23 +60,17 @@ def _offers(state: DocumentState) -> list[tuple[str, str, str]]:
     return offers
 
 
-def save_from(place: "Place") -> None:
-    """Asks in which form and where to, and writes the files."""
+async def save(place: Place) -> None:
+    """Saves what was read, in a form and at a path that are chosen."""
     documents = place.store.documents
     if documents.slice.value.source is None:
         return
-
-    def form_chosen(form: str | None) -> None:
-        def place_chosen(path: str | None) -> None:
-            if path:
-                to = Path(path)
-                place.do(documents.save(cast("ExportFormat", form), to), saved)
-
-        if form:
-            place.app.push_screen(Ask("Save to", "A folder or a new file", "~/"), place_chosen)
-
-    def saved(files: tuple[Path, ...]) -> None:
+    form = await place.ask(Choose("Save", FORMATS))
+    if not form:
+        return
+    path = await place.ask(Ask("Save to", "A folder or a new file", "~/"))
+    if not path:
+        return
+    if files := await place.finish(documents.save(cast(ExportFormat, form), Path(path))):
         where = files[0] if len(files) == 1 else f"{len(files)} files to {files[0].parent}"
         place.notice(f"Saved {where}.")
-
-    place.app.push_screen(Choose("Save", FORMATS), form_chosen)

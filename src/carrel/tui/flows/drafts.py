@@ -1,10 +1,10 @@
-"""The way of a draft: typed in a form or an editor, looked at, then saved, tried or dropped."""
+"""A draft of an agent: typed in a form or an editor, reviewed, then saved, tried or dropped."""
 
 import asyncio
 import contextlib
 import signal
+import time
 from collections.abc import AsyncIterator, Mapping
-from functools import partial
 from pathlib import Path
 
 from textual.content import Content
@@ -16,18 +16,21 @@ from carrel.store.agents.drafts import Draft, nobody
 from carrel.store.agents.words import (
     changed_field_rows,
     models_words,
+    new_agent_rows,
     next_version,
     unlisted_words,
     version_name,
 )
 from carrel.store.core.problem import Problem, ProblemError
-from carrel.store.libraries.state import LibrariesState
-from carrel.tui.dialogs.agent import AgentForm, Filled
+from carrel.tui.dialogs.agent import AgentForm
+from carrel.tui.dialogs.ask import Choose, Thing
 from carrel.tui.dialogs.changes import Changes
 from carrel.tui.dialogs.confirm import Confirm
 from carrel.tui.looks import labels
 from carrel.tui.place import Place
 from carrel.wire.agents import Agent
+
+_BLANK, _COPY = "blank", "copy"
 
 
 def library_names(place: Place) -> Mapping[str, str]:
@@ -35,89 +38,125 @@ def library_names(place: Place) -> Mapping[str, str]:
     return {item.id: item.name for item in place.store.libraries.slice.value.items}
 
 
-def fill_in(place: Place, draft: Draft) -> None:
-    """Opens the form of a draft; what is typed is kept on disk meanwhile."""
+async def begin(place: Place, version: Agent | None) -> None:
+    """Opens the form of a new agent: blank, a copy of `version`, or a draft that was left."""
+    state = place.store.agents.slice.value
+    things = [Thing(_BLANK, "Nothing", "a blank form")]
+    if version is not None:
+        name = f"{version.name} {version_name(version.version)}"
+        things.append(Thing(_COPY, f"A copy of {name}"))
+    unsaved = new_agent_rows(state, time.time())
+    things += [Thing(row.id, f"✎ {row.name or 'no name yet'}", row.age) for row in unsaved]
+    start: str | None = _BLANK
+    if len(things) > 1:
+        start = await place.ask(Choose("New agent from", things))
+    if start == _BLANK:
+        models = place.store.session.slice.value.models
+        await fill_in(place, Draft.blank(models[0] if models else ""))
+    elif start == _COPY and version is not None:
+        await fill_in(place, Draft.copy_of(version))
+    elif start is not None:
+        await fill_in(place, next(draft for draft in state.drafts if draft.id == start))
+
+
+async def fill_in(place: Place, draft: Draft) -> None:
+    """Opens the form of a draft, and goes on as is chosen there.
+
+    Typed text is saved to disk as a draft meanwhile.
+    """
     store = place.store
-
-    def filled(filled: Filled | None) -> None:
-        if filled is None:
-            return
-        if filled.then == "yaml":
-            _keep(place, filled.draft, told=False)
-            place.app.run_worker(write(place, filled.draft), exit_on_error=False)
-        elif filled.then == "save":
-            review(place, filled.draft)
-        else:
-            _keep(place, filled.draft)
-
-    def show(libraries: LibrariesState) -> None:
-        form = AgentForm(
-            draft,
-            f"Edit {draft.name}" if draft.agent_id else "New agent",
-            store.session.slice.value.models,
-            libraries.items,
-            store.agents.keep,
-        )
-        place.app.push_screen(form, filled)
-
-    place.once_loaded(store.libraries, show)
+    libraries = await place.load(store.libraries)
+    if libraries is None:
+        return
+    form = AgentForm(
+        draft,
+        f"Edit {draft.name}" if draft.agent_id else "New agent",
+        store.session.slice.value.models,
+        libraries.items,
+        store.agents.keep,
+    )
+    filled = await place.ask(form)
+    if filled is None:
+        return
+    match filled.then:
+        case "save":
+            await review(place, filled.draft)
+        case "yaml":
+            place.do(store.agents.keep(filled.draft))
+            await write(place, filled.draft)
+        case "leave":
+            await _keep(place, filled.draft)
 
 
 async def write(place: Place, draft: Draft) -> None:
-    """Has a draft edited as YAML in the person's editor, and looks at what comes of it."""
+    """Has a draft edited as YAML in the user's editor, again until it is valid, and reviews it."""
     agents, libraries = place.store.agents, place.store.libraries
     if not libraries.slice.value.loaded:
         await libraries.load()
-    written = agents.write(draft, library_names(place))
-    path = await written
-    if path is None:
-        if written.error is not None:
-            place.workbench.show_problem(written.error)
-        return
-    try:
-        async with _suspended(place):
-            text = await asyncio.to_thread(edit, path)
-        review(place, from_yaml(text, draft), make=False)
-    except EditorError as error:
-        place.workbench.show_problem(Problem("The editor did not work", str(error)))
-    except YAMLError as error:
-        _ask_again(place, draft, path, str(error))
-
-
-def _ask_again(place: Place, draft: Draft, path: Path, reason: str) -> None:
-    def answered(yes: bool | None) -> None:
-        if yes:
-            place.app.run_worker(write(place, draft), exit_on_error=False)
+    while True:
+        path = await place.finish(agents.write(draft, library_names(place)))
+        if path is None:
+            return
+        try:
+            async with _suspended(place):
+                text = await asyncio.to_thread(edit, path)
+            edited = from_yaml(text, draft)
+        except EditorError as error:
+            place.workbench.show_problem(Problem("The editor did not work", str(error)))
+            return
+        except YAMLError as error:
+            if not await _edit_again(place, path, str(error)):
+                place.notice("What you wrote is kept: F4 goes on with it.")
+                return
         else:
-            place.notice("What you wrote is kept: F4 goes on with it.")
+            await review(place, edited, make=False)
+            return
 
+
+async def _edit_again(place: Place, path: Path, reason: str) -> bool:
     about = [labels.block(reason, "$failed"), Content(""), labels.line(str(path), "$muted")]
-    place.app.push_screen(Confirm("This cannot be saved yet", about, "Edit again"), answered)
+    return await place.ask(Confirm("This cannot be saved yet", about, "Edit again")) is True
 
 
-def review(place: Place, draft: Draft, *, make: bool = True) -> None:
-    """Shows what a draft would change, before anything is sent.
+async def review(place: Place, draft: Draft, *, make: bool = True) -> None:
+    """Shows the changes of a draft before anything is sent, and goes on as is chosen there.
 
     A new agent is made at once; it is shown first unless `make`.
     """
-    _keep(place, draft, told=False)
+    place.do(place.store.agents.keep(draft))
     agent = _active(place, draft)
-    if draft.agent_id is None or agent is None:
-        if make:
-            _make(place, draft)
-        else:
-            _review_new(place, draft)
+    if agent is None and make:
+        await _make(place, draft)
         return
-    if not draft.differs_from(agent):
+    if agent is not None and not draft.differs_from(agent):
         place.do(place.store.agents.drop(draft.id))
         place.notice("Nothing changed. No version was made.")
         return
     try:
-        draft.update(agent)
+        question = _creation(place, draft) if agent is None else _update(place, draft, agent)
     except ProblemError as error:
         place.workbench.show_problem(error.problem)
         return
+    match await place.ask(question):
+        case "save":
+            await _save(place, draft)
+        case "try":
+            try_in_chat(place, draft)
+        case "edit":
+            await fill_in(place, draft)
+        case "drop":
+            await drop(place, draft)
+        case _:
+            place.notice("Kept as a draft.")
 
+
+def _update(place: Place, draft: Draft, agent: Agent) -> Changes:
+    """The question whether an agent gets a new version.
+
+    Raises:
+        ProblemError: the draft cannot be sent.
+    """
+    draft.update(agent)
     version = next_version(agent)
     about = labels.line(f"{version_name(agent.version)} is active now. What changes:")
     if draft.message:
@@ -131,42 +170,21 @@ def review(place: Place, draft: Draft, *, make: bool = True) -> None:
         ("try", "Try in chat"),
         ("save", f"Save as {version}"),
     )
-    place.app.push_screen(
-        Changes(f"Save this as {agent.name} {version}?", about, rows, answers),
-        partial(_answered, place, draft),
-    )
+    return Changes(f"Save this as {agent.name} {version}?", about, rows, answers)
 
 
-def _review_new(place: Place, draft: Draft) -> None:
-    """Shows a new agent before it is made."""
-    try:
-        draft.create()
-    except ProblemError as error:
-        place.workbench.show_problem(error.problem)
-        return
+def _creation(place: Place, draft: Draft) -> Changes:
+    """The question whether a new agent is made.
 
+    Raises:
+        ProblemError: the draft cannot be sent.
+    """
+    draft.create()
     nothing = nobody()
     rows = changed_field_rows(compare_agents(nothing, draft.preview(nothing)), library_names(place))
     about = _doubt(place, draft) or labels.line("Nothing was sent yet. It would have:")
     answers = (("drop", "Drop it"), ("edit", "Edit"), ("save", "Make it"))
-    place.app.push_screen(
-        Changes(f"Make {draft.name}?", about, rows, answers), partial(_answered, place, draft)
-    )
-
-
-def _answered(place: Place, draft: Draft, answer: str | None) -> None:
-    """Does what was chosen in the review of a draft."""
-    match answer:
-        case "save":
-            _save(place, draft)
-        case "try":
-            try_in_chat(place, draft)
-        case "edit":
-            fill_in(place, draft)
-        case "drop":
-            drop(place, draft)
-        case _:
-            place.notice("Kept as a draft.")
+    return Changes(f"Make {draft.name}?", about, rows, answers)
 
 
 def try_in_chat(place: Place, draft: Draft) -> None:
@@ -176,8 +194,8 @@ def try_in_chat(place: Place, draft: Draft) -> None:
     except ProblemError as error:
         place.workbench.show_problem(error.problem)
         return
-    _keep(place, draft, told=False)
     store = place.store
+    place.do(store.agents.keep(draft))
     if draft.agent_id is None:
         store.beside.leave()
         place.open_chat(store.chat.try_draft(agent))
@@ -186,32 +204,22 @@ def try_in_chat(place: Place, draft: Draft) -> None:
         place.open_chat(store.beside.try_draft(agent, draft.agent_id))
 
 
-def drop(place: Place, draft: Draft) -> None:
-    """Drops a draft, once that is meant."""
-
-    def answered(yes: bool | None) -> None:
-        if yes:
-            place.do(place.store.agents.drop(draft.id))
-
+async def drop(place: Place, draft: Draft) -> None:
+    """Drops a draft, once that is confirmed."""
     about = [labels.line(draft.name, "bold"), Content("What was not saved is gone then.")]
-    place.app.push_screen(Confirm("Drop this draft?", about, "Drop"), answered)
+    if await place.ask(Confirm("Drop this draft?", about, "Drop")):
+        place.do(place.store.agents.drop(draft.id))
 
 
-def _make(place: Place, draft: Draft) -> None:
+async def _make(place: Place, draft: Draft) -> None:
     """Makes a new agent; asks first where its model may not answer."""
-    doubt = _doubt(place, draft)
-    if doubt is None:
-        _save(place, draft)
-        return
-
-    def answered(yes: bool | None) -> None:
-        if yes:
-            _save(place, draft)
-        else:
-            fill_in(place, draft)
-
-    about = [doubt, labels.line(models_words(place.store.session.slice.value.models), "$muted")]
-    place.app.push_screen(Confirm(f"Make {draft.name} all the same?", about, "Make"), answered)
+    if doubt := _doubt(place, draft):
+        models = models_words(place.store.session.slice.value.models)
+        about = [doubt, labels.line(models, "$muted")]
+        if not await place.ask(Confirm(f"Make {draft.name} all the same?", about, "Make")):
+            await fill_in(place, draft)
+            return
+    await _save(place, draft)
 
 
 def _doubt(place: Place, draft: Draft) -> Content | None:
@@ -222,24 +230,22 @@ def _doubt(place: Place, draft: Draft) -> Content | None:
     return labels.line(unlisted_words(model), "$failed")
 
 
-def _save(place: Place, draft: Draft) -> None:
-    def saved(agent: Agent | None) -> None:
-        if agent is None:
-            place.notice("Nothing changed. No version was made.")
-        elif draft.agent_id is None:
-            place.notice(f"Made {agent.name}, {version_name(agent.version)}.")
+async def _save(place: Place, draft: Draft) -> None:
+    saving = place.store.agents.save(draft)
+    agent = await place.finish(saving)
+    if agent is not None and draft.agent_id is None:
+        place.notice(f"Made {agent.name}, {version_name(agent.version)}.")
+    elif agent is None and saving.outcome == "done":
+        place.notice("Nothing changed. No version was made.")
 
-    place.do(place.store.agents.save(draft), saved)
 
-
-def _keep(place: Place, draft: Draft, *, told: bool = True) -> None:
+async def _keep(place: Place, draft: Draft) -> None:
+    """Saves a draft to disk, and says so unless it differs in nothing from its version."""
     agents = place.store.agents
-
-    def kept(_: object) -> None:
-        if told and any(each.id == draft.id for each in agents.slice.value.drafts):
-            place.notice("Kept as a draft.")
-
-    place.do(agents.keep(draft), kept)
+    keeping = agents.keep(draft)
+    await place.finish(keeping)
+    if keeping.outcome == "done" and any(each.id == draft.id for each in agents.slice.value.drafts):
+        place.notice("Kept as a draft.")
 
 
 def _active(place: Place, draft: Draft) -> Agent | None:

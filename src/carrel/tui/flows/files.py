@@ -1,15 +1,16 @@
-"""What is done with files that takes more than one answer: links, saving, libraries, narrowing."""
+"""Files: upload, OCR, links, saving, filling a library, narrowing the list, deleting."""
 
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from carrel.store.cache.copies import DocumentSource
 from carrel.store.files.words import facets, link_words
-from carrel.store.libraries.state import LibrariesState
 from carrel.store.libraries.words import document_count
 from carrel.tui.dialogs.ask import Ask, Choose, Thing
+from carrel.tui.dialogs.path import PathDialog
+from carrel.tui.looks import labels
 from carrel.tui.place import Place
-from carrel.tui.terminal.clipboard import copy
 from carrel.wire.files import SIGNED_URL_HOURS, File
 
 _ALL = "all"
@@ -19,30 +20,24 @@ _HOURS = "hours"
 _NEW = "new library"
 
 
-def copy_of(place: Place, file: File) -> None:
-    """Copies a file's name, its id, or a link to it that needs no key."""
+async def upload(place: Place) -> None:
+    """Uploads files that are named by their paths."""
+    if files := await place.ask(PathDialog()):
+        place.workbench.upload(files)
 
-    def chosen(what: str | None) -> None:
-        if what == _NAME:
-            _copy(place, file.filename, "Copied the name.")
-        elif what == _ID:
-            _copy(place, file.id, "Copied the id.")
-        elif what == _HOURS:
-            first, last = SIGNED_URL_HOURS
-            asked = Ask("Copy link", f"For how many hours it works, {first} to {last}")
-            place.app.push_screen(asked, typed)
-        elif what is not None:
-            _copy_link(place, file, int(what))
 
-    def typed(hours: str | None) -> None:
-        if hours is None:
+async def run_ocr(place: Place, sources: Sequence[DocumentSource]) -> None:
+    """Reads several files, one after the other; asks first where the service bills for it."""
+    if place.store.session.slice.value.hosted:
+        names = labels.names(source.name for source in sources)
+        if not await place.confirm(f"Run OCR of {len(sources)} files?", names, "Run OCR"):
             return
-        first, last = SIGNED_URL_HOURS
-        if hours.isdecimal() and first <= int(hours) <= last:
-            _copy_link(place, file, int(hours))
-        else:
-            place.notice(f"A link works for {first} to {last} whole hours.", failed=True)
+    place.do(place.store.batch.read(sources))
+    place.notice(f"{len(sources)} files wait for OCR: Activity shows each.")
 
+
+async def copy_part(place: Place, file: File) -> None:
+    """Copies a file's name, its id, or a link to it that needs no key."""
     things = [
         Thing("24", "Copy link (24 h)"),
         Thing("1", "Copy link (1 h)"),
@@ -51,89 +46,93 @@ def copy_of(place: Place, file: File) -> None:
         Thing(_NAME, "Copy name"),
         Thing(_ID, "Copy id"),
     ]
-    place.app.push_screen(Choose("Copy", things), chosen)
+    chosen = await place.ask(Choose("Copy", things))
+    if chosen == _NAME:
+        place.copy(file.filename, "Copied the name.")
+    elif chosen == _ID:
+        place.copy(file.id, "Copied the id.")
+    elif chosen is not None:
+        hours = await _ask_hours(place) if chosen == _HOURS else int(chosen)
+        if hours and (url := await place.finish(place.store.files.signed_url(file.id, hours))):
+            place.copy(url, f"Copied. {link_words(url, hours, time.time())}")
 
 
-def _copy_link(place: Place, file: File, hours: int) -> None:
-    def signed(url: str) -> None:
-        _copy(place, url, f"Copied. {link_words(url, hours, time.time())}")
+async def _ask_hours(place: Place) -> int | None:
+    """The hours for which a link works; None where none were given."""
+    first, last = SIGNED_URL_HOURS
+    hours = await place.ask(Ask("Copy link", f"For how many hours it works, {first} to {last}"))
+    if hours is None:
+        return None
+    if hours.isdecimal() and first <= int(hours) <= last:
+        return int(hours)
+    place.notice(f"A link works for {first} to {last} whole hours.", failed=True)
+    return None
 
-    place.do(place.store.files.signed_url(file.id, hours), signed)
 
-
-def _copy(place: Place, text: str, done: str) -> None:
-    ok = copy(place.app, text)
-    place.notice(done if ok else "Too long for the clipboard of a terminal.", failed=not ok)
-
-
-def save(place: Place, files: Sequence[File]) -> None:
+async def save(place: Place, files: Sequence[File]) -> None:
     """Saves files on this machine; several go into one folder."""
-
-    def chosen(text: str | None) -> None:
-        if not text:
-            return
-        to = Path(text).expanduser()
-        if len(files) > 1 and not to.is_dir():
-            place.notice(f"There is no folder at {text}.", failed=True)
-            return
-        for file in files:
-            place.do(place.store.files.download(file.id, to))
-
-    what = "A folder or a new file" if len(files) == 1 else f"A folder for {len(files)} files"
-    place.app.push_screen(Ask("Save to", what, "~/"), chosen)
+    where = "A folder or a new file" if len(files) == 1 else f"A folder for {len(files)} files"
+    if text := await place.ask(Ask("Save to", where, "~/")):
+        _download(place, files, text)
 
 
-def add_to_library(place: Place, files: Sequence[File]) -> None:
+def _download(place: Place, files: Sequence[File], text: str) -> None:
+    path = Path(text).expanduser()
+    if len(files) > 1 and not path.is_dir():
+        place.notice(f"There is no folder at {text}.", failed=True)
+        return
+    for file in files:
+        place.do(place.store.files.download(file.id, path))
+
+
+async def add_to_library(place: Place, files: Sequence[File]) -> None:
     """Puts files into a library that is chosen or made, and goes there."""
     libraries = place.store.libraries
-
-    def add(library_id: str) -> None:
-        libraries.select(library_id)
-        for file in files:
-            place.do(libraries.add_file(library_id, file.id))
-        place.open_place("libraries")
-
-    def chosen(library_id: str | None) -> None:
-        if library_id == _NEW:
-            place.app.push_screen(Ask("New library", "Its name"), named)
-        elif library_id:
-            add(library_id)
-
-    def named(name: str | None) -> None:
-        if name:
-            place.do(libraries.create(name), lambda library: add(library.id))
-
-    def choose(state: LibrariesState) -> None:
-        things = [
-            Thing(library.id, library.name, document_count(library.nb_documents))
-            for library in state.items
-        ]
-        new = Thing(_NEW, "New library…")
-        place.app.push_screen(Choose("Add to library", [*things, new]), chosen)
-
-    place.once_loaded(libraries, choose)
+    state = await place.load(libraries)
+    if state is None:
+        return
+    things = [Thing(each.id, each.name, document_count(each.nb_documents)) for each in state.items]
+    new = Thing(_NEW, "New library…")
+    library_id = await place.ask(Choose("Add to library", [*things, new]))
+    if library_id == _NEW:
+        name = await place.ask(Ask("New library", "Its name"))
+        if name is None:
+            return
+        made = await place.finish(libraries.create(name))
+        library_id = made.id if made else None
+    if library_id is None:
+        return
+    libraries.select(library_id)
+    for file in files:
+        place.do(libraries.add_file(library_id, file.id))
+    place.open_place("libraries")
 
 
-def narrow(place: Place) -> None:
+async def narrow(place: Place) -> None:
     """Shows only files of one purpose, source or type; what is in force is lifted the same way."""
     offered = facets(place.store.files.slice.value)
     wanted = {facet.field: facet.chosen for facet in offered}
-
-    def chosen(answer: str | None) -> None:
-        if answer == _ALL:
-            place.store.files.show_all()
-        elif answer is not None:
-            field, _, value = answer.partition(" ")
-            wanted[field] = None if wanted[field] == value else value
-            place.store.files.narrow(**wanted)  # type: ignore[arg-type]  # words of its own facets
-
     things = [
         Thing(f"{facet.field} {value}", f"{facet.name}: {value}", _mark(value == facet.chosen))
         for facet in offered
         for value in facet.values
     ]
-    place.app.push_screen(Choose("Show only", [Thing(_ALL, "All files"), *things]), chosen)
+    answer = await place.ask(Choose("Show only", [Thing(_ALL, "All files"), *things]))
+    if answer == _ALL:
+        place.store.files.show_all()
+    elif answer is not None:
+        field, _, value = answer.partition(" ")
+        wanted[field] = None if wanted[field] == value else value
+        place.store.files.narrow(**wanted)  # type: ignore[arg-type]  # words of its own facets
 
 
 def _mark(in_force: bool) -> str:
     return "✓ in force; choose it to lift it" if in_force else ""
+
+
+async def delete(place: Place, files: Sequence[File]) -> None:
+    """Deletes files of the service."""
+    names = labels.names(file.filename for file in files)
+    these = "this file" if len(files) == 1 else f"these {len(files)} files"
+    if await place.confirm(f"Delete {these}?", names, "Delete"):
+        place.do(place.store.files.delete([file.id for file in files]))

@@ -1,25 +1,37 @@
-"""What the palette offers: actions of a screen, those of the app, and things that were found."""
+"""The palette: actions of a screen, those of the app, and things that are found by name."""
 
 from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING
 
 from textual.screen import Screen
 
 from carrel.store.cache.copies import DocumentSource
 from carrel.store.finder.state import FoundItem
-from carrel.tui.dialogs.palette import Command
-from carrel.tui.screens.agents import AgentsPlace
-
-if TYPE_CHECKING:
-    from carrel.tui.app import CarrelApp
+from carrel.tui.dialogs.palette import Command, Palette
+from carrel.tui.flows import sample
+from carrel.tui.place import Place
 
 _MOVING = ("table.", "scroll.", "text.", "picture.", "app.palette", "place.")
 """Beginnings of the ids of what only moves about."""
 
 
-def commands_of(screen: Screen[object]) -> list[Command]:
-    """What the keys of a screen do now, each action once; moving about is left out."""
+async def choose(place: Place) -> None:
+    """Opens the palette, and does what is chosen in it."""
+    appearance = place.workbench.appearance
+    palette = Palette(
+        [*_commands_of(place), *_app_commands(place)],
+        place.store.finder,
+        lambda found: place.run_flow(_open(place, found)),
+        appearance.restore,
+    )
+    command = await place.ask(palette)
+    appearance.restore()
+    if command is not None:
+        place.app.call_later(command.run)
+
+
+def _commands_of(screen: Screen[None]) -> list[Command]:
+    """The actions of a screen's keys that can be done now, each once; no moving about."""
     commands: dict[tuple[str, str], Command] = {}
     app = screen.app
     for active in screen.active_bindings.values():
@@ -39,43 +51,40 @@ def commands_of(screen: Screen[object]) -> list[Command]:
     return list(commands.values())
 
 
-def app_commands(app: "CarrelApp") -> Iterator[Command]:
-    """What the app does whatever is on the screen."""
-    store = app.store
-    yield Command("Light or dark", "", app.appearance.toggle)
-    hiding = "Show keys, ids and addresses" if app.hiding else "Hide keys, ids and addresses"
-    yield Command(hiding, "", app.toggle_hiding)
+def _app_commands(place: Place) -> Iterator[Command]:
+    """The actions of the app, whatever is on the screen."""
+    store, bench = place.store, place.workbench
+    appearance = bench.appearance
+    yield Command("Light or dark", "", appearance.toggle)
+    hiding = "Show keys, ids and addresses" if bench.hiding else "Hide keys, ids and addresses"
+    yield Command(hiding, "", bench.toggle_hiding)
     yield Command("Connect again", "", store.session.retry)
-    yield Command("Open the sample", "", app.play_sample)
+    yield Command("Open the sample", "", lambda: place.run_flow(sample.play(place)))
     if store.session.slice.value.read_only:
         yield Command("Allow changes", "", store.session.allow_changes)
-    if app.appearance.broken:
-        yield Command("What is wrong with my themes", "", app.appearance.explain)
-    for name in app.appearance.names():
+    if appearance.broken:
+        show = partial(bench.show_problem, appearance.problem())
+        yield Command("What is wrong with my themes", "", show)
+    for name in appearance.names():
         yield Command(
             f"Theme: {name}",
-            "in force" if name == app.appearance.chosen else "",
-            partial(app.appearance.choose, name),
-            preview=partial(app.appearance.preview, name),
+            "in force" if name == appearance.chosen else "",
+            partial(appearance.choose, name),
+            preview=partial(appearance.preview, name),
         )
 
 
-async def open_found(app: "CarrelApp", found: FoundItem) -> None:
+async def _open(place: Place, found: FoundItem) -> None:
     """Goes to a thing that was found."""
-    store = app.store
+    documents, bench = place.store.documents, place.workbench
     match found.kind:
         case "file":
-            store.documents.open(DocumentSource("file", found.id, found.name))
-            await app.open_place("document")
+            documents.open(DocumentSource("file", found.id, found.name))
+            await bench.open_place("document")
         case "document":
-            store.documents.open(DocumentSource("document", found.id, found.name, found.parent))
-            await app.open_place("document")
+            documents.open(DocumentSource("document", found.id, found.name, found.parent))
+            await bench.open_place("document")
         case "agent" | "version":
-            await app.open_place("agents")
-            await store.agents.select(found.parent or found.id)
-            if found.version is not None and isinstance(place := app.place, AgentsPlace):
-                place.versions.point_at(str(found.version))
-                place.versions.focus()
+            await bench.open_version(found.parent or found.id, found.version)
         case "chat":
-            if (here := app.place) is not None:
-                here.open_chat(store.chat.resume(found.id))
+            place.open_chat(place.store.chat.resume(found.id))

@@ -1,6 +1,9 @@
 """The app's themes: which there are, which is in force, and what is wrong with the others."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from textual.app import App
 
 from carrel.config import ConfigError
 from carrel.settings import save_settings
@@ -8,7 +11,7 @@ from carrel.tui.looks import themes
 from carrel.tui.looks.themes import DEFAULT, LIGHT, ThemeError
 
 if TYPE_CHECKING:
-    from carrel.tui.app import CarrelApp
+    from carrel.store.core.problem import Problem
 
 LOOK = 1.0
 """Seconds between two looks at the user's folder."""
@@ -17,10 +20,18 @@ LOOK = 1.0
 class Appearance:
     """Registers our themes and the user's with the app, and reads changed files again."""
 
-    def __init__(self, app: "CarrelApp", wanted: str) -> None:
+    def __init__(
+        self, app: App[Any], wanted: str, say: Callable[[str], object], redraw: Callable[[], object]
+    ) -> None:
+        """`wanted`: the theme of the settings.
+
+        `say` shows a line that something failed; `redraw` draws everything anew.
+        """
         self.chosen = DEFAULT
         self.broken: tuple[ThemeError, ...] = ()
         self._app = app
+        self._say = say
+        self._redraw = redraw
         self.wanted = wanted
         self._stamps = themes.stamps(themes.user_folder())
         for theme in themes.find_themes(themes.shipped_folder()).themes:
@@ -35,7 +46,7 @@ class Appearance:
         if self.broken:
             self._tell()
         elif self.wanted != self.chosen:
-            self._app.say(f"There is no theme “{self.wanted}”: ctrl+p has those there are.")
+            self._say(f"There is no theme “{self.wanted}”: ctrl+p has those there are.")
 
     def names(self) -> list[str]:
         """Every theme, our own first."""
@@ -49,7 +60,7 @@ class Appearance:
         try:
             save_settings({"theme": name})
         except ConfigError as error:
-            self._app.say(str(error), failed=True)
+            self._say(str(error))
 
     def preview(self, name: str) -> None:
         """Shows a theme for now."""
@@ -63,13 +74,13 @@ class Appearance:
         """From dark to light and back."""
         self.choose(LIGHT if self._app.current_theme.dark else DEFAULT)
 
-    def explain(self) -> None:
-        """Shows what is wrong with the user's themes, and what to do."""
+    def problem(self) -> "Problem":
+        """The mistakes in the user's themes, and how to mend them."""
         from carrel.store.core.problem import Problem
 
         detail = "\n\n".join(str(error) for error in self.broken)
         advice = "Mend the lines named; a file that is saved is read again at once."
-        self._app.show_problem(Problem("Themes that cannot be used", detail, advice))
+        return Problem("Themes that cannot be used", detail, advice)
 
     def _look(self) -> None:
         stamps = themes.stamps(themes.user_folder())
@@ -81,7 +92,7 @@ class Appearance:
             self.chosen = self.wanted
         # The same name may mean other colours now.
         self._app.theme = self.chosen
-        self._app.redraw_theme()
+        self._redraw()
         if self.broken:
             self._tell()
 
@@ -93,5 +104,4 @@ class Appearance:
 
     def _tell(self) -> None:
         files = ", ".join(error.path.name for error in self.broken)
-        words = f"{files} cannot be used: ctrl+p “What is wrong with my themes”."
-        self._app.say(words, failed=True)
+        self._say(f"{files} cannot be used: ctrl+p “What is wrong with my themes”.")

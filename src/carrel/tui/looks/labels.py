@@ -60,7 +60,7 @@ def badge(shown: "Badge | None") -> Content:
 
 
 def problem(found: "Problem") -> tuple[Content, ...]:
-    """What happened, its particulars and what to do, below one another."""
+    """The title, the particulars and the advice of a problem, below one another."""
     parts = (line(found.title, "$failed"), line(found.detail))
     return (*parts, line(found.advice, "$muted")) if found.advice else parts
 
@@ -81,7 +81,7 @@ def fields(*rows: tuple[str, Content]) -> Content:
 
 
 def bar(fraction: float | None, width: int = 16) -> Content:
-    """How far something is, as a line that fills."""
+    """A progress bar; `fraction` is from 0 to 1, None where it is unknown."""
     if fraction is None:
         return Content.styled("─" * width, "$line")
     halves = round(max(0.0, min(fraction, 1.0)) * width * 2)

@@ -37,7 +37,7 @@ class ThemeError(SettingsError):
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundThemes:
     """The themes that could be read, and what is wrong with the files of the others."""
 
     themes: tuple[Theme, ...]
@@ -45,17 +45,17 @@ class Found:
 
 
 def shipped_folder() -> Path:
-    """Where our own themes lie: in the package, or beside it in a working copy."""
+    """The folder of the shipped themes: in the package, or beside it in a working copy."""
     inside = Path(__file__).parents[2] / "themes"
     return inside if inside.is_dir() else Path(__file__).parents[4] / "themes"
 
 
 def user_folder() -> Path:
-    """Where the user's own themes lie."""
+    """The folder of the user's own themes."""
     return folders().config / "themes"
 
 
-def find_themes(folder: Path) -> Found:
+def find_themes(folder: Path) -> FoundThemes:
     """The themes of a folder, by the names of their files."""
     themes: list[Theme] = []
     broken: list[ThemeError] = []
@@ -64,11 +64,11 @@ def find_themes(folder: Path) -> Found:
             themes.append(read_theme(path))
         except ThemeError as error:
             broken.append(error)
-    return Found(tuple(themes), tuple(broken))
+    return FoundThemes(tuple(themes), tuple(broken))
 
 
 def stamps(folder: Path) -> dict[Path, tuple[int, int]]:
-    """When each of a folder's themes was changed last, and its size."""
+    """The modification time, in nanoseconds, and the size of each theme file in a folder."""
     found = {}
     for path in _files(folder):
         try:

@@ -12,7 +12,8 @@ from textual.widgets import Static
 from carrel.store.activity.state import ActivityItem, ActivityState
 from carrel.store.activity.words import ActivityRow, activity_row, activity_rows
 from carrel.tui.looks import labels
-from carrel.tui.place import Place, Way, empty
+from carrel.tui.looks.empty import Way, empty
+from carrel.tui.place import Place
 from carrel.tui.widgets.table import Column, Row, VirtualTable
 
 NOTHING = empty(
@@ -54,6 +55,7 @@ class ActivityPlace(Place):
 
     @property
     def table(self) -> VirtualTable:
+        """The table of tasks."""
         return self.query_one("#activity", VirtualTable)
 
     def on_mount(self) -> None:

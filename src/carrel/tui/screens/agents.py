@@ -8,12 +8,11 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widget import Widget
 
-from carrel.store.agents.compare import FieldChange, compare_agents
+from carrel.store.agents.compare import FieldChange
 from carrel.store.agents.drafts import Draft
 from carrel.store.agents.state import AgentsState
 from carrel.store.agents.words import (
     agent_rows,
-    changed_field_rows,
     diff_title,
     draft_changes,
     draft_row,
@@ -24,17 +23,16 @@ from carrel.store.agents.words import (
     version_rows,
 )
 from carrel.store.store import Store
-from carrel.tui.dialogs.ask import Choose, Thing
-from carrel.tui.dialogs.changes import Changes
+from carrel.tui.flows import agents as flows
 from carrel.tui.flows import drafts
-from carrel.tui.flows.aliases import name_version
 from carrel.tui.looks import labels
-from carrel.tui.place import Place, Way, empty
-from carrel.tui.terminal.clipboard import copy
+from carrel.tui.looks.empty import Way, empty
+from carrel.tui.place import Place
 from carrel.tui.widgets.agent_rows import DRAFT, agent_row, details, unsaved_row, version_row
 from carrel.tui.widgets.diff import DiffView
 from carrel.tui.widgets.find import FindPane, FindText
 from carrel.tui.widgets.table import Column, VirtualTable
+from carrel.tui.workbench import Workbench
 from carrel.wire.agents import Agent
 
 NO_AGENTS = empty("No agents yet.", Way("n", "New agent"))
@@ -90,20 +88,23 @@ class AgentsPlace(Place):
             yield FindText(id="shown")
         yield DiffView(id="diff", classes="pane -folded")
 
-    def __init__(self, store: Store) -> None:
-        super().__init__(store)
+    def __init__(self, store: Store, workbench: Workbench) -> None:
+        super().__init__(store, workbench)
         self._active: tuple[str, int] | None = None
 
     @property
     def agents(self) -> VirtualTable:
+        """The table of agents."""
         return self.query_one("#agents", VirtualTable)
 
     @property
     def versions(self) -> VirtualTable:
+        """The table of the selected agent's versions."""
         return self.query_one("#versions", VirtualTable)
 
     @property
     def diff(self) -> DiffView:
+        """The diff of two versions."""
         return self.query_one("#diff", DiffView)
 
     @property
@@ -154,7 +155,7 @@ class AgentsPlace(Place):
         )
         here = {version.version for version in state.versions}
         if agent is not None and active != self._active and agent.version in here:
-            # The cursor goes along with what answers.
+            # The cursor follows the active version.
             self._active = active
             self.versions.point_at(str(agent.version))
         self._show_right()
@@ -202,6 +203,11 @@ class AgentsPlace(Place):
         """The version under the cursor."""
         return next((v for v in self._state.versions if str(v.version) == self.versions.key), None)
 
+    def point_at_version(self, number: int) -> None:
+        """Moves the cursor to a version of the selected agent."""
+        self.versions.point_at(str(number))
+        self.versions.focus()
+
     def on_virtual_table_moved(self, event: VirtualTable.Moved) -> None:
         if event.table is self.agents:
             if event.key is not None and event.key != self._state.selected:
@@ -215,7 +221,7 @@ class AgentsPlace(Place):
             return
         state, version = self._state, self._version()
         if event.key == DRAFT and state.draft is not None:
-            drafts.review(self, state.draft)
+            self.run_flow(drafts.review(self, state.draft))
         elif state.agent is None or version is None:
             return
         elif version.version == state.agent.version:
@@ -258,32 +264,10 @@ class AgentsPlace(Place):
         return ""
 
     def action_new(self) -> None:
-        state = self._state
-        unsaved = new_agent_rows(state, time.time())
-        version = self._version() or state.agent
-        things = [Thing(_BLANK, "Nothing", "a blank form")]
-        if version is not None:
-            name = f"{version.name} {version_name(version.version)}"
-            things.append(Thing(_COPY, f"A copy of {name}"))
-        things += [Thing(row.id, f"✎ {row.name or 'no name yet'}", row.age) for row in unsaved]
-        if len(things) == 1:
-            self._new(_BLANK)
-        else:
-            self.app.push_screen(Choose("New agent from", things), self._new)
-
-    def _new(self, start: str | None) -> None:
-        version = self._version() or self._state.agent
-        if start == _BLANK:
-            models = self.store.session.slice.value.models
-            drafts.fill_in(self, Draft.blank(models[0] if models else ""))
-        elif start == _COPY and version is not None:
-            drafts.fill_in(self, Draft.copy_of(version))
-        elif start is not None:
-            chosen = next(draft for draft in self._state.drafts if draft.id == start)
-            drafts.fill_in(self, chosen)
+        self.run_flow(drafts.begin(self, self._version() or self._state.agent))
 
     def _draft(self) -> Draft | None:
-        """What is to be edited: the draft, else one of the version that was gone to."""
+        """The draft to edit: the existing one, else a new one of the version under the cursor."""
         state = self._state
         version = self._version() if self.versions.has_focus else None
         start = version or state.agent
@@ -291,11 +275,11 @@ class AgentsPlace(Place):
 
     def action_edit(self) -> None:
         if (draft := self._draft()) is not None:
-            drafts.fill_in(self, draft)
+            self.run_flow(drafts.fill_in(self, draft))
 
     def action_yaml(self) -> None:
         if (draft := self._draft()) is not None:
-            self.app.run_worker(drafts.write(self, draft), exit_on_error=False)
+            self.run_flow(drafts.write(self, draft))
 
     def action_try(self) -> None:
         if (draft := self._state.draft) is not None:
@@ -315,16 +299,7 @@ class AgentsPlace(Place):
             self.notice("Choose the version to make active first.")
             return
 
-        def answered(answer: str | None) -> None:
-            if answer == "yes":
-                self.do(self.store.agents.switch(agent.id, version.version))
-
-        name = version_name(version.version)
-        rows = changed_field_rows(compare_agents(agent, version), drafts.library_names(self))
-        about = labels.line(f"{version_name(agent.version)} is active now. What changes:")
-        answers = (("no", "Leave it"), ("yes", "Make active"))
-        title = f"Make {name} of {agent.name} active?"
-        self.app.push_screen(Changes(title, about, rows, answers), answered)
+        self.run_flow(flows.make_active(self, agent, version))
 
     def action_roll_back(self) -> None:
         if (agent := self._state.agent) is not None:
@@ -333,7 +308,7 @@ class AgentsPlace(Place):
     def action_aliases(self) -> None:
         agent, version = self._state.agent, self._version()
         if agent is not None and version is not None:
-            name_version(self, agent, version.version)
+            self.run_flow(flows.edit_aliases(self, agent, version.version))
 
     # Elsewhere
 
@@ -348,35 +323,17 @@ class AgentsPlace(Place):
             self.open_chat(self.store.chat.new(agent.id, pinned))
 
     def action_copy(self) -> None:
-        agent, version = self._state.agent, self._version()
-        if agent is None:
-            return
-        texts = {"id": agent.id, "name": agent.name}
-        texts["instructions"] = (version or agent).instructions or ""
-
-        def chosen(what: str | None) -> None:
-            if what:
-                copy(self.app, texts[what])
-                self.notice("Copied.")
-
-        things = [Thing(what, f"Copy {what}") for what in texts]
-        self.app.push_screen(Choose("Copy", things), chosen)
+        if (agent := self._version() or self._state.agent) is not None:
+            self.run_flow(flows.copy_part(self, agent))
 
     def action_delete(self) -> None:
         state = self._state
         if state.agent is None:
             return
         if self.versions.has_focus and self.versions.key == DRAFT and state.draft is not None:
-            drafts.drop(self, state.draft)
-            return
-        agent_id = state.agent.id
-        about = [labels.line(state.agent.name, "bold"), Content("All its versions go with it.")]
-        self.confirm(
-            "Delete this agent?",
-            about,
-            "Delete",
-            lambda: self.do(self.store.agents.delete(agent_id)),
-        )
+            self.run_flow(drafts.drop(self, state.draft))
+        else:
+            self.run_flow(flows.delete(self, state.agent))
 
     def reload(self) -> None:
         self.store.agents.load()

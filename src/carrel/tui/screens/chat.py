@@ -1,9 +1,9 @@
 """5 Chat: questions to an agent, its answers, and what they were drawn from."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Coroutine
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -12,9 +12,6 @@ from textual.content import Content
 from textual.timer import Timer
 
 from carrel.store.chat.conversation import Attachment
-from carrel.store.chat.parameters import Parameters
-from carrel.store.chat.service import ChatService
-from carrel.store.chat.sources import source_of
 from carrel.store.chat.state import ChatState
 from carrel.store.chat.words import (
     SessionRow,
@@ -27,19 +24,16 @@ from carrel.store.chat.words import (
     tokens,
     turn_rows,
 )
-from carrel.tui.dialogs.chat import ParametersForm
-from carrel.tui.dialogs.confirm import Confirm
-from carrel.tui.dialogs.path import PathDialog
+from carrel.tui.flows import chat as flows
 from carrel.tui.flows import chat_export
-from carrel.tui.flows.agent_choice import choose_agent
 from carrel.tui.looks import labels
-from carrel.tui.place import Place, Way, empty
-from carrel.tui.widgets.filter import Filter
+from carrel.tui.looks.empty import Way, empty
+from carrel.tui.screens.chat_sources import ChatSources
+from carrel.tui.widgets.filter import FilterLine
 from carrel.tui.widgets.prompt import Prompt, PromptBox
 from carrel.tui.widgets.source import SourcePane
 from carrel.tui.widgets.table import Column, Row, VirtualTable
 from carrel.tui.widgets.transcript import Transcript
-from carrel.wire.completions import Passage
 
 NO_SESSION = empty(
     "Choose an agent to talk to.",
@@ -48,17 +42,17 @@ NO_SESSION = empty(
 )
 NOTHING_SAID = Content.styled("Ask something. The answer appears here as it is written.", "$muted")
 ASK = "@ adds a file or document by its name"
-"""What the empty field says."""
+"""The placeholder of the empty field."""
 _OF_A_CHAT = (
     "retry", "edit", "last_variant", "compare", "parameters", "copy", "save", "source",
 )  # fmt: skip
 TO_SOURCES = "esc, then [ ] Source"
-"""What stands below the field once an answer has sources."""
+"""The subtitle of the field once an answer has sources."""
 UNSAVED = "4 saves or drops it"
-"""What stands beside the name of an agent that is a draft."""
+"""The note beside the name of an agent that is a draft."""
 
 
-class ChatPlace(Place):
+class ChatPlace(ChatSources):
     """Sessions left, the chat in the middle, beside it another to compare, a source right."""
 
     PLACE: ClassVar[str] = "chat"
@@ -105,7 +99,7 @@ class ChatPlace(Place):
             )
             sessions.border_subtitle = Content("n New")
             yield sessions
-            yield Filter("anything that was said")
+            yield FilterLine("anything that was said")
         with Vertical(id="middle", classes="column -current"):
             with Horizontal(id="chats"):
                 yield Transcript(id="transcript")
@@ -115,24 +109,20 @@ class ChatPlace(Place):
 
     @property
     def sessions(self) -> VirtualTable:
+        """The table of saved chats."""
         return self.query_one("#sessions", VirtualTable)
 
     @property
     def box(self) -> PromptBox:
+        """The box of the prompt."""
         return self.query_one(PromptBox)
 
     @property
     def prompt(self) -> Prompt:
+        """The field for a question."""
         return self.query_one(Prompt)
 
-    @property
-    def chats(self) -> tuple[ChatService, ...]:
-        """The chats that are open, one or two."""
-        comparing = self.store.beside.slice.value.session_id is not None
-        return (self.store.chat, self.store.beside) if comparing else (self.store.chat,)
-
     def on_mount(self) -> None:
-        self._source = (0, 0, 0)
         self._session: str | None = None
         self._ticker: Timer | None = None
         # Ten times a second is as often as a growing answer is drawn anew.
@@ -168,7 +158,7 @@ class ChatPlace(Place):
         self.prompt.placeholder = "" if self.prompt.disabled else ASK
         self.prompt.asked = state.history
         # The keys of a source are letters in the field: the way to them starts with esc.
-        self.prompt.border_subtitle = Content(TO_SOURCES if self._has_sources() else "")
+        self.prompt.border_subtitle = Content(TO_SOURCES if self.has_sources() else "")
         what = "Changed question" if state.editing is not None else prompt_title(state)
         self.box.show(what, state.attached, state.uploading)
         self._show_chat(state, self.query_one("#transcript", Transcript))
@@ -219,17 +209,13 @@ class ChatPlace(Place):
             return "Nothing was asked yet: tab goes to the field."
         if action in ("retry", "edit") and self.can_stop():
             return "The answer is still being written: esc esc stops it."
-        if action == "source" and not self._has_sources():
+        if action == "source" and not self.has_sources():
             return "The agent was given no passages."
         if action in ("open_source", "details") and self.query_one(SourcePane).passage is None:
             return "No source is shown: [ and ] go through them."
         if action == "delete" and not self.sessions.has_focus:
             return "D deletes a chat of the list: tab goes there."
         return ""
-
-    def _has_sources(self) -> bool:
-        finding = isinstance(over := self.list_filter.over, Transcript) and over.finding
-        return finding or any(turn.sources for turn in self.store.chat.slice.value.turns)
 
     def on_prompt_sent(self, event: Prompt.Sent) -> None:
         if self.can_stop():
@@ -299,19 +285,14 @@ class ChatPlace(Place):
             self.do(self.store.chat.attach(file))
 
     def action_attach(self) -> None:
-        def chosen(files: tuple[Path, ...] | None) -> None:
-            if files:
-                self.dropped(files)
-                self.prompt.focus()
-
-        self.app.push_screen(PathDialog("Add file"), chosen)
+        self._open_field(flows.attach(self))
 
     def on_prompt_box_named(self, event: PromptBox.Named) -> None:
         def found(names: tuple[Attachment, ...] | None) -> None:
             self.box.offer(event.text, names or ())
 
         handle = self.store.chat.names_like(event.text)
-        # A name that is not found is text: nothing is said of it while it is typed.
+        # A name that is not found is plain text: show no error while typing.
         handle.add_done_callback(lambda ended: self.call_later(found, ended.result(0)))
 
     def on_prompt_box_picked(self, event: PromptBox.Picked) -> None:
@@ -324,31 +305,28 @@ class ChatPlace(Place):
     # Sessions, and who answers
 
     def action_new(self) -> None:
-        def chosen(agent_id: str, version: int | None) -> None:
-            self.do(self.store.chat.new(agent_id, version), lambda _: self.begin(), opens=True)
-
-        choose_agent(self, "Chat with", chosen)
+        self._open_field(flows.begin(self))
 
     def action_who(self) -> None:
-        def chosen(agent_id: str, version: int | None) -> None:
-            handle = self.store.chat.choose(agent_id, version)
-            self.do(handle, lambda _: self.prompt.focus(), opens=True)
-
         if self.store.chat.slice.value.session_id is None:
             self.action_new()
         else:
-            choose_agent(self, "Who answers from here on", chosen, versions=True)
+            self._open_field(flows.change_agent(self))
 
     def action_compare(self) -> None:
         if len(self.chats) > 1:
             self.store.beside.leave()
-            return
+        else:
+            self._open_field(flows.compare(self))
 
-        def chosen(agent_id: str, version: int | None) -> None:
-            handle = self.store.beside.new(agent_id, version)
-            self.do(handle, lambda _: self.prompt.focus(), opens=True)
+    def _open_field(self, flow: Coroutine[Any, Any, bool]) -> None:
+        """Runs a flow, and goes to the field if it has opened it."""
 
-        choose_agent(self, "Compare with", chosen, versions=True)
+        async def run() -> None:
+            if await flow:
+                self.begin()
+
+        self.run_flow(run())
 
     def begin(self) -> None:
         """Goes to the field of the chat that is open."""
@@ -362,9 +340,9 @@ class ChatPlace(Place):
         if isinstance(self.focused, Transcript):
             self.action_filter_list()
             return
-        self.query_one(Filter).begin(self.store.chat.slice.value.search)
+        self.query_one(FilterLine).begin(self.store.chat.slice.value.search)
 
-    def on_filter_changed(self, event: Filter.Changed) -> None:
+    def on_filter_line_changed(self, event: FilterLine.Changed) -> None:
         self.store.chat.search_sessions(event.text)
 
     def on_input_submitted(self) -> None:
@@ -376,69 +354,23 @@ class ChatPlace(Place):
         if summary is None or not self.sessions.has_focus:
             return
 
-        def answered(yes: bool | None) -> None:
-            if yes:
-                self.do(self.store.chat.delete_session(summary.id))
-
-        about = [labels.line(summary.title or "New", "bold")]
-        self.app.push_screen(Confirm("Delete this chat?", about, "Delete"), answered)
+        self.run_flow(flows.delete(self, summary))
 
     def action_parameters(self) -> None:
-        def chosen(parameters: Parameters | None) -> None:
-            if parameters is not None:
-                for chat in self.chats:
-                    chat.set_parameters(parameters)
+        if self.store.chat.slice.value.session_id is not None:
+            self.run_flow(flows.set_parameters(self, self.chats))
 
-        state = self.store.chat.slice.value
-        if state.session_id is not None:
-            models = self.store.session.slice.value.models
-            self.app.push_screen(ParametersForm(state.parameters, models), chosen)
-
-    # Sources, and taking things along
-
-    def _passages(self, chat: int, place: int) -> Sequence[Passage]:
-        turns = self.chats[chat].slice.value.turns if chat < len(self.chats) else ()
-        return turns[place].sources if place < len(turns) else ()
-
-    def action_source(self, step: int) -> None:
-        if isinstance(over := self.list_filter.over, Transcript) and over.finding:
-            over.go_to_hit(step)
-            return
-        turns = self.store.chat.slice.value.turns
-        answers = [place for place, turn in enumerate(turns) if turn.sources]
-        if not answers:
-            return
-        chat, place, number = self._source
-        shown = self.query_one(SourcePane).passage is not None
-        if not shown or not self._passages(chat, place):
-            chat, place, number = 0, answers[-1], -1 if step > 0 else 0
-        self.action_show_source(chat, place, number + step)
-
-    def action_show_source(self, chat: int, place: int, number: int) -> None:
-        """Shows one of the passages of an answer beside the chat; a click does it too."""
-        passages = self._passages(chat, place)
-        if passages:
-            self._source = (chat, place, number % len(passages))
-            pane = self.query_one(SourcePane)
-            pane.show(passages[number % len(passages)])
-            if self.has_class("-narrow"):
-                pane.query_one("#quote").focus()
-
-    def action_open_source(self) -> None:
-        passage = self.query_one(SourcePane).passage
-        if passage is not None:
-            self.store.documents.open(source_of(passage), passage.page or 0, passage.box)
-            self.open_place("document")
+    # Taking things along
 
     def action_copy(self) -> None:
-        chat_export.copy_of(self, self.query_one(SourcePane).passage)
+        self.run_flow(chat_export.copy_part(self, self.query_one(SourcePane).passage))
 
     def action_save(self) -> None:
-        chat_export.save(self)
+        self.run_flow(chat_export.save(self))
 
     def back(self) -> bool:
         source = self.query_one(SourcePane)
-        filtering = self.query_one(Filter)
+        filtering = self.query_one(FilterLine)
         if filtering.has_class("-shown"):
             self.store.chat.search_sessions("")
             filtering.end()

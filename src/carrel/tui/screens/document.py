@@ -9,12 +9,10 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.timer import Timer
 from textual.widgets import Input, Static
-from textual.worker import Worker, WorkerState
 
 from carrel.store.core.words import shortened
 from carrel.store.documents.blocks import Rect
 from carrel.store.documents.boxes import block_at, lacking, passages
-from carrel.store.documents.reader import ReadOptions
 from carrel.store.documents.state import DocumentState
 from carrel.store.documents.words import (
     annotation,
@@ -30,12 +28,11 @@ from carrel.store.documents.words import (
     progress,
     title,
 )
-from carrel.store.session.words import service_words
-from carrel.tui.dialogs.ocr import OCRForm
-from carrel.tui.flows.document_export import copy_from, save_from
+from carrel.tui.flows import document, document_export
 from carrel.tui.looks import labels
-from carrel.tui.place import Place, Way, empty
-from carrel.tui.widgets.filter import Filter
+from carrel.tui.looks.empty import Way, empty
+from carrel.tui.place import Place
+from carrel.tui.widgets.filter import FilterLine
 from carrel.tui.widgets.page_strip import page_strip
 from carrel.tui.widgets.page_text import PageText
 from carrel.tui.widgets.page_view import PageView
@@ -96,18 +93,21 @@ class DocumentPlace(Place):
             yield Static(id="strip")
         with Vertical(id="right", classes="column"):
             yield PageText(id="text")
-            yield Filter("find in the text")
+            yield FilterLine("find in the text")
 
     @property
     def picture(self) -> PageView:
+        """The picture of the current page."""
         return self.query_one(PageView)
 
     @property
     def text(self) -> PageText:
+        """The text of the current page."""
         return self.query_one(PageText)
 
     @property
     def state(self) -> DocumentState:
+        """The state of the open document."""
         return self.store.documents.slice.value
 
     def on_mount(self) -> None:
@@ -217,10 +217,6 @@ class DocumentPlace(Place):
         else:
             text.say(Content.styled("This page was not asked for: o chooses pages.", "$muted"))
 
-    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
-        if event.state is WorkerState.ERROR and event.worker.error is not None:
-            self.workbench._handle_exception(event.worker.error)
-
     def on_page_picture_resized(self, event: PagePicture.Resized) -> None:
         self._show(self.state)
 
@@ -292,37 +288,21 @@ class DocumentPlace(Place):
 
     def action_read(self) -> None:
         state = self.state
-        if state.source is None or state.reading or state.loading:
-            return
-
-        def start() -> None:
-            self.do(self.store.documents.read())
-
-        if self.store.documents.large:
-            about = [labels.line(state.source.name, "bold")]
-            self.confirm(f"Run OCR of {state.unread:,} pages?", about, "Run OCR", start)
-        else:
-            start()
+        if state.source is not None and not state.reading and not state.loading:
+            self.run_flow(document.read_on(self))
 
     def action_options(self) -> None:
         state = self.state
-        if state.source is None or state.loading:
-            return
-
-        def chosen(options: ReadOptions | None) -> None:
-            if options is not None:
-                self.do(self.store.documents.read_again(options))
-
-        billed = service_words(self.store.session.slice.value)
-        self.app.push_screen(OCRForm(state.options, state.page_count, billed), chosen)
+        if state.source is not None and not state.loading:
+            self.run_flow(document.read_again(self))
 
     def action_find(self) -> None:
         if self.picture.filling:
             self.action_fill()
         self.focus_pane(1)
-        self.query_one(Filter).begin(self.state.query)
+        self.query_one(FilterLine).begin(self.state.query)
 
-    def on_filter_changed(self, event: Filter.Changed) -> None:
+    def on_filter_line_changed(self, event: FilterLine.Changed) -> None:
         self.store.documents.find(event.text)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
@@ -330,10 +310,10 @@ class DocumentPlace(Place):
         self.text.focus()
 
     def action_copy(self) -> None:
-        copy_from(self)
+        self.run_flow(document_export.copy_part(self))
 
     def action_save(self) -> None:
-        save_from(self)
+        self.run_flow(document_export.save(self))
 
     def can_stop(self) -> bool:
         return self.state.reading
@@ -348,7 +328,7 @@ class DocumentPlace(Place):
         elif self.picture.filling:
             self.action_fill()
         elif self.state.query:
-            self.query_one(Filter).end()
+            self.query_one(FilterLine).end()
             self.store.documents.find("")
         elif self.state.block is not None or self.state.mark is not None:
             self.store.documents.choose(None)

@@ -1,8 +1,7 @@
 """1 Files: what lies at the service."""
 
 import time
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -26,12 +25,13 @@ from carrel.store.files.words import (
     title,
 )
 from carrel.store.previews.state import PreviewState
-from carrel.tui.dialogs.path import PathDialog
-from carrel.tui.flows import files as file_flows
+from carrel.tui.flows import files as flows
+from carrel.tui.flows import sample
 from carrel.tui.looks import labels
-from carrel.tui.place import Place, Way, empty
+from carrel.tui.looks.empty import Way, empty
+from carrel.tui.place import Place
 from carrel.tui.widgets.file_details import FileDetails
-from carrel.tui.widgets.filter import Filter
+from carrel.tui.widgets.filter import FilterLine
 from carrel.tui.widgets.paging import PagedRows
 from carrel.tui.widgets.table import Column, Row, VirtualTable
 from carrel.wire.files import File
@@ -76,11 +76,12 @@ class FilesPlace(Place):
                 Column("Created", 11, rank=1),
                 id="files",
             )
-            yield Filter("a part of the name, !words to leave out")
+            yield FilterLine("a part of the name, !words to leave out")
         yield FileDetails(self.store.previews)
 
     @property
     def table(self) -> VirtualTable:
+        """The table of files, uploads first."""
         return self.query_one("#files", VirtualTable)
 
     def on_mount(self) -> None:
@@ -249,26 +250,14 @@ class FilesPlace(Place):
     def on_virtual_table_opened_empty(self, event: VirtualTable.OpenedEmpty) -> None:
         state = self.store.files.slice.value
         if state.loaded and not state.narrowed:
-            self.workbench.play_sample()
+            self.run_flow(sample.play(self))
 
     def action_read(self) -> None:
         if self.store.files.slice.value.marked:
-            self._read_many(
-                [DocumentSource("file", each.id, each.filename) for each in self._chosen()]
-            )
+            sources = [DocumentSource("file", each.id, each.filename) for each in self._chosen()]
+            self.run_flow(flows.run_ocr(self, sources))
         else:
             self._open()
-
-    def _read_many(self, sources: Sequence[DocumentSource]) -> None:
-        def start() -> None:
-            self.do(self.store.batch.read(sources))
-            self.notice(f"{len(sources)} files wait for OCR: Activity shows each.")
-
-        if self.store.session.slice.value.hosted:
-            names = labels.names(source.name for source in sources)
-            self.confirm(f"Run OCR of {len(sources)} files?", names, "Run OCR", start)
-        else:
-            start()
 
     def _open(self) -> None:
         if (file := self._file()) is not None:
@@ -276,11 +265,7 @@ class FilesPlace(Place):
             self.open_place("document")
 
     def action_upload(self) -> None:
-        def chosen(files: tuple[Path, ...] | None) -> None:
-            if files:
-                self.workbench.upload(files)
-
-        self.app.push_screen(PathDialog(), chosen)
+        self.run_flow(flows.upload(self))
 
     def action_mark(self) -> None:
         if (file := self._file()) is not None:
@@ -291,23 +276,23 @@ class FilesPlace(Place):
         self.store.files.load()
 
     def action_filter(self) -> None:
-        self.query_one(Filter).begin(self.store.files.slice.value.search)
+        self.query_one(FilterLine).begin(self.store.files.slice.value.search)
 
-    def on_filter_changed(self, event: Filter.Changed) -> None:
+    def on_filter_line_changed(self, event: FilterLine.Changed) -> None:
         self.store.files.search(event.text)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         self.table.focus()
 
     def action_narrow(self) -> None:
-        file_flows.narrow(self)
+        self.run_flow(flows.narrow(self))
 
     def back(self) -> bool:
         state = self.store.files.slice.value
         if self.focused is not self.table:
             self.table.focus()
         elif state.narrowed:
-            self.query_one(Filter).end()
+            self.query_one(FilterLine).end()
             self.store.files.show_all()
         elif state.marked:
             self.store.files.mark_none()
@@ -316,30 +301,20 @@ class FilesPlace(Place):
         return True
 
     def action_delete(self) -> None:
-        files = self._chosen()
-        if not files:
-            return
-        names = labels.names(file.filename for file in files)
-        what = "this file" if len(files) == 1 else f"these {len(files)} files"
-        ids = [file.id for file in files]
-        self.confirm(
-            f"Delete {what}?",
-            names,
-            "Delete",
-            lambda: self.do(self.store.files.delete(ids)),
-        )
+        if files := self._chosen():
+            self.run_flow(flows.delete(self, files))
 
     def action_save(self) -> None:
         if files := self._chosen():
-            file_flows.save(self, files)
+            self.run_flow(flows.save(self, files))
 
     def action_copy(self) -> None:
         if (file := self._file()) is not None:
-            file_flows.copy_of(self, file)
+            self.run_flow(flows.copy_part(self, file))
 
     def action_add(self) -> None:
         if files := self._chosen():
-            file_flows.add_to_library(self, files)
+            self.run_flow(flows.add_to_library(self, files))
 
 
 def _row(row: FileRow) -> Row:

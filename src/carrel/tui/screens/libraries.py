@@ -18,20 +18,13 @@ from carrel.store.libraries.state import LibrariesState
 from carrel.store.libraries.words import document_row, hit_rows, library_rows, title
 from carrel.store.sync.state import SyncState
 from carrel.store.sync.words import folder_rows
-from carrel.tui.dialogs.path import PathDialog
-from carrel.tui.flows.libraries import (
-    add_files,
-    delete_documents,
-    delete_library,
-    edit_document,
-    make_library,
-    rename_library,
-    reprocess,
-)
+from carrel.tui.flows import libraries as flows
+from carrel.tui.flows import sample
 from carrel.tui.flows.sync import offer_folder, sync_library
 from carrel.tui.looks import labels
-from carrel.tui.place import Place, Way, empty
-from carrel.tui.widgets.filter import Filter
+from carrel.tui.looks.empty import Way, empty
+from carrel.tui.place import Place
+from carrel.tui.widgets.filter import FilterLine
 from carrel.tui.widgets.folders import SyncedFolders
 from carrel.tui.widgets.library_details import LibraryDetails
 from carrel.tui.widgets.library_rows import draw_document, draw_hit, draw_library
@@ -97,19 +90,22 @@ class LibrariesPlace(Place):
                 Column("Passage", least=16),
                 id="hits",
             )
-            yield Filter("what to look for in this library")
+            yield FilterLine("what to look for in this library")
         yield LibraryDetails(id="details", classes="pane details")
 
     @property
     def libraries(self) -> VirtualTable:
+        """The table of libraries."""
         return self.query_one("#libraries", VirtualTable)
 
     @property
     def documents(self) -> VirtualTable:
+        """The table of the selected library's documents."""
         return self.query_one("#documents", VirtualTable)
 
     @property
     def hits(self) -> VirtualTable:
+        """The table of search hits."""
         return self.query_one("#hits", VirtualTable)
 
     def on_mount(self) -> None:
@@ -155,7 +151,7 @@ class LibrariesPlace(Place):
         self._show_details(state)
         if state.loaded and self._offered is not None:
             folder, self._offered = self._offered, None
-            offer_folder(self, folder, None)
+            self.run_flow(offer_folder(self, folder, None))
 
     def _show_documents(self, state: LibrariesState) -> None:
         now = time.time()
@@ -231,7 +227,7 @@ class LibrariesPlace(Place):
 
     def on_virtual_table_moved(self, event: VirtualTable.Moved) -> None:
         if event.table is self.libraries:
-            # Selecting loads anew: not what is loading already.
+            # Selecting loads again: skip the library that is loading already.
             if event.key is not None and event.key != self.store.libraries.slice.value.selected:
                 self.store.libraries.select(event.key)
             return
@@ -249,7 +245,7 @@ class LibrariesPlace(Place):
         self._show_details(self.store.libraries.slice.value)
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        # The details stay what they are while one reads them.
+        # Keep the details while they have the focus.
         if event.widget in (self.libraries, self.documents, self.hits):
             self._over_library = event.widget is self.libraries
             self._show_details(self.store.libraries.slice.value)
@@ -260,7 +256,7 @@ class LibrariesPlace(Place):
 
     def on_virtual_table_opened_empty(self, event: VirtualTable.OpenedEmpty) -> None:
         if event.table is self.libraries and self.store.libraries.slice.value.loaded:
-            self.workbench.play_sample()
+            self.run_flow(sample.play(self))
 
     def on_virtual_table_wanted(self, event: VirtualTable.Wanted) -> None:
         state = self.store.libraries.slice.value
@@ -298,21 +294,19 @@ class LibrariesPlace(Place):
         return ""
 
     def action_new(self) -> None:
-        make_library(self)
+        self.run_flow(flows.make_library(self))
 
     def action_edit(self) -> None:
         library, document = self._library(self.store.libraries.slice.value), self._document()
         if document is not None and not self.libraries.has_focus:
-            edit_document(self, document)
+            self.run_flow(flows.edit_document(self, document))
         elif library is not None:
-            rename_library(self, library)
+            self.run_flow(flows.rename_library(self, library))
 
     def action_upload(self) -> None:
-        def chosen(files: tuple[Path, ...] | None) -> None:
-            if files:
-                self.dropped(files)
-
-        self.app.push_screen(PathDialog("Upload into this library"), chosen)
+        library_id = self.store.libraries.slice.value.selected
+        if library_id is not None:
+            self.run_flow(flows.upload(self, library_id))
 
     def dropped(self, files: tuple[Path, ...]) -> None:
         library_id = self.store.libraries.slice.value.selected
@@ -332,23 +326,23 @@ class LibrariesPlace(Place):
         if library is None:
             self.offer(folder)
         else:
-            offer_folder(self, folder, library)
+            self.run_flow(offer_folder(self, folder, library))
 
     def action_sync(self) -> None:
         library = self._library(self.store.libraries.slice.value)
         if library is not None:
-            sync_library(self, library)
+            self.run_flow(sync_library(self, library))
 
     def action_add(self) -> None:
         library_id = self.store.libraries.slice.value.selected
         if library_id is not None:
-            add_files(self, library_id)
+            self.run_flow(flows.add_files(self, library_id))
 
     def action_search(self) -> None:
         if self.store.libraries.slice.value.selected is not None:
-            self.query_one(Filter).begin(self.store.libraries.slice.value.query)
+            self.query_one(FilterLine).begin(self.store.libraries.slice.value.query)
 
-    def on_filter_changed(self, event: Filter.Changed) -> None:
+    def on_filter_line_changed(self, event: FilterLine.Changed) -> None:
         self.store.libraries.search(event.text)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
@@ -360,7 +354,7 @@ class LibrariesPlace(Place):
         if isinstance(self.focused, Input):
             self.focus_pane(1)
         elif self.store.libraries.slice.value.query:
-            self.query_one(Filter).end()
+            self.query_one(FilterLine).end()
             self.store.libraries.search("")
             self.documents.display = True
             self.documents.focus()
@@ -387,14 +381,14 @@ class LibrariesPlace(Place):
 
     def action_reprocess(self) -> None:
         if documents := self._chosen():
-            reprocess(self, documents)
+            self.run_flow(flows.reprocess(self, documents))
 
     def action_delete(self) -> None:
         library = self._library(self.store.libraries.slice.value)
         if self.libraries.has_focus and library is not None:
-            delete_library(self, library)
+            self.run_flow(flows.delete_library(self, library))
         elif documents := self._chosen():
-            delete_documents(self, documents)
+            self.run_flow(flows.delete_documents(self, documents))
 
     def reload(self) -> None:
         self.store.libraries.load()

@@ -12,6 +12,8 @@ from typing import Any
 
 from textual.app import App
 
+from carrel.tui.terminal.textual_private import write_to_terminal
+
 MAX_BYTES = 74_000
 """Many terminals drop a longer sequence."""
 PATIENCE = 5
@@ -22,7 +24,7 @@ _TOOLS = (
     ("DISPLAY", ("xclip", "-selection", "clipboard")),
     ("DISPLAY", ("xsel", "--clipboard", "--input")),
 )
-"""Which variable says that a tool can work, and its command."""
+"""For each tool, the variable that must be set for it to work, and its command."""
 
 
 def copy(app: App[Any], text: str, environ: Mapping[str, str] = os.environ) -> bool:
@@ -34,10 +36,10 @@ def copy(app: App[Any], text: str, environ: Mapping[str, str] = os.environ) -> b
     if len(text.encode()) > MAX_BYTES:
         return tool is not None
     app.copy_to_clipboard(text)
-    if "TMUX" in environ and (driver := app._driver) is not None:
-        # tmux forwards what is wrapped, to the terminal that it runs in.
+    if "TMUX" in environ:
+        # tmux forwards a wrapped sequence to the terminal that it runs in.
         encoded = base64.b64encode(text.encode()).decode()
-        driver.write(f"\x1bPtmux;\x1b\x1b]52;c;{encoded}\a\x1b\\")
+        write_to_terminal(app, f"\x1bPtmux;\x1b\x1b]52;c;{encoded}\a\x1b\\")
     return True
 
 

@@ -8,8 +8,8 @@ MAX_SHOWN = 200
 
 
 @dataclass(frozen=True)
-class Completion:
-    """What a typed path may become.
+class PathCompletion:
+    """The completions of a typed path.
 
     `text` is the typed text as far as it is certain; `matches` are the whole
     paths in the order shown, folders first and ending in a slash.
@@ -19,7 +19,7 @@ class Completion:
     matches: tuple[str, ...]
 
 
-def complete(typed: str) -> Completion:
+def complete(typed: str) -> PathCompletion:
     """Reads the folder that the typed path stands in. Hidden names show once a dot is typed."""
     folder, slash, start = typed.rpartition("/")
     try:
@@ -33,9 +33,9 @@ def complete(typed: str) -> Completion:
                 and entry.name.isprintable()
             )
     except (OSError, RuntimeError, ValueError):
-        return Completion(typed, ())
+        return PathCompletion(typed, ())
     matches = [folder + slash + name + ("" if is_file else "/") for is_file, name in names]
-    return Completion(_certain(typed, matches), tuple(matches[:MAX_SHOWN]))
+    return PathCompletion(_certain(typed, matches), tuple(matches[:MAX_SHOWN]))
 
 
 def _certain(typed: str, matches: list[str]) -> str:

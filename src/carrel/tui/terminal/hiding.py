@@ -1,11 +1,14 @@
 """The switch for shared screens: what is drawn goes through here last, whatever widget drew it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
 
 from rich.segment import Segment
 from textual.color import Color
 from textual.filter import LineFilter
 
+from carrel.config import Profile, profiles
 from carrel.store.core.hiding import Hider, masked
 
 
@@ -36,3 +39,12 @@ class Hiding(LineFilter):
             drawn.append(Segment(shown, style, control))
             at = end
         return drawn
+
+
+def secret_names(here: Profile) -> Iterator[str]:
+    """Names to hide: of the profiles, their keys and hosts, and of the home folder."""
+    for profile in (here, *profiles()):
+        if not profile.local:
+            yield profile.name
+        yield from (profile.api_key or "", urlsplit(profile.url or "").hostname or "")
+    yield str(Path.home())

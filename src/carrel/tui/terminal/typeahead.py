@@ -34,7 +34,7 @@ class TypeAhead(App[T]):
     """
 
     class Handled(Message):
-        """Goes the way of a key, behind it: where this comes to, the key has been."""
+        """Travels behind a key: once this arrives, the key was handled."""
 
         def __init__(self, step: object, target: MessagePump, *, again: bool) -> None:
             super().__init__()
@@ -46,9 +46,9 @@ class TypeAhead(App[T]):
         super().__init__()
         self._typed: deque[events.Key | events.Paste] = deque()
         self._step: object | None = None
-        """What the keys wait for now."""
+        """The step that keys wait for; None when they pass."""
         self._opening: dict[object, float] = {}
-        """What opens, and the seconds for which keys wait for it."""
+        """Everything that is opening, with the seconds for which keys wait for it."""
         self._listing: object | None = None
         """The one of those that is only a list."""
 
@@ -56,11 +56,11 @@ class TypeAhead(App[T]):
         self.screen_change_signal.subscribe(self, lambda _: self._await_screen())
 
     def hold_keys(self, opening: object) -> None:
-        """Has keys wait: what they are meant for opens, or gets the focus, in a moment."""
+        """Holds keys back: their target is about to open or to get the focus."""
         self._hold(opening, OPENING)
 
     def hold_keys_for_list(self, listing: object, *, starting: bool) -> None:
-        """Has keys wait for a list: the row that they are meant for is not there yet.
+        """Holds keys back for a list whose rows are not loaded yet.
 
         They wait longer while the service itself is `starting`.
         """
@@ -124,7 +124,7 @@ class TypeAhead(App[T]):
             self._await_screen()
 
     def _await_screen(self) -> None:
-        """Goes on once the screen on top is there and has the focus that it asks for."""
+        """Passes keys on once the top screen is mounted and has its focus."""
         if self._step is not None:
             # What was waited for on the way to this screen does not count any more.
             self._step = self._new_step()

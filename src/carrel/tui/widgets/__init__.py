@@ -1,1 +1,1 @@
-"""What the screens are built from."""
+"""The widgets that screens are built from."""

@@ -1,4 +1,4 @@
-"""How an agent, its versions and its drafts are drawn."""
+"""The table rows of agents, versions and drafts."""
 
 from collections.abc import Mapping
 

@@ -1,9 +1,8 @@
-"""Things to choose, any number of them or one: a mark tells which, not only a colour."""
+"""A list of things to choose, any number of them."""
 
 from rich.segment import Segment
-from textual.content import Content
 from textual.strip import Strip
-from textual.widgets import RadioButton, SelectionList
+from textual.widgets import SelectionList
 
 
 class Choices(SelectionList[str]):
@@ -28,16 +27,7 @@ class Choices(SelectionList[str]):
         if not 0 <= index < self.option_count:
             return line
         chosen = self.get_option_at_index(index).value in self.selected
-        # Textual draws the same X for every row, and sides in the colour of what is behind them.
+        # Textual draws the same X for every row; only its colour differs.
         segments = list(line)
         mark = Segment("[✓]" if chosen else "[ ]", segments[1].style)
         return Strip([mark, *segments[3:]], line.cell_length)
-
-
-class Choice(RadioButton):
-    """One of several."""
-
-    @property
-    def _button(self) -> Content:
-        # Textual draws the same for one that is not chosen.
-        return Content.styled("●" if self.value else "○", self.get_visual_style("toggle--button"))

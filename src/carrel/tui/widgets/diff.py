@@ -1,4 +1,4 @@
-"""What changed between two versions, field by field: below one another or side by side."""
+"""The diff of two versions, field by field: unified or side by side."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ from textual.strip import Strip
 from carrel.store.agents.words import FieldRow, gap_words, line_sign
 from carrel.store.core.diff import DiffLine, Hunk, side_by_side
 from carrel.tui.looks import labels
-from carrel.tui.terminal.steadiness import Steady
+from carrel.tui.terminal.textual_private import Steady
 
 _ROLES: Mapping[str, str] = {
     "same": "$muted",

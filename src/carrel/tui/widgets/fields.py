@@ -43,13 +43,13 @@ class Field(Input):
         _offer(self, event)
 
 
-class Area(TextArea):
+class MultilineField(TextArea):
     """Several lines of text."""
 
     DEFAULT_CSS = """
-    Area { border: round $line; background: $background; padding: 0 1; }
-    Area:focus { border: round $accent; background-tint: $foreground 0%; }
-    Area .text-area--cursor-line { background: $background; }
+    MultilineField { border: round $line; background: $background; padding: 0 1; }
+    MultilineField:focus { border: round $accent; background-tint: $foreground 0%; }
+    MultilineField .text-area--cursor-line { background: $background; }
     """
 
     def __init__(self, text: str = "", *, id: str | None = None) -> None:
@@ -59,7 +59,7 @@ class Area(TextArea):
         _offer(self, event)
 
     def action_copy(self) -> None:
-        # With nothing selected the key belongs to the place: it stops what is going on.
+        # With nothing selected the key belongs to the place, which stops its task.
         if self.selection.is_empty:
             raise SkipAction
         super().action_copy()

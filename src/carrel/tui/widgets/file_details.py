@@ -1,4 +1,4 @@
-"""What is known of one file, under a look into it."""
+"""The details of a file, under a preview of it."""
 
 from collections.abc import Sequence
 

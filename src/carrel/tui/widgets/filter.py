@@ -9,7 +9,7 @@ from textual.message import Message
 from textual.timer import Timer
 from textual.widgets import Input, Static
 
-from carrel.store.core.filters import NameFilter as Words
+from carrel.store.core.filters import NameFilter
 from carrel.tui.widgets.fields import Field
 from carrel.tui.widgets.find import FindPane
 from carrel.tui.widgets.table import VirtualTable
@@ -18,15 +18,15 @@ PAUSE = 0.2
 """Seconds without a key after which what was typed counts."""
 
 
-class Filter(Horizontal):
+class FilterLine(Horizontal):
     """Tells what is typed, a moment after the last key."""
 
     DEFAULT_CSS = """
-    Filter { height: 1; display: none; padding: 0 1; }
-    Filter.-shown { display: block; }
-    Filter Static { width: 2; color: $accent; }
-    Filter Field { border: none; height: 1; padding: 0; }
-    Filter Field:focus { border: none; }
+    FilterLine { height: 1; display: none; padding: 0 1; }
+    FilterLine.-shown { display: block; }
+    FilterLine Static { width: 2; color: $accent; }
+    FilterLine Field { border: none; height: 1; padding: 0; }
+    FilterLine Field:focus { border: none; }
     """
 
     @dataclass
@@ -93,7 +93,7 @@ class ListFilter(Horizontal):
 
     @property
     def field(self) -> Field:
-        """Where the filter is typed."""
+        """The field of the filter."""
         return self.query_one(Field)
 
     def begin(self, over: VirtualTable | FindPane) -> None:
@@ -135,7 +135,7 @@ class ListFilter(Horizontal):
     def _apply(self) -> None:
         text = self.field.value
         if isinstance(self.over, VirtualTable):
-            self.over.filter(Words.parse(text))
+            self.over.filter(NameFilter.parse(text))
             counted = f"{len(self.over.rows)} of {self.over.total}"
         elif self.over is not None:
             lines = self.over.find(text.strip())

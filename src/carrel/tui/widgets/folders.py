@@ -26,6 +26,7 @@ class SyncedFolders(Static):
         self.display = False
 
     def show(self, rows: Sequence[FolderRow]) -> None:
+        """Shows these folders instead of those before."""
         self.display = bool(rows)
         self.border_title = labels.title("Synced folder" if len(rows) == 1 else "Synced folders")
         parts: list[Content] = []

@@ -1,4 +1,4 @@
-"""What is known of a document, a library, or a passage that was found."""
+"""The details of a document, a library, or a search hit."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""How libraries, their documents and the hits of a search are drawn."""
+"""The table rows of libraries, documents and search hits."""
 
 from textual.content import Content
 

@@ -20,7 +20,7 @@ from carrel.store.core.diff import DiffLine
 from carrel.store.documents.boxes import TextPassage
 from carrel.store.documents.marks import MarkRole, TextMark, marked, runs
 from carrel.text import clean_text
-from carrel.tui.terminal.steadiness import Steady
+from carrel.tui.terminal.textual_private import Steady
 from carrel.tui.widgets.prose import Prose
 
 BAR = 2

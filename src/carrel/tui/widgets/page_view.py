@@ -8,7 +8,7 @@ from carrel.store.documents.boxes import Heat, boxes
 from carrel.store.documents.service import DocumentsService
 from carrel.store.documents.state import DocumentState
 from carrel.tui.looks import labels
-from carrel.tui.widgets.picture import Frame, PagePicture
+from carrel.tui.widgets.picture import PagePicture, PictureFrame
 
 ZOOMS = (0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0)
 LEGIBLE = 1.0
@@ -18,9 +18,9 @@ LARGEST = 3.0
 PAGE_POINTS = 842.0
 """Points across at most: pictures often claim to be metres wide."""
 TINTS: dict[Heat | None, float] = {None: 0.0, "fair": 0.35, "doubtful": 0.8}
-"""How strongly a block of this heat is tinted."""
+"""Opacity of the tint for each heat."""
 MARGIN = 0.01
-"""Of the page, around a block that fills the pane."""
+"""Margin around a block that fills the pane, in parts of the page."""
 
 
 class PageView(PagePicture):
@@ -40,7 +40,7 @@ class PageView(PagePicture):
 
     @property
     def zoom(self) -> float:
-        """How many times as wide as usual the page, or the block that fills the pane, is."""
+        """The zoom: 1 is the usual width of the page, or of the block that fills the pane."""
         return ZOOMS[self._zooms[self.filling]]
 
     def zoom_by(self, step: int) -> None:
@@ -54,14 +54,14 @@ class PageView(PagePicture):
         self._zooms[True] = ZOOMS.index(1.0)
 
     def chosen(self, state: DocumentState) -> Rect | None:
-        """Where the chosen block is, else the place at which the document was opened."""
+        """The rectangle of the chosen block, else of the passage the document was opened at."""
         if state.page is None:
             return state.place
         found = (box.rect for box in boxes(state.page) if box.block == state.block)
         return next(found, state.place)
 
     def forget(self) -> None:
-        """Has the picture drawn again: its colours are others."""
+        """Draws the picture again, in changed colours."""
         self._drawn = ()
 
     @work(exclusive=True, group="picture", exit_on_error=False)
@@ -93,7 +93,7 @@ class PageView(PagePicture):
         return None
 
     def _part(self, state: DocumentState) -> Rect | None:
-        """What fills the pane: the chosen block with a margin, else the whole page."""
+        """The part that fills the pane: the chosen block with a margin, else the whole page."""
         rect = self.chosen(state)
         if not self.filling or rect is None:
             return None
@@ -102,7 +102,7 @@ class PageView(PagePicture):
         return Rect(left, top, right - left, min(rect.top + rect.height + MARGIN, 1.0) - top)
 
     def _wide(self, state: DocumentState, part: Rect | None) -> int:
-        """How many columns wide the page, or the part of it that fills the pane, is drawn."""
+        """The width, in columns, of the page or of the part that fills the pane."""
         columns = self.columns
         if part is not None:
             points = part.width * _points_wide(state)
@@ -110,21 +110,23 @@ class PageView(PagePicture):
             columns = max(least, min(columns, most))
         return max(int(columns * self.zoom), 10)
 
-    def _page_frames(self, state: DocumentState, part: Rect | None) -> tuple[Frame, ...]:
+    def _page_frames(self, state: DocumentState, part: Rect | None) -> tuple[PictureFrame, ...]:
         if part is not None:
             return ()
         colours = self.app.get_css_variables()
         accent, line, doubt = (colours[role] for role in ("accent", "secondary", "doubtful"))
         found = boxes(state.page) if state.page is not None else ()
         frames = [
-            Frame(box.rect, doubt if box.doubtful else line, dashed=box.doubtful)
+            PictureFrame(box.rect, doubt if box.doubtful else line, dashed=box.doubtful)
             for box in found
             if box.block != state.block
         ]
         if self.warm:
-            frames += [Frame(box.rect, doubt, heat=TINTS[box.heat]) for box in found if box.heat]
+            frames += [
+                PictureFrame(box.rect, doubt, heat=TINTS[box.heat]) for box in found if box.heat
+            ]
         if (rect := self.chosen(state)) is not None:
-            frames.append(Frame(rect, accent, marked=True))
+            frames.append(PictureFrame(rect, accent, marked=True))
         return tuple(frames)
 
     def _look(self, state: DocumentState, part: Rect | None) -> None:
@@ -141,7 +143,7 @@ class PageView(PagePicture):
 
 
 def _points_wide(state: DocumentState) -> float:
-    """How wide the current page is in print, in points."""
+    """The width of the current page in print, in points."""
     size = state.page.dimensions if state.page is not None else None
     if size is None or not size.width:
         return PAGE_POINTS

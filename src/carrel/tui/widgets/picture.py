@@ -3,13 +3,10 @@
 import io
 import math
 import os
-import struct
-import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 from rich.color import Color
 from rich.segment import Segment
@@ -25,44 +22,25 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widget import Widget
 
-from carrel.settings import Images, Settings
+from carrel.settings import Settings
 from carrel.store.documents.blocks import Rect
-from carrel.tui.terminal.steadiness import Steady
+from carrel.tui.terminal.graphics import (
+    PictureProtocol,
+    cell_pixels,
+    image_widgets,
+    picture_protocol,
+)
+from carrel.tui.terminal.textual_private import Steady
 from carrel.tui.widgets.note import Note
 
-Protocol = Literal["kitty", "sixel", "halfblock"]
-
 DETAIL = 4
-"""How many pixels are asked for in each direction for one that is drawn: print stays sharper."""
+"""Pixels requested in each direction for each one that is drawn: print stays sharper."""
 
 PALE_FRAME = 0.35
-"""How much of a frame that is not marked is seen."""
+"""Opacity of an unmarked frame."""
 
 PALE = 80
 """A pixel whose strongest and weakest colour differ by less is as good as grey."""
-
-
-def picture_protocol(environ: Mapping[str, str], wanted: Images = "auto") -> Protocol:
-    """How this terminal shows pictures: as the settings want, else told from its environment alone.
-
-    Asking the terminal would stall on one that never answers. Inside a multiplexer
-    only half-blocks are safe.
-    """
-    if wanted in ("kitty", "sixel", "halfblock"):
-        return wanted
-    term = environ.get("TERM", "")
-    program = environ.get("TERM_PROGRAM", "").lower()
-    if "TMUX" in environ or "ZELLIJ" in environ or term.startswith(("tmux", "screen")):
-        return "halfblock"
-    if "KITTY_WINDOW_ID" in environ or term in ("xterm-kitty", "xterm-ghostty"):
-        return "kitty"
-    if program == "ghostty":
-        return "kitty"
-    if program in ("wezterm", "iterm.app", "mintty") or "KONSOLE_VERSION" in environ:
-        return "sixel"
-    if term.startswith(("foot", "mlterm", "contour")):
-        return "sixel"
-    return "halfblock"
 
 
 class HalfBlocks(ScrollView, can_focus=False):
@@ -107,7 +85,7 @@ def _two_colours(upper: bytes, lower: bytes) -> Style:
 
 
 @dataclass(frozen=True)
-class Frame:
+class PictureFrame:
     """A box over the picture, in parts of its width and height.
 
     The marked one is drawn full, the others pale, doubtful ones dashed: colour is never the only
@@ -144,12 +122,12 @@ class PagePicture(Steady, ScrollableContainer, can_focus=True):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id, classes="pane")
-        self._protocol: Protocol = "halfblock"
+        self._protocol: PictureProtocol = "halfblock"
         self._off = False
         self._png = b""
         self._columns = 0
         self._plain: Any = None
-        self._frames: tuple[Frame, ...] = ()
+        self._frames: tuple[PictureFrame, ...] = ()
 
     def compose(self) -> ComposeResult:
         yield Note(Content(""))
@@ -165,18 +143,18 @@ class PagePicture(Steady, ScrollableContainer, can_focus=True):
 
     @property
     def columns(self) -> int:
-        """How many columns a picture has that fits the pane."""
+        """The width, in columns, of a picture that fits the pane."""
         return max(self.scrollable_content_region.width or 60, 10)
 
     def pixels(self, columns: int) -> int:
-        """How many pixels wide a picture should be for so many columns."""
-        return columns * (DETAIL if self._protocol == "halfblock" else _cell_pixels()[0])
+        """The width, in pixels, of a picture for this number of columns."""
+        return columns * (DETAIL if self._protocol == "halfblock" else cell_pixels()[0])
 
     def columns_for(self, pixels: float) -> int:
-        """How many columns show so many pixels of their own."""
-        return math.ceil(pixels / (1 if self._protocol == "halfblock" else _cell_pixels()[0]))
+        """The number of columns that show this many pixels one to one."""
+        return math.ceil(pixels / (1 if self._protocol == "halfblock" else cell_pixels()[0]))
 
-    async def show(self, png: bytes, columns: int = 0, frames: Sequence[Frame] = ()) -> None:
+    async def show(self, png: bytes, columns: int = 0, frames: Sequence[PictureFrame] = ()) -> None:
         """Shows the picture instead of what was shown, `columns` wide (0: as it comes)."""
         if self._off:
             await self.explain(Content("Pictures are off: “images” in the settings."))
@@ -188,7 +166,7 @@ class PagePicture(Steady, ScrollableContainer, can_focus=True):
         else:
             await self._replace(self._image())
 
-    async def frame(self, frames: Sequence[Frame]) -> None:
+    async def frame(self, frames: Sequence[PictureFrame]) -> None:
         """Draws other frames over the same picture."""
         if not self._png or tuple(frames) == self._frames:
             return
@@ -238,10 +216,10 @@ class PagePicture(Steady, ScrollableContainer, can_focus=True):
     def _image(self) -> Widget:
         from PIL import Image
 
-        kitty, sixel = _image_widgets()
+        kitty, sixel = image_widgets()
         with Image.open(io.BytesIO(self._png)) as picture:
             framed = _framed(picture.convert("RGB"), self._frames, 2)
-        across, down = _cell_pixels()
+        across, down = cell_pixels()
         cells = self._columns or self.columns
         widget: Widget = (kitty if self._protocol == "kitty" else sixel)(framed)
         widget.styles.width = cells
@@ -249,7 +227,7 @@ class PagePicture(Steady, ScrollableContainer, can_focus=True):
         return widget
 
 
-def _framed(picture: Any, frames: Sequence[Frame], line: int) -> Any:
+def _framed(picture: Any, frames: Sequence[PictureFrame], line: int) -> Any:
     """A copy of the picture with frames drawn around what they are about, not over it."""
     from PIL import Image, ImageDraw
 
@@ -273,7 +251,7 @@ def _framed(picture: Any, frames: Sequence[Frame], line: int) -> Any:
     return framed
 
 
-def _heated(picture: Any, frames: Sequence[Frame]) -> Any:
+def _heated(picture: Any, frames: Sequence[PictureFrame]) -> Any:
     """A copy of the picture with warm parts tinted; print stays as dark as it was."""
     from PIL import Image, ImageChops
 
@@ -289,7 +267,7 @@ def _heated(picture: Any, frames: Sequence[Frame]) -> Any:
 
 
 def _edges(rect: Rect, picture: Any) -> tuple[int, int, int, int]:
-    """Where a part of a picture begins and ends in it, in pixels."""
+    """The corners of a part of a picture, in pixels."""
     width, height = picture.size
     return (
         int(rect.left * width),
@@ -299,7 +277,7 @@ def _edges(rect: Rect, picture: Any) -> tuple[int, int, int, int]:
     )
 
 
-def _draw_frames(draw: Any, frames: Iterable[Frame], picture: Any, line: int) -> None:
+def _draw_frames(draw: Any, frames: Iterable[PictureFrame], picture: Any, line: int) -> None:
     width, height = picture.size
     for frame in frames:
         left, top, right, bottom = _edges(frame.rect, picture)
@@ -343,39 +321,3 @@ def _grey_where_pale(picture: Any) -> Any:
     pale = ImageChops.subtract(most, least).point(lambda chroma: 255 * (chroma < PALE))
     picture.paste(picture.convert("L").convert("RGB"), mask=pale)
     return picture
-
-
-def _cell_pixels() -> tuple[int, int]:
-    """A cell's width and height in pixels, as the kernel knows them, else a usual size."""
-    try:
-        import fcntl
-        import termios
-
-        answer = fcntl.ioctl(sys.__stdout__, termios.TIOCGWINSZ, b"\0" * 8)  # type: ignore[arg-type]
-        rows, columns, width, height = struct.unpack("HHHH", answer)
-        if rows and columns and width and height:
-            return width // columns, height // rows
-    except (ImportError, OSError, ValueError):
-        pass
-    return 10, 20
-
-
-@lru_cache(maxsize=1)
-def _image_widgets() -> tuple[type[Any], type[Any]]:
-    width, height = _cell_pixels()
-    os.environ.setdefault("TEXTUAL_CELL_WIDTH", str(width))
-    os.environ.setdefault("TEXTUAL_CELL_HEIGHT", str(height))
-    with _silent_terminal():
-        from textual_image.widget import SixelImage, TGPImage
-    return TGPImage, SixelImage
-
-
-@contextmanager
-def _silent_terminal() -> Iterator[None]:
-    """Keeps textual-image from asking the terminal, whose answers Textual would read as keys."""
-    stdout = sys.__stdout__
-    sys.__stdout__ = io.StringIO()  # type: ignore[misc,assignment]
-    try:
-        yield
-    finally:
-        sys.__stdout__ = stdout  # type: ignore[misc]

@@ -1,11 +1,10 @@
-"""Where a question is written: a field with a history, names after an `@`, and what goes along."""
+"""The prompt: a field with a history, names after an `@`, and attachments."""
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
@@ -17,13 +16,14 @@ from textual.widgets.option_list import Option
 from carrel.store.chat.attachments import as_mention
 from carrel.store.chat.conversation import Attachment
 from carrel.tui.looks import labels
-from carrel.tui.widgets.fields import Area
+from carrel.tui.terminal.textual_private import KeyedTextArea
+from carrel.tui.widgets.fields import MultilineField
 
 _NAME = re.compile(r'(?:^|\s)@("?)([^\s"]*)$')
 
 
-class Prompt(Area):
-    """What is said to an agent: enter sends, alt+enter begins a new line.
+class Prompt(MultilineField, KeyedTextArea):
+    """The field for a question: enter sends, alt+enter begins a new line.
 
     In the first line `up` brings back what was asked before.
     """
@@ -62,20 +62,17 @@ class Prompt(Area):
         self._unsent = ""
         self._aside = ""
 
-    async def _on_key(self, event: events.Key) -> None:
-        # Taken here and not by a binding with priority, which would overtake the text before it.
+    def takes(self, key: str) -> bool:
         actions = {"enter": self.action_send, "ctrl+j": self.action_new_line}
-        if self.picking and event.key in ("up", "down", "enter", "escape"):
-            self.post_message(self.Picking(event.key))
-        elif event.key == "backspace" and not self.text:
+        if self.picking and key in ("up", "down", "enter", "escape"):
+            self.post_message(self.Picking(key))
+        elif key == "backspace" and not self.text:
             self.post_message(self.Emptied())
-        elif action := actions.get(event.key):
+        elif action := actions.get(key):
             action()
-        elif not self._recalled(event.key):
-            await super()._on_key(event)
-            return
-        event.stop()
-        event.prevent_default()
+        else:
+            return self._recalled(key)
+        return True
 
     def action_send(self) -> None:
         if self.text.strip():
@@ -86,7 +83,7 @@ class Prompt(Area):
         self.insert("\n")
 
     def typed_name(self) -> str | None:
-        """What is typed of a name after an `@` before the cursor; None outside of one."""
+        """The typed part of a name after an `@` before the cursor; None outside of one."""
         row, column = self.cursor_location
         found = _NAME.search(self.document.get_line(row)[:column])
         return found[2] if found else None
@@ -168,6 +165,7 @@ class PromptBox(Vertical):
 
     @property
     def prompt(self) -> Prompt:
+        """The field inside the box."""
         return self.query_one(Prompt)
 
     @property
@@ -202,7 +200,7 @@ class PromptBox(Vertical):
             self.post_message(self.Named(name))
 
     def offer(self, text: str, names: Sequence[Attachment]) -> None:
-        """Offers names for what was typed, unless something else is typed by now."""
+        """Offers names for a typed text, unless it has changed meanwhile."""
         if self.prompt.typed_name() == text:
             self._offer(tuple(names))
 

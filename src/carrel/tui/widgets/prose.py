@@ -138,7 +138,7 @@ _CONTINUES = re.compile(r"\s|[-*+>|]|\d+[.)]")
 
 
 def settled(text: str) -> int:
-    """How much of a growing text will be drawn the same whatever follows, in characters.
+    """The number of characters of a growing text that will not be drawn differently later.
 
     Cuts at a blank line that no fence, list, table or quote runs across, and
     leaves at least `MIN_TAIL` characters; 0 when there is no such place.

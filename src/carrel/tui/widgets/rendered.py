@@ -13,7 +13,7 @@ class _Drawn(Widget):
     def __init__(self, shown: RenderableType) -> None:
         super().__init__()
         self._shown = shown
-        # Strips are made for what is seen: each holds many objects, which the collector looks at.
+        # Make strips for visible lines only: each holds many objects for the collector to scan.
         self._lines: list[list[Segment]] = []
         self._drawn: tuple[object, ...] = ()
 

@@ -10,7 +10,7 @@ from carrel.store.chat.sources import Sources
 from carrel.store.chat.words import source_title
 from carrel.store.core.words import one_line
 from carrel.tui.looks import labels
-from carrel.tui.widgets.picture import Frame, PagePicture
+from carrel.tui.widgets.picture import PagePicture, PictureFrame
 from carrel.tui.widgets.scroll import TextPane
 from carrel.wire.completions import Passage
 from carrel.wire.libraries import marked
@@ -36,7 +36,7 @@ class SourcePane(Vertical):
 
     @property
     def passage(self) -> Passage | None:
-        """What is shown."""
+        """The passage that is shown."""
         return self._passage
 
     def show(self, passage: Passage | None) -> None:
@@ -78,5 +78,5 @@ class SourcePane(Vertical):
             self._say(passage, labels.line(why, "$muted"))
             return
         accent = self.app.theme_variables["accent"]
-        frames = [Frame(excerpt.box, accent, marked=True)] if excerpt.box else []
+        frames = [PictureFrame(excerpt.box, accent, marked=True)] if excerpt.box else []
         await picture.show(excerpt.png, columns, frames)

@@ -14,9 +14,9 @@ class StatusLine(Widget):
     """
 
     connection: reactive[Content] = reactive(Content(""))
-    """What is wrong with the connection; stands first."""
+    """The state of the connection; stands first."""
     doing: reactive[Content] = reactive(Content(""))
-    """What the place is doing now; stands before the notice."""
+    """The running task; stands before the notice."""
     notice: reactive[Content] = reactive(Content(""))
     """The last short word of the program, until it goes."""
     stop: reactive[bool] = reactive(False)

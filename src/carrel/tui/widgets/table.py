@@ -15,7 +15,7 @@ from textual.strip import Strip
 from textual.style import Style
 
 from carrel.store.core.filters import NameFilter
-from carrel.tui.terminal.steadiness import Steady
+from carrel.tui.terminal.textual_private import Steady
 
 GAP = 2
 """Cells between two columns; as many hold the cursor's mark on the left."""
@@ -156,7 +156,7 @@ class VirtualTable(Steady, ScrollView, can_focus=True):
 
     @property
     def rows(self) -> Sequence[Row | None]:
-        """What the table shows."""
+        """The rows of the table."""
         return self._rows
 
     @property
@@ -185,7 +185,7 @@ class VirtualTable(Steady, ScrollView, can_focus=True):
 
     @property
     def total(self) -> int:
-        """How many rows there are without the filter."""
+        """The number of rows without the filter."""
         return len(self._all)
 
     def filter(self, wanted: NameFilter) -> None:
@@ -201,7 +201,7 @@ class VirtualTable(Steady, ScrollView, can_focus=True):
         ]
 
     def say(self, *words: Content) -> None:
-        """What stands in the middle while there are no rows."""
+        """Shows this in the middle while there are no rows."""
         if words != self._empty:
             self._empty = words
             self.refresh()
@@ -364,7 +364,7 @@ class VirtualTable(Steady, ScrollView, can_focus=True):
 
 
 def column_widths(columns: Sequence[Column], width: int) -> list[int]:
-    """How wide each column is drawn: 0 for those that find no room."""
+    """The width of each column, in cells; 0 for those that find no room."""
     shown = list(columns)
 
     def needed() -> int:

@@ -19,7 +19,7 @@ PLACES = {
 
 
 class TopBar(Widget):
-    """Where one is, and whom one is talking to."""
+    """The top line: the current place, and the service."""
 
     DEFAULT_CSS = """
     TopBar { height: 1; padding: 0 1; }
@@ -28,7 +28,7 @@ class TopBar(Widget):
     header: reactive[tuple[Content, ...]] = reactive(())
     """The right side, the longest form first; the first that fits is shown."""
     busy: reactive[str] = reactive("")
-    """What stands beside Activity while something runs, such as ↑2."""
+    """The badge beside Activity while something runs, such as ↑2."""
 
     answering: reactive[bool] = reactive(False)
     """Whether an answer is being written: it shows beside Chat."""

@@ -21,20 +21,20 @@ from carrel.tui.widgets.rendered import Rendered
 MAX_TURNS = 200
 MAX_TEXT = 600_000
 """Turns, and characters, on screen; the earlier ones are left out, so that it stays quick."""
-Place = tuple[int, int]
+TurnPlace = tuple[int, int]
 """The number of a chat, and a turn's place in it."""
 LONG = 4 * MIN_TAIL
 """Characters above which a turn is drawn in parts, so that no part takes long."""
 
 
-class Turn(Vertical):
+class TurnView(Vertical):
     """A turn in parts: what will not change any more is drawn once."""
 
     DEFAULT_CSS = """
-    Turn { height: auto; }
+    TurnView { height: auto; }
     """
 
-    def __init__(self, row: TurnRow, place: Place, *, dark: bool, live: bool) -> None:
+    def __init__(self, row: TurnRow, place: TurnPlace, *, dark: bool, live: bool) -> None:
         super().__init__()
         self.row = row
         self.live = live
@@ -137,9 +137,9 @@ class Transcript(FindPane):
         """Draws everything anew at the next showing: the theme has changed."""
         self._rows = []
 
-    def _growing(self) -> Turn | None:
+    def _growing(self) -> TurnView | None:
         last = self.children[-1] if self.children else None
-        return last if isinstance(last, Turn) and last.live else None
+        return last if isinstance(last, TurnView) and last.live else None
 
     async def _replace(self, same: int, rows: list[TurnRow], first: int, *, writing: bool) -> None:
         dark = self.app.current_theme.dark
@@ -170,26 +170,26 @@ def _first_shown(rows: Sequence[TurnRow]) -> int:
 
 
 def _common(old: Sequence[TurnRow], new: Sequence[TurnRow]) -> int:
-    """How many turns at the beginning are the same."""
+    """The number of equal turns at the beginning."""
     for index, (before, after) in enumerate(zip(old, new, strict=False)):
         if before != after:
             return index
     return min(len(old), len(new))
 
 
-def _turn(row: TurnRow, place: Place, dark: bool, *, live: bool) -> Widget:
+def _turn(row: TurnRow, place: TurnPlace, dark: bool, *, live: bool) -> Widget:
     if live or len(row.text) > LONG:
-        return Turn(row, place, dark=dark, live=live)
+        return TurnView(row, place, dark=dark, live=live)
     body = [_prose(row.text, dark, row, place)] if row.text else []
     return Rendered(Group(_head(row, place), *body, _foot(row, place)))
 
 
 def _about(row: TurnRow) -> tuple[object, ...]:
-    """What stands below the text."""
+    """The parts of a turn below its text."""
     return (row.note, row.sources, row.calls, row.attached)
 
 
-def _prose(text: str, dark: bool, row: TurnRow, place: Place) -> RenderableType:
+def _prose(text: str, dark: bool, row: TurnRow, place: TurnPlace) -> RenderableType:
     """A part of a turn's text, in which the numbers of its sources show them."""
     sources = {
         source.number: _click("show_source", *place, at) for at, source in enumerate(row.sources)
@@ -202,7 +202,7 @@ def _left_out(turns: int) -> Text:
     return Text(words, style="carrel.muted")
 
 
-def _head(row: TurnRow, place: Place) -> Text:
+def _head(row: TurnRow, place: TurnPlace) -> Text:
     style = "carrel.you" if row.speaker == "You" else "carrel.agent"
     head = Text.assemble((clean_text(row.speaker), style))
     if row.variant:
@@ -215,7 +215,7 @@ def _head(row: TurnRow, place: Place) -> Text:
     return head
 
 
-def _foot(row: TurnRow, place: Place) -> RenderableType:
+def _foot(row: TurnRow, place: TurnPlace) -> RenderableType:
     parts: list[RenderableType] = []
     if row.attached:
         parts.append(Text("▣ " + clean_text("  ▣ ".join(row.attached)), style="carrel.muted"))

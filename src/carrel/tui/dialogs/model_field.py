@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import ClassVar
 
+from textual import work
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widgets import Label
@@ -24,20 +25,19 @@ class ModelField(Field):
         super().__init__(value, placeholder=placeholder, id=id)
         self._models = models
 
-    def action_choose(self) -> None:
-        if self._models:
-            things = [
-                Thing(model, model, "this one" if model == self.value else "")
-                for model in self._models
-            ]
-            self.app.push_screen(Choose("Model", things), self._chosen)
-
-    def _chosen(self, model: str | None) -> None:
+    @work(exit_on_error=False)
+    async def action_choose(self) -> None:
+        if not self._models:
+            return
+        things = [
+            Thing(model, model, "this one" if model == self.value else "") for model in self._models
+        ]
+        model = await self.app.push_screen(Choose("Model", things), wait_for_dismiss=True)
         if model is not None:
             self.value = model
             self.cursor_position = len(model)
 
 
 def model_label(models: Sequence[str]) -> Label:
-    """What stands over such a field."""
+    """The label over such a field."""
     return Label(Content(f"Model · ↓ chooses from {len(models):,}" if models else "Model"))

@@ -1,0 +1,63 @@
+"""Chats: beginning, choosing who answers, comparing, attaching, parameters, deleting.
+
+Those that open a field to type into give True once it is open.
+"""
+
+from collections.abc import Sequence
+
+from carrel.store.chat.service import ChatService
+from carrel.store.chat.sessions import SessionSummary
+from carrel.tui.dialogs.chat import ParametersForm
+from carrel.tui.dialogs.confirm import Confirm
+from carrel.tui.dialogs.path import PathDialog
+from carrel.tui.flows.agent_choice import choose_agent
+from carrel.tui.looks import labels
+from carrel.tui.place import Place
+
+
+async def begin(place: Place) -> bool:
+    """Begins a chat with an agent that is chosen."""
+    chosen = await choose_agent(place, "Chat with")
+    if chosen is None:
+        return False
+    return await place.opened(place.store.chat.new(chosen.agent_id, chosen.version))
+
+
+async def change_agent(place: Place) -> bool:
+    """Has another agent, or another version, answer from here on in the open chat."""
+    chosen = await choose_agent(place, "Who answers from here on", versions=True)
+    if chosen is None:
+        return False
+    return await place.opened(place.store.chat.choose(chosen.agent_id, chosen.version))
+
+
+async def compare(place: Place) -> bool:
+    """Begins a chat with another agent, or another version, beside the open one."""
+    chosen = await choose_agent(place, "Compare with", versions=True)
+    if chosen is None:
+        return False
+    return await place.opened(place.store.beside.new(chosen.agent_id, chosen.version))
+
+
+async def attach(place: Place) -> bool:
+    """Attaches files, named by their paths, to the next question."""
+    files = await place.ask(PathDialog("Add file"))
+    if files:
+        place.dropped(files)
+    return bool(files)
+
+
+async def set_parameters(place: Place, chats: Sequence[ChatService]) -> None:
+    """Sets how the next answers of the open chats are drawn."""
+    models = place.store.session.slice.value.models
+    parameters = await place.ask(ParametersForm(chats[0].slice.value.parameters, models))
+    if parameters is not None:
+        for chat in chats:
+            chat.set_parameters(parameters)
+
+
+async def delete(place: Place, session: SessionSummary) -> None:
+    """Deletes a saved chat."""
+    about = [labels.line(session.title or "New", "bold")]
+    if await place.ask(Confirm("Delete this chat?", about, "Delete")):
+        place.do(place.store.chat.delete_session(session.id))

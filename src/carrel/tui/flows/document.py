@@ -1,0 +1,27 @@
+"""OCR of the open document: of its other pages, or again with other options."""
+
+from carrel.store.session.words import service_words
+from carrel.tui.dialogs.ocr import OCRForm
+from carrel.tui.looks import labels
+from carrel.tui.place import Place
+
+
+async def read_on(place: Place) -> None:
+    """Reads the pages that are not read yet; asks first where they are many."""
+    documents = place.store.documents
+    state = documents.slice.value
+    if documents.large and state.source is not None:
+        about = [labels.line(state.source.name, "bold")]
+        if not await place.confirm(f"Run OCR of {state.unread:,} pages?", about, "Run OCR"):
+            return
+    place.do(documents.read())
+
+
+async def read_again(place: Place) -> None:
+    """Reads the document again, with the options that are chosen."""
+    documents = place.store.documents
+    state = documents.slice.value
+    billed = service_words(place.store.session.slice.value)
+    options = await place.ask(OCRForm(state.options, state.page_count, billed))
+    if options is not None:
+        place.do(documents.read_again(options))

@@ -1,0 +1,10 @@
+"""The sample: played over a place, which is left for a part of it."""
+
+from carrel.tui.dialogs.sample import SampleDialog
+from carrel.tui.place import Place
+
+
+async def play(place: Place) -> None:
+    """Plays the sample, and goes to the part of it that is chosen."""
+    if chosen := await place.ask(SampleDialog(place.store.sample)):
+        place.open_place(chosen)

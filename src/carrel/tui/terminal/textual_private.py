@@ -1,0 +1,120 @@
+"""Every use of a private part of Textual, because there is no public one.
+
+`tests/tui/terminal/test_textual_private.py` names the part that broke after an upgrade.
+"""
+
+from typing import Any, TypeVar, cast
+
+from textual import events
+from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
+from textual.app import App
+from textual.binding import Binding
+from textual.content import Content
+from textual.dom import DOMNode
+from textual.keys import _character_to_key
+from textual.message import Message
+from textual.message_pump import MessagePump
+from textual.widgets import RadioButton, TextArea
+from textual.worker import Worker, WorkerState
+
+T = TypeVar("T")
+
+
+def read_alt_digits(count: int) -> None:
+    """Has alt with a digit from 1 to `count` read as that key.
+
+    Textual reads it as the character that option types on a Mac. Its table of escape sequences
+    is global, and there is no other place to say so.
+    """
+    for digit in range(1, count + 1):
+        cast("dict[str, object]", ANSI_SEQUENCES_KEYS).pop(f"\x1b{digit}", None)
+
+
+def key_name(character: str) -> str:
+    """Textual's name of the key that types a character: `question_mark` for `?`."""
+    return _character_to_key(character)
+
+
+def bindings_of(node: DOMNode, key: str) -> list[Binding]:
+    """The bindings of a key in a widget itself, with the user's keymap in force."""
+    return node._bindings.key_to_bindings.get(key, [])
+
+
+def keys_of(app: App[Any], binding: Binding) -> list[str]:
+    """The keys of a binding, with the user's keymap in force."""
+    return app._keymap.get(binding.id or "", binding.key).split(",")
+
+
+def write_to_terminal(app: App[Any], sequence: str) -> None:
+    """Sends an escape sequence to the terminal; nothing where the app has none."""
+    if (driver := app._driver) is not None:
+        driver.write(sequence)
+
+
+def report(app: App[Any], error: BaseException) -> None:
+    """Hands an exception to the app, which decides whether it goes on."""
+    app._handle_exception(cast("Exception", error))
+
+
+class Steady(MessagePump):
+    """A mixin for widgets, screens and apps that outlive an exception in one of their handlers.
+
+    Textual ends a widget's message loop at the first exception: it would stay on screen and be
+    deaf. This hands the exception to the app and goes on. One in a worker goes there too.
+    """
+
+    async def _dispatch_message(self, message: Message) -> None:
+        try:
+            await super()._dispatch_message(message)
+        except Exception as error:
+            report(self.app, error)
+
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        if event.state is WorkerState.ERROR and event.worker.error is not None:
+            report(self.app, event.worker.error)
+
+
+class SteadyApp(Steady, App[T]):
+    """An app that decides itself what becomes of an exception, and of a key that is not bound."""
+
+    def failed(self, error: BaseException) -> None:
+        """Called with an exception that no handler took."""
+        raise NotImplementedError
+
+    def not_taken(self, key: str) -> None:
+        """Called with a key that no field and no binding has taken."""
+
+    def _handle_exception(self, error: Exception) -> None:
+        # Textual would end the app here. A person's work is worth more than one wrong drawing.
+        self.failed(error)
+
+    async def _check_bindings(self, key: str, priority: bool = False) -> bool:
+        # The one place that every key comes to which no field and no binding has taken.
+        taken = await super()._check_bindings(key, priority)
+        if not taken and not priority:
+            self.not_taken(key)
+        return taken
+
+
+class KeyedTextArea(TextArea):
+    """A mixin for a text area that offers each key to `takes` before it types it."""
+
+    def takes(self, key: str) -> bool:
+        """Acts on a key; gives False for one that is to be typed."""
+        raise NotImplementedError
+
+    async def _on_key(self, event: events.Key) -> None:
+        # A binding with priority would overtake the text that was typed before it.
+        if self.takes(event.key):
+            event.stop()
+            event.prevent_default()
+        else:
+            await super()._on_key(event)
+
+
+class MarkedRadioButton(RadioButton):
+    """A radio button whose mark, not only its colour, tells whether it is chosen."""
+
+    @property
+    def _button(self) -> Content:
+        return Content.styled("●" if self.value else "○", self.get_visual_style("toggle--button"))

@@ -1,0 +1,85 @@
+"""The app as its places, its dialogs and its flows know it."""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from textual.binding import Binding
+
+from carrel.config import Profile
+from carrel.settings import Settings
+from carrel.tui.looks.appearance import Appearance
+
+if TYPE_CHECKING:
+    from carrel.store.core.problem import Problem
+
+
+class Workbench(Protocol):
+    """The part of the app that modules below it may use."""
+
+    @property
+    def profile(self) -> Profile:
+        """The profile that the app runs on."""
+
+    @property
+    def settings(self) -> Settings:
+        """The settings that the app was started with."""
+
+    # Keys that were typed ahead
+
+    def hold_keys(self, opening: object) -> None:
+        """Holds keys back until `opening` is released: they are meant for it."""
+
+    def hold_keys_for_list(self, listing: object, *, starting: bool) -> None:
+        """Holds keys back for a list that loads; longer while the service is `starting`."""
+
+    def release_keys(self, opening: object) -> None:
+        """Passes on the keys that were held back for `opening`."""
+
+    # Going to another place
+
+    @property
+    def came_from(self) -> str | None:
+        """The place that esc goes back to; None where this one was not opened from another."""
+
+    async def go_back(self) -> None:
+        """Goes back to the place from which this one was opened."""
+
+    async def open_place(self, place: str) -> None:
+        """Goes to a place, from which esc comes back."""
+
+    async def open_chat(self, opening: object) -> None:
+        """Goes to the field of the open chat, and releases the keys held back for `opening`."""
+
+    async def open_version(self, agent_id: str, version: int | None) -> None:
+        """Goes to an agent and, with `version`, to one of its versions."""
+
+    async def offer_folder(self, folder: Path) -> None:
+        """Goes to Libraries, which offers to sync a folder."""
+
+    # Across all places
+
+    def say(self, words: str, *, failed: bool = False) -> None:
+        """Shows a short line on the current place."""
+
+    def show_problem(self, problem: "Problem") -> None:
+        """Shows a problem in a panel of its own."""
+
+    def upload(self, files: Iterable[Path]) -> None:
+        """Uploads files and goes to Files, which shows them."""
+
+    def bindings_elsewhere(self, place: str) -> Iterator[tuple[str, Binding]]:
+        """The bindings of every other place, each with its number and name ("2 Libraries")."""
+
+    # The looks
+
+    @property
+    def appearance(self) -> Appearance:
+        """The themes, and which is in force."""
+
+    @property
+    def hiding(self) -> bool:
+        """Whether keys, ids and addresses are hidden."""
+
+    def toggle_hiding(self) -> None:
+        """Hides keys, ids and addresses, or shows them again."""

@@ -1,0 +1,145 @@
+"""Each test names a private part of Textual. After an upgrade the failing ones say what to mend."""
+
+import pytest
+from textual.app import App, ComposeResult
+from textual.binding import Binding
+from textual.widgets import Input, TextArea
+from textual.worker import WorkerFailed
+
+from carrel.tui.terminal.textual_private import (
+    KeyedTextArea,
+    MarkedRadioButton,
+    Steady,
+    SteadyApp,
+    bindings_of,
+    key_name,
+    keys_of,
+    read_alt_digits,
+    write_to_terminal,
+)
+
+
+class Failing(Steady, Input):
+    """A field that fails at its first letter."""
+
+    def on_input_changed(self) -> None:
+        if len(self.value) == 1:
+            raise ZeroDivisionError
+
+
+class Eager(KeyedTextArea):
+    def takes(self, key: str) -> bool:
+        return key == "enter"
+
+
+class Probe(SteadyApp[None]):
+    """Records the errors and the keys that it is told of."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.errors: list[BaseException] = []
+        self.keys: list[str] = []
+
+    def compose(self) -> ComposeResult:
+        yield Failing()
+        yield Eager()
+        yield MarkedRadioButton("one")
+
+    def failed(self, error: BaseException) -> None:
+        self.errors.append(error)
+
+    def not_taken(self, key: str) -> None:
+        self.keys.append(key)
+
+    async def work(self) -> None:
+        raise ZeroDivisionError
+
+
+def test_ansi_sequences_keys_is_the_table_in_which_alt_with_a_digit_is_a_character() -> None:
+    from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
+
+    read_alt_digits(6)
+    assert not {f"\x1b{digit}" for digit in range(1, 7)} & ANSI_SEQUENCES_KEYS.keys()
+    assert "\x1bOP" in ANSI_SEQUENCES_KEYS, "the table has escape sequences as its keys"
+
+
+def test_character_to_key_names_a_key() -> None:
+    assert key_name("?") == "question_mark"
+
+
+async def test_dispatch_message_is_where_a_handler_fails() -> None:
+    app = Probe()
+    async with app.run_test() as pilot:
+        field = app.query_one(Failing)
+        field.focus()
+        await pilot.press("a")
+        assert [type(error) for error in app.errors] == [ZeroDivisionError]
+        await pilot.press("b")
+        assert field.value == "ab", "it still listens"
+
+
+async def test_handle_exception_is_where_an_app_would_end() -> None:
+    app = Probe()
+    async with app.run_test() as pilot:
+        app.call_later(app.work)
+        await pilot.pause()
+        assert [type(error) for error in app.errors] == [ZeroDivisionError]
+        assert app.is_running
+
+
+async def test_an_error_in_a_worker_is_told_and_ends_nothing() -> None:
+    app = Probe()
+    async with app.run_test() as pilot:
+        worker = app.run_worker(app.work(), exit_on_error=False)
+        with pytest.raises(WorkerFailed):
+            await worker.wait()
+        await pilot.pause()
+        assert [type(error) for error in app.errors] == [ZeroDivisionError]
+        assert app.is_running
+
+
+async def test_check_bindings_is_where_a_key_comes_that_nothing_takes() -> None:
+    app = Probe()
+    async with app.run_test() as pilot:
+        app.query_one(MarkedRadioButton).focus()
+        await pilot.press("f9")
+        assert app.keys == ["f9"]
+
+
+async def test_on_key_is_where_a_text_area_types() -> None:
+    app = Probe()
+    async with app.run_test() as pilot:
+        area = app.query_one(Eager)
+        area.focus()
+        await pilot.press("a", "enter", "b")
+        assert area.text == "ab"
+
+
+async def test_button_is_the_mark_of_a_radio_button() -> None:
+    app = Probe()
+    async with app.run_test():
+        button = app.query_one(MarkedRadioButton)
+        assert "○" in str(button.render())
+        button.value = True
+        assert "●" in str(button.render())
+
+
+async def test_bindings_and_keymap_are_those_of_a_widget_and_of_the_app() -> None:
+    app = Probe()
+    async with app.run_test():
+        binding = Binding("u", "nothing", id="some.binding")
+        assert keys_of(app, binding) == ["u"]
+        app.set_keymap({"some.binding": "x,y"})
+        assert keys_of(app, binding) == ["x", "y"]
+        assert bindings_of(app.query_one(TextArea), "up")
+        assert not bindings_of(app.query_one(TextArea), "f9")
+
+
+async def test_driver_writes_to_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    app: App[None] = App()
+    write_to_terminal(app, "nothing")
+    async with app.run_test():
+        written: list[str] = []
+        monkeypatch.setattr(app._driver, "write", written.append)
+        write_to_terminal(app, "\x1b[c")
+        assert written == ["\x1b[c"]
