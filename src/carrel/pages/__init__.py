@@ -1,1 +1,1 @@
-"""A document's pages as pictures, on this side of the wire."""
+"""Draws the pages of documents on the client's side."""

@@ -1,5 +1,5 @@
-"""Errors of drawing pages."""
+"""Errors of page drawing."""
 
 
 class NoPicture(Exception):
-    """There is no picture of this page; the message says why."""
+    """A page cannot be drawn; the message gives the reason."""

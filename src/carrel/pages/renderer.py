@@ -1,4 +1,4 @@
-"""Draws pages in a process of its own: a hostile PDF may abort it, and only it."""
+"""Draws pages in a separate process, so that a hostile PDF aborts only that."""
 
 import asyncio
 import contextlib
@@ -15,19 +15,19 @@ from carrel.pages.errors import NoPicture
 logger = logging.getLogger(__name__)
 
 TIMEOUT = 30.0
-"""Seconds one page may take."""
+"""Time-out of a page, in seconds."""
 MAX_REPLY = 128 * 1024 * 1024
 REMEMBERED = 12
 """Number of pictures in the cache."""
 
 Part = tuple[float, float, float, float]
 
-# The process parses untrusted documents: it gets no keys from the environment.
+# The process parses untrusted documents: its environment has no keys.
 _ENVIRONMENT = ("PATH", "PYTHONPATH", "SYSTEMROOT", "TEMP", "TMP", "TMPDIR", "LANG", "LC_ALL")
 
 
 class Renderer:
-    """PDF files and pictures as PNG, one page at a time. Used on one event loop."""
+    """Draws pages of PDF files and pictures as PNG, one at a time. Use it on one event loop."""
 
     def __init__(self) -> None:
         self._worker: asyncio.subprocess.Process | None = None
@@ -36,19 +36,19 @@ class Renderer:
         self._pictures: OrderedDict[tuple[Path, int, int, Part | None], bytes] = OrderedDict()
 
     async def page_count(self, path: Path) -> int:
-        """Number of pages; of a picture one, or its number of frames.
+        """Number of pages; for a picture one, or its number of frames.
 
         Raises:
-            NoPicture: the document has none that could be drawn.
+            NoPicture: the document has no page that can be drawn.
         """
         head, _ = await self._ask({"do": "count", "path": str(path)})
         return int(head["pages"])
 
     async def render(self, path: Path, page: int, width: int, part: Part | None = None) -> bytes:
-        """A page, counted from 0, as PNG `width` pixels wide (less for one that is very tall).
+        """A page, counted from 0, as PNG `width` pixels wide, or less for a very tall one.
 
-        With `part` (left, top, width, height in parts of the page) that part alone, drawn anew
-        as large as asked for.
+        With `part` (left, top, width and height as fractions of the page), only that part is drawn,
+        at the same width.
 
         Raises:
             NoPicture: the page cannot be drawn.
@@ -64,7 +64,7 @@ class Renderer:
         return self._pictures[key]
 
     async def close(self) -> None:
-        """Ends the process, even while it draws; no more pages are drawn."""
+        """Ends the process at once; no more pages are drawn."""
         self._closed = True
         if self._worker is not None:
             _kill(self._worker)

@@ -1,4 +1,6 @@
-"""The process that draws pages: a JSON line in, a JSON line and a PNG out, until the input ends."""
+"""The process that draws pages: reads a JSON line, writes a JSON line and a PNG, until its input
+ends.
+"""
 
 import json
 import sys
@@ -14,7 +16,7 @@ from PIL import Image, ImageOps, ImageSequence, UnidentifiedImageError
 from carrel.pages.errors import NoPicture
 
 MAX_MEMORY = 1 << 30
-"""Bytes of address space, where the system has such a limit."""
+"""Limit of the address space in bytes, on systems that have one."""
 MAX_PIXELS = 24_000_000
 """Maximum pixels of a drawn page."""
 MAX_SOURCE_PIXELS = 200_000_000
@@ -22,7 +24,7 @@ MAX_SOURCE_PIXELS = 200_000_000
 
 
 Part = tuple[float, float, float, float]
-"""Left, top, width and height of a part, in parts of the page's width and height."""
+"""Left, top, width and height of a part, as fractions of the page."""
 WHOLE: Part = (0.0, 0.0, 1.0, 1.0)
 
 
@@ -32,7 +34,7 @@ class Pages(Protocol):
     def __len__(self) -> int: ...
 
     def draw(self, page: int, width: int, part: Part) -> Image.Image:
-        """A part of a page `width` pixels wide, or less where it would be too large."""
+        """A part of a page, `width` pixels wide or less if that is too large."""
 
 
 class PDFPages:
@@ -66,7 +68,7 @@ class PDFPages:
 
 
 class PicturePages:
-    """A picture: one page, or one for each frame of a TIFF."""
+    """A picture: one page, or one per frame of a TIFF."""
 
     def __init__(self, path: Path) -> None:
         try:
@@ -103,7 +105,7 @@ def _cut(picture: Image.Image, part: Part) -> Image.Image:
 
 
 def _on_white(picture: Image.Image) -> Image.Image:
-    """As RGB, on white where transparent."""
+    """Converts to RGB, white where transparent."""
     if picture.mode.startswith("I;16"):
         picture = picture.point(lambda value: value / 256).convert("L")
     if picture.has_transparency_data:
@@ -114,7 +116,7 @@ def _on_white(picture: Image.Image) -> Image.Image:
 
 
 def open_pages(path: Path) -> Pages:
-    """Opens a document by its content, whatever its name.
+    """Opens a document by its content, regardless of its name.
 
     Raises:
         NoPicture: it is neither a PDF nor a picture.
@@ -136,7 +138,7 @@ class Worker:
         self._pages: Pages | None = None
 
     def answer(self, request: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
-        """The head and the body of the answer to one request."""
+        """The head and body of the answer to one request."""
         try:
             pages = self._open(Path(request["path"]))
             if request["do"] == "count":

@@ -1,4 +1,4 @@
-"""What the files of a folder hold: their hashes, of which only the changed ones are computed."""
+"""Content hashes of a folder's files; only changed files are read."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from pathlib import Path
 from carrel.sync.scan import Scan, Stat, parts_of
 
 SETTLED = 1.0
-"""Seconds without a change after which a file counts as written."""
+"""Seconds without a change before a file counts as written."""
 
 PATIENCE = 30.0
-"""Seconds a file is waited for that is still being written."""
+"""Seconds to wait for a file that is still being written."""
 
 READERS = 4
 """Files read at a time."""
@@ -31,9 +31,9 @@ class Content:
 
 @dataclass
 class Contents:
-    """The folder's files with their contents, by path, and why others could not be read.
+    """The folder's files with their contents, by path, and the problems of unreadable ones.
 
-    For a path that cannot be read now, its last known content stands in.
+    A path that cannot be read now keeps its last known content.
     """
 
     files: dict[str, Content] = field(default_factory=dict)
@@ -44,7 +44,7 @@ class Contents:
         return {path: content.hash for path, content in self.files.items()}
 
     def problem(self, path: str) -> str | None:
-        """Why nothing can be said of a path; None if it was looked at."""
+        """The reason a path's content is unknown; None if it was read."""
         return next((self.problems[each] for each in parts_of(path) if each in self.problems), None)
 
 
@@ -54,9 +54,9 @@ async def read_contents(
     before: Mapping[str, Content],
     report: Callable[[int, int], None] = lambda done, total: None,
 ) -> Contents:
-    """The contents of the files found, taking from `before` those of the same size and times.
+    """Reads the contents of the files found; reuses those of `before` with the same size and times.
 
-    `report` is called with the number of files read and of files to read.
+    `report` is called with the number of files read and the number to read.
     """
     contents = Contents(problems=dict(found.problems))
     changed = []
@@ -75,7 +75,7 @@ async def read_contents(
             try:
                 content = await _settled(folder / path)
             except FileNotFoundError:
-                content = None  # it went meanwhile
+                content = None  # deleted meanwhile
             except TimeoutError as error:
                 content = None
                 contents.problems[path] = str(error)
@@ -98,7 +98,7 @@ async def read_contents(
 
 
 async def _settled(path: Path) -> Content:
-    """A file's content once nobody writes to it any more."""
+    """A file's content, read once it stops changing."""
     deadline = time.monotonic() + PATIENCE
     while True:
         content = await asyncio.to_thread(_read, path)
@@ -110,7 +110,7 @@ async def _settled(path: Path) -> Content:
 
 
 def _read(path: Path) -> Content | None:
-    """A file's content, or None when it was changed a moment ago or while it was read."""
+    """A file's content; None if the file changed a moment ago or during the read."""
     with path.open("rb") as file:
         before = path.stat()
         if abs(time.time() - before.st_mtime) < SETTLED:

@@ -1,14 +1,15 @@
-"""Errors that end a sync, in words fit to be shown."""
+"""Errors that end a sync, worded for display."""
 
 
 class SyncError(Exception):
-    """A sync cannot begin or go on; the message says why and what to do."""
+    """A sync cannot start or continue; the message gives the reason and the next step."""
 
 
 class TooManyDeletions(SyncError):
-    """A sync would delete more than it may without being asked; nothing was done.
+    """A sync would delete more documents than its limit; nothing was done.
 
-    `count` documents of the `brought` that came from the folder, where `limit` may go.
+    `count` of the `brought` documents uploaded from the folder would be deleted; `limit` is the
+    maximum.
     """
 
     def __init__(self, count: int, brought: int, limit: int) -> None:

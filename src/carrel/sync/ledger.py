@@ -1,7 +1,7 @@
-"""What is known of synced folders: their files, and the documents that hold their contents.
+"""A database of synced folders: their files and the documents that hold their contents.
 
-It outlives every crash, and may be lost: then all files are read once more, and the library
-tells which of them it has.
+It survives crashes and may be lost: the next sync then reads all files again and matches them
+with the library by hash.
 """
 
 from __future__ import annotations
@@ -49,20 +49,20 @@ CREATE TABLE documents (
 _ADDED = {
     2: ("folders ADD COLUMN newest TEXT",),
     3: (
-        # Of another time than any file's: each is read once more.
+        # Matches no file's time, so each file is read once more.
         "files ADD COLUMN ctime_ns INTEGER NOT NULL DEFAULT 0",
         "documents ADD COLUMN named INTEGER NOT NULL DEFAULT 1",
     ),
 }
-"""The columns that came with each format."""
+"""Columns added by each format version."""
 
 
 @dataclass(frozen=True, slots=True)
 class SyncSettings:
-    """How a folder is synced.
+    """The options of a folder's sync.
 
-    `delete`: what is deleted in the folder goes from the library too; with `delete_excluded`, so
-    does what is left out of the folder. `include` and `exclude` are patterns as in `.gitignore`.
+    `delete` deletes documents of deleted files; `delete_excluded` also those of files left out.
+    `include` and `exclude` are patterns as in `.gitignore`.
     """
 
     delete: bool = False
@@ -83,9 +83,9 @@ class SyncedFolder:
 
 
 class LibraryMark(NamedTuple):
-    """A library's number of documents, and the newest: one of them differs once any came or went.
+    """A library's document count and its newest document; any addition or deletion changes one.
 
-    A service that does not list the newest first only gives away a difference in number.
+    A service that does not list the newest first shows changes of the count alone.
     """
 
     documents: int
@@ -93,7 +93,7 @@ class LibraryMark(NamedTuple):
 
 
 class Ledger:
-    """The ledger in a folder of its own. Used by one thread; other processes may use it too."""
+    """The ledger in its folder. Use it from one thread; other processes may use it too."""
 
     def __init__(self, home: Path) -> None:
         """
@@ -106,7 +106,7 @@ class Ledger:
             self._database = sqlite3.connect(home / "ledger.db", isolation_level=None)
             try:
                 self._database.executescript(
-                    # A power cut may cost the last entries, which the library can tell again.
+                    # A power cut may lose the last entries; the library can restore them.
                     "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON;"
                 )
                 self._prepare()
@@ -145,7 +145,7 @@ class Ledger:
     # Folders
 
     def folders(self, service: str) -> list[SyncedFolder]:
-        """The folders that were synced with a service's libraries, by path."""
+        """The folders synced with a service's libraries, sorted by path."""
         rows = self._rows(
             "SELECT id, library_id, path, settings, synced_at FROM folders"
             " WHERE service = ? AND synced_at IS NOT NULL ORDER BY path, id",
@@ -154,10 +154,10 @@ class Ledger:
         return [_folder(*row) for row in rows]
 
     def folder(self, service: str, library_id: str, path: Path) -> SyncedFolder:
-        """The folder's entry, made if need be.
+        """The folder's entry, created if missing.
 
-        An empty `library_id` stands for a library that is not made yet; the entry becomes that
-        of the first library the folder is asked for with.
+        An empty `library_id` stands for a library that is still to be created; the entry passes
+        to the first library that the folder is synced with.
         """
         key = (service, library_id, str(path))
         self._write(
@@ -178,7 +178,7 @@ class Ledger:
         return _folder(*row)
 
     def started(self, folder: SyncedFolder, settings: SyncSettings, at: float) -> None:
-        """Remembers that and how a folder is synced."""
+        """Records that a folder is synced, and its options."""
         text = json.dumps(asdict(settings))
         self._write(
             "UPDATE folders SET settings = ?, synced_at = ? WHERE id = ?", text, at, folder.id
@@ -189,10 +189,10 @@ class Ledger:
         self._write("DELETE FROM folders WHERE id = ?", folder.id)
 
     def lock(self, folder: SyncedFolder) -> BufferedWriter:
-        """Keeps every other process from syncing the folder until the result is closed.
+        """Locks the folder against other processes until the result is closed.
 
         Raises:
-            SyncError: another one is syncing it.
+            SyncError: another process is syncing it.
         """
         try:
             with self._in_words():
@@ -206,7 +206,7 @@ class Ledger:
     # A folder's library
 
     def mark(self, folder: SyncedFolder) -> LibraryMark | None:
-        """What the library was known by when the folder was in sync; None if it never was."""
+        """The library's mark when the folder was last in sync; None if it never was."""
         [(count, newest)] = self._rows(
             "SELECT documents, newest FROM folders WHERE id = ?", folder.id
         )
@@ -219,7 +219,7 @@ class Ledger:
     # A folder's files
 
     def files(self, folder: SyncedFolder) -> dict[str, Content]:
-        """The files as they were last seen, by path."""
+        """The files as last seen, by path."""
         rows = self._rows(
             "SELECT path, hash, size, mtime_ns, ctime_ns FROM files WHERE folder_id = ?", folder.id
         )
@@ -228,7 +228,7 @@ class Ledger:
     def set_files(
         self, folder: SyncedFolder, old: Mapping[str, Content], new: Mapping[str, Content]
     ) -> None:
-        """Remembers the files as they are now; writes only what differs from `old`."""
+        """Records the current files; writes only differences from `old`."""
         gone = [(folder.id, path) for path in old.keys() - new.keys()]
         changed = [
             (folder.id, path, *astuple(content.stat), content.hash)
@@ -259,14 +259,14 @@ class Ledger:
         }
 
     def begun(self, folder: SyncedFolder) -> frozenset[str]:
-        """The hashes whose upload was begun, and of which no end is known."""
+        """The hashes of uploads that started and have no recorded end."""
         rows = self._rows(
             "SELECT hash FROM documents WHERE folder_id = ? AND document_id IS NULL", folder.id
         )
         return frozenset(hash for (hash,) in rows)
 
     def begin(self, folder: SyncedFolder, hash: str, name: str) -> None:
-        """Remembers, before it happens, that this folder brings a content to the library."""
+        """Records an upload before it starts."""
         self._write(
             "REPLACE INTO documents (folder_id, hash, document_id, name, own, named)"
             " VALUES (?, ?, NULL, ?, 1, 0)",
@@ -276,7 +276,7 @@ class Ledger:
         )
 
     def put(self, folder: SyncedFolder, hash: str, known: Known) -> None:
-        """Remembers a document."""
+        """Records a document."""
         self._write(
             "REPLACE INTO documents (folder_id, hash, document_id, name, own, named)"
             " VALUES (?, ?, ?, ?, ?, ?)",
@@ -286,7 +286,7 @@ class Ledger:
         )
 
     def drop(self, folder: SyncedFolder, hashes: Iterable[str]) -> None:
-        """Forgets documents that are not in the library any more."""
+        """Removes documents that are no longer in the library."""
         with self._in_words(), self._transaction():
             self._database.executemany(
                 "DELETE FROM documents WHERE folder_id = ? AND hash = ?",

@@ -1,4 +1,4 @@
-"""What has to happen for a library to hold what a folder holds. Pure."""
+"""Plans the changes that bring a library in step with a folder. Pure."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from carrel.text import clean_text
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A document that the folder's last sync left in the library, by its content's hash.
+    """A document that the last sync left in the library, keyed by its content's hash.
 
-    `name` is the path it is named after; `named` is False until the library has that name, too.
-    `own` is False for one that was there before: it is used, but never renamed or deleted.
+    `name` is the path it is named after; `named` is False until the library has that name. `own`
+    is False for a document that was there before: it is used, but never renamed or deleted.
     """
 
     document_id: str
@@ -27,7 +27,7 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """New content. `updates` says that the path held another before."""
+    """New content; `updates` if the path held other content before."""
 
     hash: str
     path: str
@@ -36,7 +36,7 @@ class Upload:
 
 @dataclass(frozen=True, slots=True)
 class Rename:
-    """Content the library has, of which no file has the document's name any more."""
+    """Content in the library whose document name no longer matches a file."""
 
     hash: str
     old: str
@@ -45,10 +45,10 @@ class Rename:
 
 @dataclass(frozen=True, slots=True)
 class Removal:
-    """A document whose content is gone from the folder.
+    """A document whose content left the folder.
 
-    With `successor`, the hash of what its path holds now, it goes once that is in the library.
-    `reason` says why the file is left out, if it was not deleted.
+    With `successor`, the hash of the path's new content, it is deleted once that is in the
+    library. `reason` says why the file is left out, if it was not deleted.
     """
 
     hash: str
@@ -59,11 +59,11 @@ class Removal:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What to do, in this order.
+    """The changes, in this order.
 
-    `kept` are paths whose documents stay because nothing may be deleted, `left_out` those whose
-    documents stay for the reason given, and `held` the deletions that wait to be confirmed.
-    `brought` is how many of the library's documents came from the folder.
+    `kept` are paths whose documents stay because deletion is off, `left_out` those whose
+    documents stay for the given reason, and `held` deletions that wait for confirmation.
+    `brought` counts the library's documents that came from the folder.
     """
 
     renames: tuple[Rename, ...] = ()
@@ -80,17 +80,17 @@ class Plan:
 
     @property
     def deletions(self) -> tuple[Removal, ...]:
-        """The removals that leave nothing in their place."""
+        """The removals without a replacement."""
         return tuple(each for each in self.removals if each.successor is None)
 
     @property
     def limit(self) -> int:
-        """How many documents may be deleted without a question: half of those brought."""
+        """The maximum number of deletions without a confirmation: half of the documents brought."""
         return self.brought // 2 if self.max_delete is None else self.max_delete
 
     @property
     def excessive(self) -> bool:
-        """Whether more documents would be deleted than may be without a question."""
+        """Whether the deletions exceed the limit."""
         return len(self.deletions) > self.limit
 
     def hold(self, hashes: Collection[str]) -> Plan:
@@ -110,13 +110,13 @@ def make_plan(
     unknown: Mapping[str, str] = MappingProxyType({}),
     max_delete: int | None = None,
 ) -> Plan:
-    """Plans from a folder (hash by path) and the documents it has in the library (by hash).
+    """Plans from a folder (hash by path) and its documents in the library (by hash).
 
-    Without `delete` a document goes only when its path holds other content, which then is in
-    the library instead. `left_out` and `unknown` give the reason why a path is not in `folder`
-    though nobody may have deleted it: documents of the first go with `delete_excluded` alone,
-    those of the second never. `max_delete` is the limit of deletions; if None, half of the
-    documents that the folder brought.
+    Without `delete`, a document is deleted only when its path holds new content that replaced
+    it. `left_out` and `unknown` give the reason a path is missing from `folder` without having
+    been deleted: documents of the first are deleted with `delete_excluded` only, those of the
+    second never. `max_delete` limits deletions; None means half of the documents that the folder
+    brought.
     """
     paths: dict[str, list[str]] = defaultdict(list)
     for path in sorted(folder):
@@ -162,5 +162,5 @@ def make_plan(
 
 
 def document_name(path: str) -> str:
-    """What a file's document is called: its path below the folder, as text fit to be shown."""
+    """A document's name: the file's path below the folder, cleaned for display."""
     return unicodedata.normalize("NFC", clean_text(path))

@@ -1,4 +1,4 @@
-"""How far a sync is, and what came of it."""
+"""Progress and results of a sync."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PERIOD = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A file that was not synced, and why."""
+    """A file that was not synced, with the reason."""
 
     path: str
     reason: str
@@ -26,7 +26,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Transfer:
-    """A file on its way: bytes sent, of how many."""
+    """A file in transfer: bytes sent and total."""
 
     path: str
     sent: int
@@ -35,9 +35,10 @@ class Transfer:
 
 @dataclass(frozen=True, slots=True)
 class SyncProgress:
-    """How far a sync is. While it looks, `files` of `of_files` changed files were read.
+    """The progress of a sync.
 
-    `bytes` of `of_bytes` are those of the files to upload.
+    While it scans, `files` of `of_files` changed files were read. `bytes` of `of_bytes` count
+    the files to upload.
     """
 
     phase: Literal["looking", "syncing"] = "looking"
@@ -50,10 +51,11 @@ class SyncProgress:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What a sync would do. `sizes` are those of the files to upload, by path, in bytes.
+    """The changes that a sync would make.
 
-    `present` are paths whose content the library has already, though not from this folder.
-    `left_out` gives the reason of each path that is not synced; a folder's ends with a slash.
+    `sizes` are bytes of the files to upload, by path. `present` are paths whose content is
+    already in the library, though not from this folder. `left_out` gives the reason each path is
+    not synced; a folder's path ends with a slash.
     """
 
     plan: Plan
@@ -65,17 +67,17 @@ class Preview:
 
     @property
     def bytes(self) -> int:
-        """How much is to be uploaded."""
+        """Bytes to upload."""
         return sum(self.sizes.values())
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What a sync did. `kept` documents are still there though their files were deleted.
+    """The result of a sync.
 
-    `found` files were in the library already, though not known to be from this folder. `left_out`
-    documents stay because a rule leaves their files out, `held` ones until their deletion is
-    confirmed.
+    `kept` documents stay though their files were deleted. `found` files were already in the
+    library, though not from this folder. `left_out` documents stay because a rule leaves their
+    files out; `held` ones until their deletion is confirmed.
     """
 
     files: int = 0
@@ -92,7 +94,7 @@ class Summary:
 
     @property
     def changed(self) -> bool:
-        """Whether the library is another than before."""
+        """Whether the sync changed the library."""
         return bool(self.uploaded or self.updated or self.renamed or self.deleted)
 
 
@@ -100,7 +102,7 @@ Report = Callable[[SyncProgress], object]
 
 
 class Tally:
-    """Counts what one sync does, and reports it a few times a second."""
+    """Counts the changes of one sync and reports them a few times a second."""
 
     def __init__(self, plan: Plan, sizes: dict[str, int], report: Report) -> None:
         self.found = self.uploaded = self.updated = self.renamed = self.deleted = 0
@@ -115,7 +117,7 @@ class Tally:
 
     @contextmanager
     def attempt(self, path: str) -> Iterator[None]:
-        """Counts one file; its failure is noted, unless every other file would fail too."""
+        """Counts one file; records its failure unless every other file would fail too."""
         try:
             yield
         except (ClientError, OSError) as error:
@@ -127,7 +129,7 @@ class Tally:
 
     @contextmanager
     def transfer(self, path: str, size: int) -> Iterator[Callable[[int, int | None], None]]:
-        """A file on its way, for as long as the block runs."""
+        """Tracks a file's transfer for the duration of the block."""
 
         def moved(sent: int, total: int | None) -> None:
             self._transfers[path] = Transfer(path, sent, size)
@@ -141,7 +143,7 @@ class Tally:
         self.bytes += size
 
     def report(self, last: bool = False) -> None:
-        """Tells how far it is, if that was not told a moment ago."""
+        """Reports the progress unless it did a moment ago."""
         now = time.monotonic()
         if now < self._next and not last:
             return

@@ -1,4 +1,4 @@
-"""The library's side of a sync: the documented endpoints, tried again where that may help."""
+"""The library's side of a sync: documented endpoints, with retries."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from carrel.wire.documents import Document, DocumentUpdate
 T = TypeVar("T")
 
 PAUSES = (1.0, 2.0, 4.0, 8.0, 16.0)
-"""Seconds between the attempts at a call."""
+"""Seconds between retries of a call."""
 
 STALLED = 120.0
-"""Seconds without a byte sent, or without the answer, after which an upload counts as lost."""
+"""Time-out of an upload, in seconds without a byte sent or without the answer."""
 
 _BUSY = (
     HTTPStatus.TOO_MANY_REQUESTS,
@@ -42,7 +42,7 @@ _PAGE = 100
 
 
 def hopeless(error: Exception) -> bool:
-    """Whether what happened to one file would happen to every other."""
+    """Whether an error of one file would occur for every other."""
     return isinstance(error, Unreachable | SyncError) or (
         isinstance(error, ServiceError) and error.status in _HOPELESS
     )
@@ -56,7 +56,7 @@ class Remote:
         self._id = library_id
 
     async def mark(self) -> LibraryMark:
-        """What the library is known by."""
+        """The library's current mark."""
         listed = await self._call(
             lambda: self._client.documents.list(
                 self._id, page_size=1, sort_by="created_at", sort_order="desc"
@@ -78,7 +78,7 @@ class Remote:
             )
             fresh = [document for document in listed.data if document.id not in found]
             found |= {document.id: document for document in fresh}
-            # A service that knows no pages answers the same list again.
+            # A service without paging answers the same list again.
             if not listed.pagination.has_more or not fresh:
                 return list(found.values())
             page += 1
@@ -88,7 +88,9 @@ class Remote:
         return await self._if_there(lambda: self._client.documents.get(self._id, document_id))
 
     async def limit(self, sizes: Iterable[int]) -> int | None:
-        """The largest document, in bytes, if a file of these sizes may be larger."""
+        """The service's limit for a document, in bytes, asked only if one of the sizes may
+        exceed it.
+        """
         if max(sizes, default=0) <= ASKED_ABOVE:
             return None
         return await _patiently(self._client.documents.largest)
@@ -96,10 +98,10 @@ class Remote:
     async def upload(
         self, path: Path, name: str, size: int, hash: str, on_progress: Progress
     ) -> Document:
-        """Uploads a file, if it still holds what `hash` says.
+        """Uploads a file if its content still has this hash.
 
         Raises:
-            UnreadableFile: it does not, or cannot be read.
+            UnreadableFile: it changed, or cannot be read.
         """
 
         async def attempt() -> Document:
@@ -118,14 +120,14 @@ class Remote:
         return await self._call(attempt)
 
     async def rename(self, document_id: str, name: str) -> bool:
-        """Renames a document; False if it is not there any more."""
+        """Renames a document; False if it no longer exists."""
         changes = DocumentUpdate(name=name)
         return await self._if_there(
             lambda: self._client.documents.update(self._id, document_id, changes)
         )
 
     async def delete(self, document_id: str) -> bool:
-        """Deletes a document; False if it was not there any more."""
+        """Deletes a document; False if it no longer existed."""
         return await self._if_there(lambda: self._client.documents.delete(self._id, document_id))
 
     async def _if_there(self, call: Callable[[], Awaitable[object]]) -> bool:
@@ -158,7 +160,7 @@ async def _patiently(call: Callable[[], Awaitable[T]]) -> T:
 
 
 async def _checked(path: Path, size: int, hash: str) -> AsyncIterator[bytes]:
-    """A file's bytes; the last of them only if all of them have the hash."""
+    """Streams a file's bytes; yields the last of them only if the hash matches."""
     digest = hashlib.sha256()
     sent = 0
     try:

@@ -1,4 +1,4 @@
-"""Which files of a folder are synced: names that never are, and rules as in `.gitignore`."""
+"""Selects the files of a folder to sync: by name, and by rules as in `.gitignore`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathspec import GitIgnoreSpec
 from carrel.sync.errors import SyncError
 
 RULE_FILES = (".gitignore", ".carrelignore")
-"""Files whose rules hold in their folder and below, the later file after the earlier."""
+"""Rule files, which apply to their folder and below; the later overrides the earlier."""
 
 _HIDDEN = re.compile(r"^\.|^(thumbs\.db|desktop\.ini)$", re.IGNORECASE)
 _TEMPORARY = re.compile(
@@ -21,7 +21,7 @@ _TEMPORARY = re.compile(
 
 
 def passing(name: str) -> str | None:
-    """Why a file or folder of this name is never synced; None if it may be."""
+    """The reason a file or folder of this name is never synced; None if it may be."""
     if _HIDDEN.search(name):
         return "hidden"
     return "temporary" if _TEMPORARY.search(name) else None
@@ -29,7 +29,7 @@ def passing(name: str) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class _Layer:
-    """The rules of one rule file; `lines` has the number and the text of each pattern."""
+    """The rules of one rule file; `lines` holds the number and text of each pattern."""
 
     prefix: str
     source: str
@@ -39,7 +39,7 @@ class _Layer:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """The rules that hold in one folder. Paths are relative to the synced folder, with slashes."""
+    """The rules in force for one folder. Paths are relative to the synced folder, with slashes."""
 
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
@@ -49,7 +49,8 @@ class Rules:
 
     @classmethod
     def of(cls, include: Sequence[str] = (), exclude: Sequence[str] = ()) -> Rules:
-        """Only files that fit a pattern of `include`, if there are any; none that fit `exclude`.
+        """Rules from patterns: files that match `include`, if it has any, and none that match
+        `exclude`.
 
         Raises:
             SyncError: one of them is not a pattern.
@@ -57,14 +58,14 @@ class Rules:
         for pattern in (*include, *exclude):
             if not _is_pattern(pattern):
                 raise SyncError(f"“{pattern}” is not a pattern. Write it as in .gitignore: *.pdf")
-        # An empty pattern says nothing, and would shift the numbers of those after it.
+        # An empty pattern matches nothing and would shift the numbers of those after it.
         wanted, unwanted = (tuple(filter(None, each)) for each in (include, exclude))
         return cls(wanted, unwanted, _spec(wanted), _spec(unwanted))
 
     def below(self, folder: str, text: str, name: str) -> Rules:
-        """These rules, and those of a rule file of this name in a folder, which win.
+        """These rules, overridden by those of a folder's rule file.
 
-        A line that is not a pattern says nothing, as with Git.
+        A line that is not a pattern is ignored, as in Git.
         """
         numbered = enumerate(text.splitlines(), 1)
         lines = tuple((number, line) for number, line in numbered if line and _is_pattern(line))
@@ -76,7 +77,7 @@ class Rules:
         return replace(self, layers=(layer, *self.layers))
 
     def reason(self, path: str, *, folder: bool = False) -> str | None:
-        """Why a file, or a folder with all that is in it, is left out; None if it is not."""
+        """The reason a file, or a folder with its contents, is left out; None if it is not."""
         asked = f"{path}/" if folder else path
         if self.never is not None:
             verdict = self.never.check_file(asked)
@@ -103,7 +104,7 @@ def _is_pattern(line: str) -> bool:
 
 
 def _spec(lines: Sequence[str]) -> GitIgnoreSpec | None:
-    # To Git, a/** is what is in the folder; to pathspec, the folder itself, too, which then
-    # could not be looked into for what !a/b takes in again.
+    # In Git, a/** matches the contents of the folder; in pathspec, the folder itself too, which
+    # would hide files that !a/b includes again.
     exact = [f"{line.rstrip()}/*" if line.rstrip().endswith("/**") else line for line in lines]
     return GitIgnoreSpec.from_lines(exact) if lines else None

@@ -25,9 +25,9 @@ AT_ONCE = 6
 
 @dataclass
 class _Look:
-    """The folder and its documents as one sync found them, and what follows from that.
+    """The folder and its documents as one sync found them, and the plan that follows.
 
-    `present` are the ids of all documents of the library, `by_hash` those whose hash it tells.
+    `present` are the ids of all documents of the library, `by_hash` those with a known hash.
     """
 
     found: Scan
@@ -45,8 +45,8 @@ class _Look:
 class Runner:
     """Syncs one folder with one library.
 
-    `report` is called with the progress. `max_delete` limits how many documents one sync deletes,
-    to half of those the folder brought if it is None.
+    `report` is called with the progress. `max_delete` limits the deletions of one sync; None
+    means half of the documents that the folder brought.
     """
 
     def __init__(
@@ -68,10 +68,10 @@ class Runner:
         self._held: set[str] | None = None
 
     async def preview(self) -> Preview:
-        """What `run` would do now; changes nothing.
+        """Plans the changes that `run` would make now; changes nothing.
 
         Raises:
-            SyncError, ClientError: it cannot be said.
+            SyncError, ClientError: the plan cannot be made.
         """
         look = await self._look()
         present = tuple(each.path for each in look.plan.uploads if each.hash in look.by_hash)
@@ -82,14 +82,14 @@ class Runner:
         return Preview(look.plan, present, look.sizes, failures, files, dict(look.found.left_out))
 
     async def run(self, *, hold: bool = False) -> Summary:
-        """Does what is to be done. A file that fails does not stop the others.
+        """Runs the sync. A file that fails does not stop the others.
 
-        Deletions above the limit end it before anything is done. With `hold` they wait instead,
-        in every later run, too, and the rest is done.
+        Deletions above the limit end it before any change. With `hold` they wait, in every later
+        run too, and the rest is done.
 
         Raises:
-            TooManyDeletions: it may not go on without being asked.
-            SyncError, ClientError: it cannot go on; what was done is remembered.
+            TooManyDeletions: the deletions exceed the limit.
+            SyncError, ClientError: the sync cannot continue; finished work is recorded.
         """
         if hold and self._held is None:
             self._held = set()
@@ -106,7 +106,7 @@ class Runner:
                 if look.plan.excessive:
                     plan = look.plan
                     raise TooManyDeletions(len(plan.deletions), plan.brought, plan.limit)
-                # Unless this comes to its end, the next sync looks at the whole library.
+                # If this is interrupted, the next sync must list the whole library.
                 self._ledger.set_mark(self.folder, None)
                 await self._carry_out(look, tally)
                 self._ledger.set_mark(self.folder, await self._reached(look))
@@ -127,7 +127,7 @@ class Runner:
     # Looking
 
     async def _look(self) -> _Look:
-        """Compares the folder with what its last sync left, and that with the library."""
+        """Compares the folder with its last sync, and that with the library."""
         settings, folder = self._settings, self.folder
         self._report(SyncProgress())
         rules = Rules.of(settings.include, settings.exclude)
@@ -137,7 +137,7 @@ class Runner:
         if limit is not None:
             found = found.refuse_above(limit)
         contents = await read_contents(folder.path, found, before, self._looked())
-        # Other rules may take in again what these leave out.
+        # Other rules may include these again later.
         spared = {path: each for path, each in before.items() if found.reason(path)}
         self._ledger.set_files(folder, before, {**spared, **contents.files})
         known = self._ledger.documents(folder)
@@ -151,7 +151,7 @@ class Runner:
         return look
 
     async def _compare(self, look: _Look, mark: LibraryMark | None) -> None:
-        """Takes in what others did to the library, which had this mark before."""
+        """Takes in changes that others made to the library since this mark."""
         documents = await self._remote.documents()
         look.present = {document.id for document in documents}
         look.by_hash = {document.hash: document.id for document in documents if document.hash}
@@ -167,7 +167,8 @@ class Runner:
     async def _lost(self, look: _Look) -> list[str]:
         """The contents whose documents others deleted.
 
-        One that changed its page while the pages were asked for is in none of them.
+        Each missing document is checked: one that moved between pages during the listing is in
+        none.
         """
         lost: list[str] = []
 
@@ -185,7 +186,7 @@ class Runner:
         return lost
 
     async def _reached(self, look: _Look) -> LibraryMark | None:
-        """The library's mark, unless others changed it meanwhile."""
+        """The library's mark, unless others changed the library meanwhile."""
         mark = await self._remote.mark()
         mine = mark.documents == len(look.present) and mark.newest in {None, *look.present}
         return mark if mine else None
@@ -234,7 +235,7 @@ class Runner:
 
         async def remove(each: Removal) -> None:
             with tally.attempt(each.path):
-                # What takes its place may have failed to arrive.
+                # Its replacement may have failed to upload.
                 if each.successor is None or each.successor in look.known:
                     await self._remove(each, look, tally)
 
@@ -248,11 +249,11 @@ class Runner:
             self._know(look, rename.hash, replace(known, name=rename.new, named=True))
             tally.renamed += 1
         else:
-            # Someone deleted it this very moment: the next sync brings it back.
+            # Deleted by someone else just now: the next sync uploads it again.
             self._ledger.drop(self.folder, [rename.hash])
 
     async def _upload(self, upload: Upload, look: _Look, tally: Tally, *, own: bool) -> None:
-        """Uploads a content that the library does not have; `own` says it was begun before."""
+        """Uploads content that is new to the library; `own` if its upload was started before."""
         if upload.hash in self._refused:
             raise ClientError(self._refused[upload.hash])
         name = document_name(upload.path)
@@ -263,7 +264,7 @@ class Runner:
         found = document_id in look.present
         own = own or not found
         look.present.add(document_id)
-        # An interruption before the renaming leaves that to be done.
+        # After an interruption here, the next sync renames it.
         known = Known(document_id, upload.path, own, named=named == name or not own)
         self._know(look, upload.hash, known)
         if not known.named and await self._remote.rename(document_id, name):
@@ -276,7 +277,7 @@ class Runner:
             tally.uploaded += 1
 
     async def _send(self, upload: Upload, look: _Look, tally: Tally) -> tuple[str, str]:
-        """The id and the name of the document that a file becomes."""
+        """The id and name of the document made from a file."""
         size = look.contents.files[upload.path].stat.size
         file_name = document_name(upload.path).rpartition("/")[2]
         self._ledger.begin(self.folder, upload.hash, upload.path)
@@ -290,7 +291,7 @@ class Runner:
                 raise
             except ServiceError as error:
                 if error.status < HTTPStatus.INTERNAL_SERVER_ERROR:
-                    # Nothing arrived: whoever brings this content now, it was not this folder.
+                    # Nothing arrived: a later document with this content is not from this folder.
                     self._ledger.drop(self.folder, [upload.hash])
                     if not hopeless(error):
                         self._refused[upload.hash] = str(error)
@@ -310,7 +311,7 @@ class Runner:
 
 
 async def _together(calls: Iterable[Coroutine[None, None, None]]) -> None:
-    """Runs the calls, a few at a time; the first failure ends them all and is raised."""
+    """Runs the calls, `AT_ONCE` at a time; the first failure cancels the others and is raised."""
     queue = iter(calls)
 
     async def work() -> None:

@@ -1,4 +1,4 @@
-"""What lies in a folder now: names, sizes and times, without reading any file."""
+"""Scans a folder for names, sizes and times without reading any file."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from carrel.sync.rules import RULE_FILES, Rules, passing
 
 @dataclass(frozen=True, slots=True)
 class Stat:
-    """A file's size in bytes, and the times of its last changes in nanoseconds.
+    """A file's size in bytes, and its last changes in nanoseconds.
 
-    `ctime_ns` tells of new content even where the writer put the old `mtime_ns` back.
+    `ctime_ns` reveals new content even if the writer restored `mtime_ns`.
     """
 
     size: int
@@ -30,21 +30,23 @@ class Stat:
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """The files to sync by their path below the folder, with slashes.
+    """The files to sync, by path below the folder, with slashes.
 
-    `left_out` says of each other path why it is not synced; a folder's ends with a slash, and
-    what is below it is left out, too. `problems` says of each path why it cannot be synced; what
-    is below it is unknown.
+    `left_out` gives the reason each other path is not synced; a folder's path ends with a slash
+    and stands for everything below it. `problems` gives the reason a path cannot be synced;
+    everything below it is unknown.
     """
 
     files: Mapping[str, Stat] = field(default_factory=dict)
     left_out: Mapping[str, str] = field(default_factory=dict)
     problems: Mapping[str, str] = field(default_factory=dict)
     rules: Mapping[str, Rules] = field(default_factory=dict)
-    """The rules that hold in each folder that was looked into."""
+    """The rules in force for each folder that was scanned."""
 
     def reason(self, path: str) -> str | None:
-        """Why a file of this path is left out, be it there or not; None if it is not."""
+        """The reason a file of this path is left out, whether it exists or not; None if it is
+        not.
+        """
         *folders, _ = above = parts_of(path)
         for each in (*(f"{folder}/" for folder in folders), *above):
             if each in self.left_out:
@@ -58,7 +60,7 @@ class Scan:
         return None
 
     def refuse_above(self, limit: int) -> Scan:
-        """The same, with files of more than `limit` bytes as problems."""
+        """The same scan, with files above `limit` bytes as problems."""
         large = {
             path: f"It has {megabytes(stat.size)}; the service takes {megabytes(limit)} at most."
             for path, stat in self.files.items()
@@ -69,10 +71,9 @@ class Scan:
 
 
 def scan(folder: Path, rules: Rules) -> Scan:
-    """Looks at the whole folder; blocking.
+    """Scans the whole folder; blocking.
 
-    Links are not followed: what they point to is elsewhere, or is found where it lies. Empty
-    files hold nothing to find and are left out.
+    Links are not followed. Empty files are left out, as there is nothing to search in them.
 
     Raises:
         SyncError: the folder itself cannot be read.
@@ -118,7 +119,7 @@ def scan(folder: Path, rules: Rules) -> Scan:
 
 
 def _reason(entry: os.DirEntry[str], path: str, rules: Rules) -> str | None:
-    """Why a file or folder is left out, as far as its name and kind tell."""
+    """The reason a file or folder is left out, judged by its name and kind."""
     if reason := passing(entry.name):
         return reason
     if entry.is_symlink():
@@ -146,6 +147,6 @@ def _encodable(path: str) -> bool:
 
 
 def parts_of(path: str) -> list[str]:
-    """The folders that a path lies in and itself, the topmost first: `a`, `a/b`, `a/b/c`."""
+    """The parents of a path and the path itself, topmost first: `a`, `a/b`, `a/b/c`."""
     parts = path.split("/")
     return ["/".join(parts[:number]) for number in range(1, len(parts) + 1)]

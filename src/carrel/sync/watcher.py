@@ -1,4 +1,4 @@
-"""Hears that something changed in a folder."""
+"""Watches a folder for changes."""
 
 from __future__ import annotations
 
@@ -16,20 +16,18 @@ from carrel.sync.rules import RULE_FILES, passing
 from carrel.sync.runner import Runner
 
 EVERY = 30.0
-"""Seconds after which a look is due although nothing was heard.
-
-It makes good what no system tells: what changed on a network disk, while the computer slept,
-or before the service could be reached again.
+"""Seconds between syncs without an event. Covers changes that no system reports: on network
+disks, during sleep, or while the service was unreachable.
 """
 
 _QUIET_MS = 400
 
 
 async def follow(runner: Runner) -> AsyncGenerator[Summary | ClientError | SyncError]:
-    """Syncs now, after every change and every half minute, and yields what came of it each time.
+    """Syncs now, after every change and every half minute; yields each result.
 
-    After an error it goes on: what is missing may come back. Deletions above the limit wait,
-    because nobody is asked.
+    Continues after an error. Deletions above the limit are held, because nobody can confirm
+    them.
     """
     async with contextlib.aclosing(changes(runner.folder.path)) as due:
         async for _ in due:
@@ -43,7 +41,7 @@ async def follow(runner: Runner) -> AsyncGenerator[Summary | ClientError | SyncE
 async def changes(folder: Path) -> AsyncGenerator[None]:
     """Yields now, after every change in the folder, and every half minute.
 
-    Where the system cannot watch the folder, only the half minutes remain.
+    Without file system events, only the half minutes remain.
     """
     heard = asyncio.Event()
     listener = asyncio.create_task(_listen(folder, heard))
@@ -67,7 +65,7 @@ async def _listen(folder: Path, heard: asyncio.Event) -> None:
         parts = Path(path).relative_to(folder).parts
         return parts[-1:] in {(name,) for name in RULE_FILES} or not any(map(passing, parts))
 
-    # The folder may be away, and a system watches only so many.
+    # The folder may be missing, or the inotify limit reached.
     with contextlib.suppress(OSError, RuntimeError):
         async for _ in awatch(folder, watch_filter=counts, step=_QUIET_MS, debounce=5 * _QUIET_MS):
             heard.set()
