@@ -14,7 +14,7 @@ _HEAD = ("What", "Name", "Status", "Progress", "Rate", "Time", "Problem")
 
 
 class ActivityPanel(Panel):
-    """Everything that takes a while: uploads, downloads, syncs, reading, processing."""
+    """Long-running work: uploads, downloads, syncs, OCR, processing."""
 
     _esm = module("activity")
     _css = style("activity")
@@ -41,7 +41,7 @@ class ActivityPanel(Panel):
         }
 
     def _table(self) -> tuple[Sequence[str], Sequence[Sequence[Cell]]]:
-        # A rate and a time do not stay true; a folder and a failure may name paths and addresses.
+        # Rates and times go stale; folders and failures may name paths and addresses.
         rows = [row["cells"][:4] for row in self.state["rows"]]
         return _HEAD[:4], [[kind, _last(name), *rest] for kind, name, *rest in rows]
 

@@ -51,9 +51,9 @@ DRAFT = "draft"
 
 
 class AgentPanel(Panel):
-    """Agents and their versions: what differs, which is active, aliases, a form, drafts.
+    """Agents and their versions: differences, the active one, aliases, a form, drafts.
 
-    With a service of its own it shows that service's one agent, without the list.
+    With a service of its own it shows only that service's agent, without the list.
     """
 
     _esm = module("agent")
@@ -74,13 +74,13 @@ class AgentPanel(Panel):
             self._loading = self._agents.load()
 
     def close(self) -> None:
-        """Ends the panel and the trial in it."""
+        """Closes the panel and its trial."""
         self._end_trial()
         super().close()
 
     @property
     def selected(self) -> Agent | None:
-        """The selected agent, as its active version has it."""
+        """The selected agent at its active version."""
         return self._agents.slice.value.agent
 
     @property
@@ -90,12 +90,12 @@ class AgentPanel(Panel):
 
     @property
     def draft(self) -> Draft | None:
-        """What is not saved yet of the selected agent."""
+        """The unsaved draft of the selected agent."""
         return self._agents.slice.value.draft
 
     @property
     def trial(self) -> ComparePanel | None:
-        """The chats of the draft that is tried."""
+        """The chats with the draft under trial."""
         return None if self._trial is None else self._trial.panel
 
     def _view(self) -> Json:
@@ -144,7 +144,7 @@ class AgentPanel(Panel):
         return _HEAD, rows
 
     async def draw_still(self) -> str:
-        """The agents by name, and the selected one: its versions, its instructions."""
+        """The agents by name; for the selected one, its versions and instructions."""
         state, agent = self.state, self.selected
         names = ", ".join(one["name"] for one in state["agents"])
         parts = [] if self._single or not names else [f"<p>Agents: {escape(names)}</p>"]
@@ -170,11 +170,11 @@ class AgentPanel(Panel):
     async def _on_mark(self, version: int) -> None:
         await finish(self._agents.mark_version(version))
 
-    # which version answers
+    # the active version
 
     @intent
     async def _on_preview(self, agent: str, version: int) -> Json:
-        """The changes that making a version active would bring."""
+        """The changes made by activating a version."""
         return self._preview(self._shown(agent), version)
 
     def _preview(self, agent: Agent, version: int) -> Json:
@@ -211,7 +211,7 @@ class AgentPanel(Panel):
     async def _on_begin(
         self, start: str, agent: str | None = None, version: int | None = None
     ) -> Json:
-        """A draft for the form: `blank`, a `copy` or an `edit` of a version, or a kept one."""
+        """A draft for the form: `blank`, a `copy` or an `edit` of a version, or a saved draft."""
         if not self._store.libraries.slice.value.loaded:
             await finish(self._store.libraries.load())
         state = self._agents.slice.value
@@ -240,12 +240,14 @@ class AgentPanel(Panel):
 
     @intent
     async def _on_keep(self, draft: str, fields: AgentFields) -> None:
-        """Keeps what is typed, while it is typed."""
+        """Saves typed text as a draft while it is typed."""
         await finish(self._agents.keep(self._filled(draft, fields)))
 
     @intent
     async def _on_review(self, draft: str, fields: AgentFields | None = None) -> Json | None:
-        """What saving a draft would change; None when nothing. Of a new agent nothing is."""
+        """The changes made by saving a draft; None if there are none. A new agent has no
+        changes.
+        """
         filled = self._filled(draft, fields)
         await finish(self._agents.keep(filled))
         doubt = self._doubt(filled)
@@ -269,7 +271,7 @@ class AgentPanel(Panel):
         }
 
     def _doubt(self, draft: Draft) -> str:
-        """A warning where the service does not list the draft's model."""
+        """A warning if the service does not list the draft's model."""
         session = self._store.session
         model = draft.fields.get("model", "")
         if not session.lacks(model):
@@ -295,7 +297,7 @@ class AgentPanel(Panel):
         begun = self._begun_trials
         trial = await Trial.begin(self._store, filled)
         if self._closed or begun != self._begun_trials:
-            trial.close()  # the panel has gone, or another draft is tried by now
+            trial.close()  # the panel is closed, or another draft is on trial
             return
         self._end_trial()
         self._trial = trial
@@ -307,7 +309,7 @@ class AgentPanel(Panel):
         self.refresh()
 
     def _leave(self, draft: str) -> None:
-        """Forgets a draft that is saved or dropped; the trial of another one goes on."""
+        """Drops a draft after it was saved or discarded; a trial of another draft continues."""
         self._open.pop(draft, None)
         if self._trial is not None and self._trial.draft == draft:
             self._end_trial()
@@ -331,7 +333,7 @@ class AgentPanel(Panel):
         return fields.onto(draft) if fields else draft
 
     def _shown(self, agent_id: str | None) -> Agent:
-        """The agent that the view showed, if it is still the selected one."""
+        """The agent that the view showed, if it is still selected."""
         agent = self.selected
         if agent is None or agent.id != agent_id:
             raise ProblemError(
@@ -385,7 +387,7 @@ def _rows(rows: Iterable[FieldRow]) -> list[Json]:
 
 
 def _hunk(hunk: Hunk) -> Json:
-    """Its lines, and which of them stand beside each other."""
+    """The lines of a change, with those to show side by side."""
     number = {id(line): index for index, line in enumerate(hunk.lines)}
     return {
         "gap": gap_words(hunk.skipped) if hunk.skipped else "",

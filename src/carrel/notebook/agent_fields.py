@@ -1,4 +1,4 @@
-"""What a form holds of a draft."""
+"""The form fields of a draft."""
 
 from dataclasses import replace
 from typing import Any, Self
@@ -9,7 +9,7 @@ from carrel.store.agents.drafts import Draft
 
 
 class AgentFields(BaseModel):
-    """The fields of an agent's form. `libraries` holds the ids of those it may search."""
+    """The fields of an agent's form. `libraries` holds the ids of the libraries to search."""
 
     name: str = ""
     model: str = ""
@@ -22,7 +22,7 @@ class AgentFields(BaseModel):
 
     @classmethod
     def of(cls, draft: Draft) -> Self:
-        """The fields as a draft has them."""
+        """The fields of a draft."""
         texts = {name: draft.fields.get(name, "") for name in _TEXTS}
         arguments = draft.fields.get("completion_args", {})
         numbers = {name: arguments.get(name) for name in _NUMBERS}
@@ -30,7 +30,7 @@ class AgentFields(BaseModel):
         return cls.model_construct(**known, libraries=list(draft.libraries), message=draft.message)
 
     def onto(self, draft: Draft) -> Draft:
-        """The draft with these fields; what a form does not hold stays as it is."""
+        """The draft with these fields; others keep their values."""
         texts = {name: getattr(self, name) for name in _TEXTS}
         numbers = {name: getattr(self, name) for name in _NUMBERS}
         filled = draft.changed(**texts).with_arguments(**numbers).with_libraries(self.libraries)

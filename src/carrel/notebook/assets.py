@@ -1,6 +1,6 @@
-"""The panels' JavaScript and CSS, as the texts that travel to the browser.
+"""The panels' JavaScript and CSS as text for the browser.
 
-They are strings, not paths: a widget whose module is a path is never collected.
+Strings, not paths: a widget whose module is a path is never garbage-collected.
 """
 
 from functools import cache
@@ -14,7 +14,7 @@ PARTS = {
     "files": ("_grid", "_uploads", "_progress"),
     "library": ("_grid", "_choices", "_uploads", "_progress", "_folders"),
 }
-"""What a panel is made of beside the shared part and its own, in modules and style sheets."""
+"""The shared modules and style sheets that a panel adds to its own."""
 
 
 @cache
@@ -23,7 +23,7 @@ def _text(name: str) -> str:
 
 
 def module(panel: str) -> str:
-    """The panel's module, the shared part joined in front: it cannot import a neighbour."""
+    """The panel's module with the shared part in front, as it cannot import a neighbour."""
     return _joined(panel, "js")
 
 

@@ -1,4 +1,4 @@
-"""The bench: what `carrel.connect()` gives, panels and plain calls over one shared state."""
+"""The bench, the result of `carrel.connect()`: panels and plain calls over one shared state."""
 
 import atexit
 from collections.abc import Callable, Coroutine, Iterator, Sequence
@@ -51,9 +51,8 @@ P = TypeVar("P", bound=Panel)
 
 
 class AgentOptions(TypedDict, total=False):
-    """What an agent is made of. `libraries` are those it may search, by name or id.
-
-    `message` is what the version is about.
+    """The fields of an agent. `libraries` are the names or ids of the libraries to search;
+    `message` describes the version.
     """
 
     model: str
@@ -68,13 +67,13 @@ class AgentOptions(TypedDict, total=False):
 class Bench:
     """The workbench in a notebook.
 
-    Shown in a cell it is the whole workbench, six tabs; `files`, `libraries`, `document`,
-    `agents` and `activity` are one panel each. The calls wait for their result, at most `timeout`
-    seconds; what goes wrong is a BenchError in words.
+    Shown in a cell, it is the whole workbench with six tabs; `files`, `libraries`, `document`,
+    `agents` and `activity` are one panel each. Calls wait for their result, at most `timeout`
+    seconds; an error is a BenchError in plain words.
     """
 
     def __init__(self, profile: str | None = None) -> None:
-        """Begins to connect, in the background."""
+        """Starts to connect in the background."""
         try:
             self._store = Store(load_profile(profile), OwnerLoop.in_thread())
         except ConfigError as error:
@@ -95,17 +94,17 @@ class Bench:
 
     @cached_property
     def libraries(self) -> LibraryPanel:
-        """The Libraries panel: all of them in a list."""
+        """The Libraries panel: a list of all libraries."""
         return self._kept(LibraryPanel(self._store))
 
     @cached_property
     def document(self) -> DocumentPanel:
-        """The Document panel: what was opened last in another panel."""
+        """The Document panel: the document last opened in another panel."""
         return self._kept(DocumentPanel(self._store))
 
     @cached_property
     def agents(self) -> AgentPanel:
-        """The Agents panel: all of them in a list."""
+        """The Agents panel: a list of all agents."""
         return self._kept(AgentPanel(self._store))
 
     @cached_property
@@ -142,7 +141,7 @@ class Bench:
 
     @checked
     def agent(self, agent: str | Agent, **options: Any) -> AgentPanel:
-        """A panel of one agent, by name or id: versions, what differs, make active, edit."""
+        """A panel of one agent, by name or id: versions, differences, activation, editing."""
         store, chosen = self._store, self._agent(agent)
         service = store.another_agents()
         done(self._store, service.select(chosen.id))
@@ -169,9 +168,9 @@ class Bench:
         versions: Sequence[int] | None = None,
         **options: Any,
     ) -> ChatPanel | ComparePanel:
-        """A panel of a new conversation with an agent; without one, all saved conversations.
+        """A panel of a new conversation with an agent; without an agent, all saved conversations.
 
-        With `versions` the same questions go to each of them, side by side.
+        With `versions`, every question goes to each of them, side by side.
         """
         if agent is None:
             if versions is not None or options:
@@ -222,10 +221,10 @@ class Bench:
         max_pages: int = LARGE,
         timeout: float | None = None,
     ) -> Reading:
-        """Reads a document: a path, which is uploaded first, or a file that is there already.
+        """Reads a document: a path, which is uploaded first, or a file of the service.
 
-        A hosted service bills its pages: a document with more unread ones than `max_pages` is an
-        error that gives their number.
+        A hosted service bills pages: more than `max_pages` unread pages raise an error that
+        gives their number.
         """
         file = document if isinstance(document, File) else self.upload(document, timeout=timeout)
         service = self._store.another_document()
@@ -239,7 +238,7 @@ class Bench:
 
     @checked
     def create_library(self, name: str, description: str | None = None) -> Library:
-        """Makes a library."""
+        """Creates a library."""
         return done(self._store, self._store.libraries.create(name, description))
 
     @checked
@@ -251,7 +250,7 @@ class Bench:
         wait: bool = True,
         timeout: float | None = None,
     ) -> Document:
-        """Adds a path or a file to a library and waits until it is ready to be searched."""
+        """Adds a path or a file to a library and waits until it is searchable."""
         libraries, library_id = self._store.libraries, self._library(library).id
         added = done(
             self._store,
@@ -277,10 +276,10 @@ class Bench:
     ) -> Synced:
         """Brings a library in step with a folder that the kernel can read.
 
-        It waits until every document of the library is processed; one that fails says so in the
-        library. `delete`: what was deleted in the folder goes from the library too. `include`
-        and `exclude` are patterns as in `.gitignore`. More than `max_delete` deletions, by
-        default half of the documents that the folder brought, are an error before anything is done.
+        Waits until every document of the library is processed; the library shows those that
+        failed. `delete` deletes the documents of deleted files. `include` and `exclude` are
+        patterns as in `.gitignore`. More than `max_delete` deletions, by default half of the
+        documents that the folder brought, raise an error before any change.
         """
         library_id, path = self._library(library).id, Path(folder).expanduser().resolve()
         sync = self._store.sync
@@ -294,7 +293,7 @@ class Bench:
 
     @checked
     def wait_ready(self, document: Document, *, timeout: float | None = None) -> Document:
-        """Waits until a library's document is processed, and gives it as it is then."""
+        """Waits until a library's document is processed and returns it."""
         ready = done(self._store, self._store.libraries.wait_processed(document), timeout)
         if document_phase(ready) == "failed":
             reason = ready.error or "The service gives no reason."
@@ -303,7 +302,7 @@ class Bench:
 
     @checked
     def create_agent(self, name: str, **fields: Unpack[AgentOptions]) -> Agent:
-        """Makes an agent; without a model it gets the service's first."""
+        """Creates an agent. The default model is the service's first."""
         self._run(reached(self._store))
         models = self._store.session.slice.value.models
         blank = Draft.blank(models[0] if models else "").changed(name=name)
@@ -313,7 +312,7 @@ class Bench:
 
     @checked
     def edit_agent(self, agent: str | Agent, **fields: Unpack[AgentOptions]) -> Agent:
-        """Makes the next version of an agent: these fields changed, the rest as it is."""
+        """Creates the next version of an agent with these fields changed."""
         old = self._agent(agent)
         with _in_words():
             change = self._changed(Draft.of(old), **fields).update(old)
@@ -332,9 +331,9 @@ class Bench:
         version: int | None = None,
         timeout: float | None = None,
     ) -> Answer:
-        """One question, one answer; of the active version, or of another.
+        """Asks one question of the active version, or of another, and returns the answer.
 
-        Registered functions are called as the agent asks for them.
+        Registered functions are called when the agent asks for them.
         """
         asked = self._agent(agent)
         service = self._begun(asked, version, saved=False)
@@ -353,7 +352,7 @@ class Bench:
         return as_answer(AGENT, turn)
 
     def close(self) -> None:
-        """Ends the panels, everything that runs, and the connection."""
+        """Closes the panels and the connection and stops everything that runs."""
         atexit.unregister(self.close)
         for panel in self._panels:
             panel.close()
@@ -377,7 +376,7 @@ class Bench:
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[Json, Json] | None:
         return self._workbench._repr_mimebundle_(**kwargs)
 
-    # how the calls wait
+    # waiting for results
 
     def _run(self, coroutine: Coroutine[Any, Any, T], timeout: float | None = None) -> T:
         return done(self._store, self._store.loop.run(coroutine), timeout)

@@ -1,4 +1,4 @@
-"""Calls from code: they wait for their result, and what goes wrong is an error in words."""
+"""Calls from code: they wait for their result and raise errors in plain words."""
 
 import contextlib
 import functools
@@ -25,10 +25,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 UNREACHED = 20.0
-"""Seconds without an answer of the service after which a call is given up."""
+"""Seconds without the service before a call is given up."""
 
 LOOK = 0.5
-"""Seconds between two looks at the connection."""
+"""Seconds between checks of the connection."""
 
 
 def done(store: Store, handle: Handle[T], timeout: float | None = None) -> T:
@@ -47,11 +47,11 @@ def done(store: Store, handle: Handle[T], timeout: float | None = None) -> T:
 
 
 def ended(store: Store, handle: Handle[T], timeout: float | None = None) -> T | None:
-    """Waits for the end of what runs on the store's loop; gives its result.
+    """Waits for work on the store's loop and returns its result.
 
     Raises:
         BenchError: it took longer than `timeout` seconds, or the service was out of reach for
-            UNREACHED seconds.
+        UNREACHED seconds.
     """
     began = time.time()
     deadline = math.inf if timeout is None else began + timeout
@@ -82,10 +82,9 @@ def _check_reached(session: SessionState, began: float, now: float) -> None:
 
 
 def checked(method: F) -> F:
-    """Makes unknown keyword arguments of a bench's method, and calls once it is closed, errors
-    in words."""
+    """Turns errors of a bench's method into plain words: unknown keywords, calls after close."""
     _, *names = inspect.signature(method).parameters
-    if names[-1] == "options":  # those of the panel that it makes
+    if names[-1] == "options":  # keywords of the panel that it makes
         names[-1:] = OPTIONS
 
     @functools.wraps(method)
@@ -105,10 +104,10 @@ def check_open(store: Store) -> None:
 
 
 def last_answer(state: ChatState) -> Answer:
-    """What a question has led to.
+    """The result of a question.
 
     Raises:
-        BenchError: to no answer, but to calls of functions.
+        BenchError: no answer, but calls of functions.
     """
     if calls := state.conversation.open_calls():
         raise BenchError(
@@ -130,7 +129,7 @@ def last_answer(state: ChatState) -> Answer:
 
 
 def as_answer(agent: str, turn: Turn) -> Answer:
-    """A turn of an agent, for plain code."""
+    """An agent's turn, for plain code."""
     taken, written = turn.prompt_tokens or 0, turn.completion_tokens or 0
     usage = Usage(prompt_tokens=taken, completion_tokens=written, total_tokens=taken + written)
     return Answer(agent, turn.text, turn.sources, usage, turn.version)

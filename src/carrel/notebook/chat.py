@@ -40,14 +40,14 @@ from carrel.wire.completions import Passage
 from carrel.wire.libraries import marked
 
 PAGE_WIDTH = 900
-"""Pixels across a source's page; the view scales it to its pane."""
+"""Width of a source's page in pixels; the view scales it to its pane."""
 
 
 class ChatPanel(DropPanel):
     """A conversation with an agent: the answer streams, can be stopped and shows its sources.
 
-    With a service of its own it is that service's conversation alone, without the sessions; one
-    that does not ask has its questions from the panel around it.
+    With a service of its own it shows only that conversation, without the sessions. A panel
+    without a prompt gets its questions from the panel around it.
     """
 
     _esm = module("chat")
@@ -75,7 +75,7 @@ class ChatPanel(DropPanel):
         return last_answer(self._chat.slice.value)
 
     def refresh(self) -> None:
-        """Draws the newest state; of an answer under way only what changed, as a message."""
+        """Draws the newest state; a streaming answer sends only its changes, as a message."""
         super().refresh()
         state = self._chat.slice.value
         writing = bool(state.turns) and state.turns[-1].status == "writing"
@@ -94,7 +94,7 @@ class ChatPanel(DropPanel):
             self._post(view, self._delta(0))
 
     def _delta(self, start: int) -> Json:
-        """The answer under way, from one block on."""
+        """The streaming answer from one block on."""
         state = self._chat.slice.value
         return {
             "kind": "delta",
@@ -107,7 +107,7 @@ class ChatPanel(DropPanel):
     def _view(self) -> Json:
         state = self._chat.slice.value
         now = time.time()
-        # Whole seconds: the whole state would go again for each tenth of one.
+        # Whole seconds: tenths would send the whole state again each time.
         waited = now if state.started is None else state.started + int(now - state.started)
         agents = self._store.agents.slice.value
         return {
@@ -173,10 +173,10 @@ class ChatPanel(DropPanel):
         return "".join([*parts, *map(_still_turn, rows)]) if rows else parts[0]
 
     def unsettled(self) -> bool:
-        """Whether an answer is written."""
+        """Whether an answer is being written."""
         return self._chat.slice.value.phase != "idle"
 
-    # Sessions, and who answers
+    # Sessions and agents
 
     @intent
     async def _on_begin(self, agent: str) -> None:
@@ -230,7 +230,7 @@ class ChatPanel(DropPanel):
 
     @intent
     async def _on_edit(self, turn: int | None) -> str:
-        """Takes up a question; gives its text."""
+        """Edits a question; returns its text."""
         await finish(self._chat.edit(turn))
         return "" if turn is None else self._chat.slice.value.turns[turn].text
 
@@ -240,7 +240,7 @@ class ChatPanel(DropPanel):
 
     @intent
     async def _on_text(self, turn: int) -> str:
-        """A turn's text as it was written, to be copied."""
+        """A turn's raw text, for copying."""
         return self._chat.slice.value.turns[turn].text
 
     @intent
@@ -262,7 +262,7 @@ class ChatPanel(DropPanel):
 
     @intent
     async def _on_names(self, text: str) -> list[Json]:
-        """What could be meant by a name that is being typed."""
+        """Completions of a name that is being typed."""
         return [_attachment(one) for one in await finish(self._chat.names_like(text)) or ()]
 
     # Sources
@@ -294,7 +294,7 @@ def _still_turn(row: TurnRow) -> str:
 
 
 def _same(old: Sequence[str], new: Sequence[str]) -> int:
-    """How many first items two sequences share."""
+    """The length of the common prefix of two sequences."""
     pairs = zip(old, new, strict=False)
     return next(
         (at for at, (one, other) in enumerate(pairs) if one != other), min(len(old), len(new))
@@ -312,7 +312,7 @@ def _turns(state: ChatState) -> list[Json]:
             "id": place,
             "role": turn.role,
             "speaker": row.speaker,
-            # An answer under way goes as deltas, not with every state.
+            # A streaming answer goes as deltas, not with every state.
             "figures": "" if turn.status == "writing" else row.figures,
             "blocks": None if turn.status == "writing" else _finished(turn.text),
             "note": row.note,

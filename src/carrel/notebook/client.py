@@ -17,9 +17,8 @@ _AREAS = ("files", "agents", "ocr", "completions", "libraries", "documents", "mo
 
 
 class SyncClient:
-    """The client's areas with calls that wait: `client.files.list()`.
-
-    What is a stream there is a `with` block over a plain iterator here.
+    """The client's areas with calls that wait: `client.files.list()`. A stream is a `with` block
+    over a plain iterator.
     """
 
     def __init__(self, store: Store) -> None:
@@ -44,7 +43,7 @@ class SyncClient:
 
 
 class _Area:
-    """One area of the client, its methods made to wait."""
+    """One area of the client, with methods that wait."""
 
     def __init__(self, store: Store, name: str) -> None:
         self._store = store
@@ -54,7 +53,7 @@ class _Area:
         return f"<client.{self._name}>"
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        if name.startswith("_"):  # a host asks how it is shown; that is no reason to connect
+        if name.startswith("_"):  # a host that asks for the display must not start a connection
             raise AttributeError(name)
         method = getattr(self._area(), name, None)
         if method is None:
@@ -102,7 +101,7 @@ def _iterate(store: Store, items: Any) -> Iterator[Any]:
 
 
 def _wait(store: Store, coroutine: Coroutine[Any, Any, T]) -> T:
-    """Runs on the store's loop and gives the result, or raises what it raised."""
+    """Runs on the store's loop; returns the result or raises the error."""
     failed: list[BaseException] = []
 
     async def outcome() -> T | None:

@@ -13,7 +13,7 @@ from carrel.store.store import Store
 
 
 class ComparePanel(Panel):
-    """Chats side by side under one field; `chats` are their panels."""
+    """Chats side by side under one prompt; `chats` are their panels."""
 
     _esm = module("compare")
     _css = style("compare")
@@ -32,7 +32,7 @@ class ComparePanel(Panel):
             panel.put_into(self)
 
     def ask(self, text: str, *, timeout: float | None = None) -> list[Answer]:
-        """Asks all of them at once, as typing does, and waits for their answers, in order."""
+        """Asks all of them at once, as typing does, and waits for the answers, in order."""
         for handle in [service.send(text) for service in self._services]:
             done(self._store, handle, timeout)
         return [last_answer(service.slice.value) for service in self._services]
@@ -55,7 +55,7 @@ class ComparePanel(Panel):
         return f'<div class="sides">{"".join(sides)}</div>'
 
     def unsettled(self) -> bool:
-        """Whether an answer is written."""
+        """Whether an answer is being written."""
         return any(panel.unsettled() for panel in self.chats)
 
     @intent
@@ -74,7 +74,7 @@ class ComparePanel(Panel):
             service.stop()
 
     def close(self) -> None:
-        """Ends the chats and what shows them side by side."""
+        """Closes the chats and the panel around them."""
         for panel in self.chats:
             panel.close()
         super().close()

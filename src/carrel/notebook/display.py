@@ -1,4 +1,4 @@
-"""How the service's objects show themselves in a cell: one small table instead of every field."""
+"""Compact tables for the service's objects in a cell."""
 
 from collections.abc import Sequence
 

@@ -44,16 +44,16 @@ from carrel.store.store import Store
 from carrel.wire.ocr import Page
 
 MAX_WIDTH = 3200
-"""Pixels that a view may ask for; beyond that a screen shows no more."""
+"""Maximum width of a picture that a view may ask for, in pixels."""
 
 STILL_WIDTH = 640
-"""Pixels across the page that is saved with the notebook."""
+"""Width in pixels of the page saved with the notebook."""
 
 
 class DocumentPanel(Panel):
     """The open document: a page's picture with its boxes beside the text read from it.
 
-    With a service of its own it shows the document that is open there.
+    With a service of its own it shows the document open there.
     """
 
     _esm = module("document")
@@ -70,7 +70,7 @@ class DocumentPanel(Panel):
 
     @property
     def source(self) -> DocumentSource | None:
-        """Which file or document is open."""
+        """The open file or document."""
         return self._documents.slice.value.source
 
     @property
@@ -132,7 +132,7 @@ class DocumentPanel(Panel):
         return f"<p><strong>{name}</strong></p>{body}"
 
     async def _small_picture(self) -> str | None:
-        """The current page as the address of a small JPEG that is in the address itself."""
+        """The current page as the data URL of a small JPEG."""
         state = self._documents.slice.value
         key = (state.source, state.current)
         if state.source is None or not self.state["has_picture"]:
@@ -190,7 +190,7 @@ class DocumentPanel(Panel):
 
     @intent
     async def _on_picture(self, page: int, width: int) -> bytes | None:
-        """The page as PNG; it goes to the asking view alone and is never part of the state."""
+        """The page as PNG, for the asking view alone; never part of the state."""
         return await finish(self._documents.picture(page, min(max(width, 100), MAX_WIDTH)))
 
     @intent
@@ -202,13 +202,13 @@ class DocumentPanel(Panel):
 
     @intent
     async def _on_export(self, form: ExportFormat) -> bytes:
-        """The pages that are read: one file, or a ZIP file of several."""
+        """The pages read: one file, or a ZIP file of several."""
         made = await finish(self._documents.as_files(form)) or []
         return made[0][1] if form in ("markdown", "json") else zipped(made)
 
 
 def _passages(state: DocumentState, page: Page) -> list[Json]:
-    """The page in reading order: its Markdown, and that as safe HTML with its marks."""
+    """The page in reading order: its Markdown, and the same as safe HTML with marks."""
     marks = page_hits(state)
     return [
         {
@@ -240,5 +240,5 @@ def _boxes(page: Page) -> list[Json]:
 
 
 def _percent(rect: Rect) -> list[float]:
-    """Left, top, width and height in percent of the page."""
+    """Left, top, width and height as percentages of the page."""
     return [round(100 * part, 3) for part in (rect.left, rect.top, rect.width, rect.height)]

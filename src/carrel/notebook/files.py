@@ -31,7 +31,7 @@ _HEAD = ("Name", "Purpose", "Size", "Pages", "OCR", "Created")
 
 
 class FilesPanel(DropPanel):
-    """The files of the service, a page at a time: upload, look into, read, link, save, delete."""
+    """The files of the service, a page at a time: upload, preview, OCR, link, save, delete."""
 
     _esm = module("files")
     _css = style("files")
@@ -53,11 +53,11 @@ class FilesPanel(DropPanel):
 
     @property
     def marked(self) -> tuple[File, ...]:
-        """The marked files, on whatever page."""
+        """The marked files of all pages."""
         return tuple(self._store.files.slice.value.marked.values())
 
     def refresh(self) -> None:
-        """Draws the newest state, and looks into the selected file while a page shows it."""
+        """Draws the newest state; previews the selected file while a page shows the panel."""
         file = self.selected
         if self._views and file is not None and file.id != self._looked_into:
             self._looked_into = file.id
@@ -169,7 +169,7 @@ class FilesPanel(DropPanel):
 
     @intent
     async def _on_read(self, ids: list[str]) -> None:
-        """Runs OCR of files, each shown in Activity."""
+        """Runs OCR of files; Activity shows each."""
         files = [file for file in map(self._store.files.slice.value.find, ids) if file is not None]
         self._store.batch.read([DocumentSource("file", file.id, file.filename) for file in files])
 
@@ -181,12 +181,12 @@ class FilesPanel(DropPanel):
 
     @intent
     async def _on_picture(self, width: int) -> bytes | None:
-        """The first page of the file that is looked into; to the asking view alone."""
+        """The first page of the previewed file, for the asking view alone."""
         return await finish(self._store.previews.picture(min(width, 2_000)))
 
     @intent
     async def _on_link(self, id: str, hours: int) -> Json | None:
-        """A signed address; it goes to the asking view alone and is never part of the state."""
+        """A signed address, for the asking view alone; never part of the state."""
         url = await finish(self._store.files.signed_url(id, hours))
         return None if url is None else {"url": url, "words": link_words(url, hours, time.time())}
 

@@ -1,4 +1,4 @@
-"""Folders in the Library panel: those synced with it, and those dropped on it."""
+"""Folders in the Library panel: synced ones and dropped ones."""
 
 import time
 from pathlib import Path
@@ -22,17 +22,19 @@ from carrel.store.sync.words import (
 )
 
 SHOWN = 200
-"""Changes that a preview lists."""
+"""Maximum number of changes listed in a preview."""
 
 DROPPED = 2_000
-"""Files that may come at once through the page; a folder that the kernel reads may hold more."""
+"""Maximum number of files in one drop through the page; a folder that the kernel reads has no
+limit.
+"""
 
 
 class FolderPanel(DropPanel):
-    """What the panel of a library has for folders.
+    """The folder features of a library's panel.
 
-    A folder that the kernel can read is synced there. One that is dropped lies on the machine of
-    the browser: its files go up once, named by their paths in it.
+    A folder that the kernel can read is synced. A dropped folder is on the browser's machine:
+    its files are uploaded once, named by their paths in it.
     """
 
     def __init__(self, store: Store, libraries: LibrariesService, **options: Any) -> None:
@@ -51,7 +53,7 @@ class FolderPanel(DropPanel):
         return [
             {
                 "id": row.id,
-                # The state may be saved with the notebook: no absolute path is in it.
+                # The state may be saved with the notebook, so it has no absolute paths.
                 "name": row.name if row.name.startswith("~") else folder.path.name,
                 "status": badge_json(row.status),
                 "notes": list(row.notes),
@@ -70,7 +72,7 @@ class FolderPanel(DropPanel):
 
     @intent
     async def _on_folder(self, folder: int) -> Json:
-        """How a folder was synced before, for the form of the asking view alone."""
+        """The last sync options of a folder, for the form of the asking view alone."""
         try:
             synced = self._store.sync.find(folder)
         except KeyError:
@@ -86,7 +88,7 @@ class FolderPanel(DropPanel):
     async def _on_look(
         self, library: str, path: str, delete: bool, include: str, exclude: str
     ) -> Json:
-        """Shows the asking view alone how a sync of a folder would change the library."""
+        """Previews a folder's sync for the asking view alone."""
         preview = await finish(
             self._store.sync.preview(
                 library, _path(path), delete, patterns_in(include), patterns_in(exclude)

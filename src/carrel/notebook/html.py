@@ -1,4 +1,4 @@
-"""Small static HTML: what a cell shows where no live panel can be."""
+"""Small static HTML for cells without a live panel."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
@@ -19,7 +19,7 @@ def table(caption: str, head: Sequence[str], rows: Iterable[Sequence[object]]) -
 
 
 def moment(at: datetime | float) -> str:
-    """A time that stays true in a saved page: `22 Nov 2026, 12:15`."""
+    """An absolute time for a saved page: `22 Nov 2026, 12:15`."""
     at = at if isinstance(at, datetime) else datetime.fromtimestamp(at)
     at = at.astimezone()
     return f"{at.day} {at:%b %Y, %H:%M}" if at.timestamp() else "–"

@@ -28,15 +28,15 @@ from carrel.store.store import Store
 from carrel.wire.documents import Document
 
 TEXT_SHOWN = 20_000
-"""Characters of a document's text that are shown; the document itself has it all."""
+"""Characters shown of a document's text."""
 
 _HEAD = ("Document", "Status", "Pages", "Added", "Summary")
 
 
 class LibraryPanel(FolderPanel):
-    """A library's documents with their live status, upload, synced folders and search.
+    """A library's documents with live status, upload, synced folders and search.
 
-    With a service of its own it shows that service's one library, without the list.
+    With a service of its own it shows only that service's library, without the list.
     """
 
     _esm = module("library")
@@ -117,7 +117,7 @@ class LibraryPanel(FolderPanel):
         return 'No documents yet. Drop one here, or run bench.add(library, "report.pdf").'
 
     def _details(self, now: float) -> Json:
-        """What is known of the selected document."""
+        """The details of the selected document."""
         document, text = self.selected, self._libraries.slice.value.text
         if document is None:
             return {"name": "", "status": None, "facts": [], "summary": "", "text": None}
@@ -183,7 +183,7 @@ class LibraryPanel(FolderPanel):
 
     @intent
     async def _on_open_hit(self, number: int) -> None:
-        """Opens what the search found, at its place."""
+        """Opens a search hit at its place."""
         hit = self._libraries.slice.value.hits[number - 1]
         source = DocumentSource("document", hit.document_id, hit.document_name, self._chosen())
         self._store.documents.open(source, hit.page or 0, hit.box)
@@ -194,7 +194,7 @@ class LibraryPanel(FolderPanel):
 
     @intent
     async def _on_rename(self, name: str, library: str, document: str | None) -> None:
-        """Renames a document, or without one the library."""
+        """Renames a document, or the library if no document is given."""
         if document is None:
             await finish(self._libraries.rename(library, name))
         else:

@@ -1,7 +1,7 @@
-"""Markdown to HTML that is safe to show: the one place where a view's markup comes from.
+"""Renders Markdown as safe HTML; the only source of markup in views.
 
-Raw HTML stays text, script addresses are refused, and pictures become their names: showing a
-document or an answer must never make the browser ask another host for anything.
+Raw HTML stays text, script URLs are refused, and pictures become their names: rendering a
+document or an answer must never make the browser contact another host.
 """
 
 from collections.abc import Sequence
@@ -41,23 +41,23 @@ def to_html(text: str) -> str:
 
 
 def to_blocks(text: str) -> list[str]:
-    """Markdown as safe HTML, a string for each block of the top level."""
+    """Markdown as safe HTML, one string per top-level block."""
     return [html for _, html in _placed_blocks(text)]
 
 
 class GrowingText:
-    """Blocks of a text that grows: only the last can change, and only from it on is read anew."""
+    """The blocks of a growing text; each update parses from the last block on only."""
 
     def __init__(self) -> None:
         self._settled: list[str] = []
         self._at = 0
 
     def blocks(self, text: str) -> list[str]:
-        """The blocks of the text, which begins with the one before."""
+        """The blocks of the text, which extends the previous one."""
         tail = text[self._at :]
         found = _placed_blocks(tail)
         lines = tail.split("\n")
-        # A line that is not at its end may still turn out to belong to the block before.
+        # An unfinished line may still belong to the previous block.
         if len(found) > 1 and found[-1][0] + 1 < len(lines):
             self._settled += (html for _, html in found[:-1])
             self._at += sum(len(line) + 1 for line in lines[: found[-1][0]])
@@ -66,7 +66,7 @@ class GrowingText:
 
 
 def _placed_blocks(text: str) -> list[tuple[int, str]]:
-    """The blocks of the top level, each with the line that it begins in, from 0."""
+    """The top-level blocks, each with the line it starts at, from 0."""
     environment: EnvType = {}
     blocks: list[tuple[int, str]] = []
     part: list[Token] = []

@@ -1,16 +1,18 @@
-"""Marked stretches of a page's Markdown as HTML."""
+"""Highlights marked ranges of a page's Markdown as HTML."""
 
 import re
 
 from carrel.notebook.markdown import to_html
 from carrel.store.documents.marks import MarkRole, runs, unmarked
 
-# The renderer writes no ">" within a tag but at its end.
+# The renderer writes ">" only at the end of a tag.
 _TAG = re.compile(r"(<[^>]*>)")
 
 
 def to_marked_html(markdown: str) -> str:
-    """Markdown as safe HTML, each marked stretch a `mark` element of the class of its role."""
+    """Markdown as safe HTML with each marked range in a `mark` element with the class of its
+    role.
+    """
     parts: list[str] = []
     role: MarkRole | None = None
     for part in _TAG.split(to_html(markdown)):

@@ -12,7 +12,7 @@ N = TypeVar("N", Library, Agent)
 
 
 def named(kind: str, name: str, found: Sequence[N]) -> N:
-    """The one of that name or id.
+    """The one item of that name or id.
 
     Raises:
         BenchError: there is none, or more than one.

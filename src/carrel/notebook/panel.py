@@ -1,13 +1,13 @@
-"""What every panel shares: its state on the way down, its intents on the way up.
+"""The base of every panel: state goes down, intents come up.
 
-Down, durable: the `state` trait, small JSON that a reload must show. Down, passing: messages.
-Up: messages only, because a host may lose changes of traits that come from the browser while a
-cell runs. A view says `hello` and `goodbye`, sends `intent {name, args, rid}` and `chunk`s of
-files; the kernel answers every `rid` with `ack` at once and `done` or `error` at the end. An
-intent with `of` is refused once the panel shows something else than that.
+Down, durable: the `state` trait, small JSON that survives a reload. Down, transient: messages. Up:
+messages only, because a host may lose trait changes from the browser while a cell runs. A view
+sends `hello` and `goodbye`, `intent {name, args, rid}` and file `chunk`s; the kernel answers each
+`rid` with `ack` at once and `done` or `error` at the end. An intent with `of` is refused once the
+panel shows another item.
 
-A message arrives on whatever thread the host chose. It is handed to the store's loop and
-everything else happens there: that thread alone writes traits and sends messages.
+A message arrives on any thread the host chooses and is handed to the store's loop; only that
+thread writes traits and sends messages.
 """
 
 import asyncio
@@ -40,10 +40,10 @@ Cell = str | Json | None
 Intent = Callable[..., Coroutine[Any, Any, object]]
 
 OPTIONS = ("height", "layout")
-"""What every panel takes."""
+"""The options of every panel."""
 
 FIRST = 3.0
-"""Seconds that a cell waits for the first rows of a panel that it shows."""
+"""Seconds a cell waits for a panel's first rows."""
 
 _NOT_UNDERSTOOD = Problem(
     "The panel asked for something unknown",
@@ -57,26 +57,26 @@ _MOVED_ON = Problem(
 
 
 def problem_json(problem: Problem | None) -> Json | None:
-    """A problem as a view shows it."""
+    """A problem in the form that a view shows."""
     return None if problem is None else dataclasses.asdict(problem)
 
 
 def badge_json(badge: Badge | None) -> Json | None:
-    """A badge as a cell of a view's table."""
+    """A badge in the form of a table cell."""
     return None if badge is None else {"text": str(badge), "role": badge.role}
 
 
 def no_option(owner: str, name: str, options: Iterable[str]) -> str:
-    """The words for a keyword argument that does not exist."""
+    """The error message for an unknown keyword argument."""
     near = get_close_matches(name, [*options], n=1)
     hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(options)}."
     return f"{owner} has no option {name!r}: {hint}"
 
 
 def intent(method: Intent) -> Intent:
-    """Makes a coroutine method `_on_name` the intent `name`; its arguments are checked.
+    """Makes a coroutine method `_on_name` the intent `name` and checks its arguments.
 
-    What it returns goes to the view that asked: JSON, or bytes as a binary buffer.
+    Its result goes to the asking view: JSON, or bytes as a binary buffer.
     """
     method.__carrel_intent__ = True  # type: ignore[attr-defined]
     return method
@@ -95,9 +95,9 @@ async def finish(handle: Handle[T]) -> T | None:
 
 
 def accepted(handle: Handle[Any]) -> None:
-    """Lets an action run whose end shows in the state: the view need not wait for it.
+    """Runs an action whose result shows in the state, so that the view need not wait.
 
-    Called on the store's loop, right after the action.
+    Call it on the store's loop, right after the action.
 
     Raises:
         ProblemError: it was refused.
@@ -150,34 +150,34 @@ class Panel(anywidget.AnyWidget):
         return {"connection": status(self._store.session.slice.value), **self._view()}
 
     def _view(self) -> Json:
-        """The state as the browser draws it, but for the connection."""
+        """The state that the browser draws, except the connection."""
         raise NotImplementedError
 
     async def draw_still(self) -> str:
-        """The panel as static HTML, for where no live one can be.
+        """The panel as static HTML, for places without a live one.
 
-        It has neither absolute paths, keys and addresses, nor ages, which would not stay true.
+        It has no absolute paths, keys, addresses or ages, which would go stale.
         """
         return table(self._title, *self._table())
 
     def unsettled(self) -> bool:
-        """Whether the content is about to change again."""
+        """Whether the content is about to change."""
         return False
 
     def _table(self) -> tuple[Sequence[str], Sequence[Sequence[Cell]]]:
-        """Head and rows of the table that stands in."""
+        """Head and rows of the static table."""
         return (), ()
 
     def _greet(self, view: str) -> None:
-        """Sends a view that has just appeared what `state` does not hold."""
+        """Sends a new view the data that is not in `state`."""
 
     def _loads(self) -> Sequence[Handle[Any]]:
-        """Begins to load what the panel shows of the service; none while that is under way."""
+        """Starts to load the panel's data; does nothing while a load runs."""
         return ()
 
     @property
     def _outdated(self) -> bool:
-        """Whether the time without the service may have changed what is shown."""
+        """Whether an outage may have changed the shown data."""
         return True
 
     def _follow(self, *slices: Slice[Any]) -> None:
@@ -189,7 +189,7 @@ class Panel(anywidget.AnyWidget):
 
     @property
     def rests(self) -> bool:
-        """Whether no page shows the panel any more: it follows nothing until one does again."""
+        """Whether no page shows the panel; it then follows nothing."""
         return self._was_shown and not self._views
 
     def _changed(self) -> None:
@@ -197,7 +197,7 @@ class Panel(anywidget.AnyWidget):
             self.refresh()
 
     def _recover(self, session: SessionState) -> None:
-        """Loads again once a lost service is back: that also ends the error that was shown."""
+        """Reloads once a lost service is back, which also clears the error."""
         if session.connection in ("lost", "failed"):
             self._lost = True
         elif session.connection == "ready" and self._lost:
@@ -206,24 +206,24 @@ class Panel(anywidget.AnyWidget):
                 self._loads()
 
     def refresh(self) -> None:
-        """Draws the newest state. Called on the store's loop."""
+        """Draws the newest state. Call it on the store's loop."""
         state = self._state()
         if state != self.state:
             self.state = state
             self.touch_still()
 
     def touch_still(self) -> None:
-        """Has the static page follow, and that of the panel around this one."""
+        """Updates the static page, and that of the panel around this one."""
         self._still.touch()
         if self._around is not None:
             self._around.touch_still()
 
     def put_into(self, around: "Panel") -> None:
-        """Makes the panel a part of another's static page."""
+        """Makes the panel part of another's static page."""
         self._around = around
 
     def _keep_time(self) -> None:
-        """While a page shows the panel, its ages and remaining times go on: one clock for all."""
+        """Redraws ages and remaining times while a page shows the panel; one clock serves all."""
 
         async def tick() -> None:
             while True:
@@ -237,12 +237,12 @@ class Panel(anywidget.AnyWidget):
             self._clock = None
 
     def at_end(self, call: Callable[[], None]) -> Self:
-        """Has this called when the panel is closed; gives the panel."""
+        """Registers a callback for the panel's closing; returns the panel."""
         self._watches.append(call)
         return self
 
     def close(self) -> None:
-        """Ends the panel; its place on the page becomes empty."""
+        """Closes the panel; its place on the page becomes empty."""
         self._closed = True
         self._views.clear()
         self._keep_time()
@@ -273,7 +273,7 @@ class Panel(anywidget.AnyWidget):
         return bundle
 
     def _drawn(self) -> str:
-        """The static page's content now, with the first rows if they come soon."""
+        """The static page's content now, with the first rows if they arrive soon."""
 
         async def drawn() -> str:
             self.refresh()
@@ -289,7 +289,7 @@ class Panel(anywidget.AnyWidget):
 
     @intent
     async def _on_refresh(self) -> None:
-        """Loads anew what another program may have changed."""
+        """Reloads data that another program may have changed."""
         for handle in self._loads():
             await finish(handle)
 
@@ -330,7 +330,7 @@ class Panel(anywidget.AnyWidget):
                 self._store.loop.run(self._carry_out(view, rid, name, content.get("args")))
 
     def _subject(self) -> str | None:
-        """The id of what the view shows and intents may be bound to."""
+        """The id of the shown item, to which intents may be bound."""
         return None
 
     async def _carry_out(self, view: str, rid: str, name: str, args: object) -> None:

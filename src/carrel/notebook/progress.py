@@ -1,4 +1,4 @@
-"""What is under way, as the panels' progress rows."""
+"""Running work as progress rows of the panels."""
 
 from typing import Any
 
@@ -8,15 +8,15 @@ from carrel.store.activity.words import activity_rows
 from carrel.store.core.words import count
 
 SHOWN = 8
-"""How many items are named."""
+"""Maximum number of rows."""
 
 
 MORE = "more"
-"""The id of the row that stands for the rest."""
+"""The id of the row that stands for the remaining items."""
 
 
 def cancel(activity: ActivityService, kind: ActivityKind, id: str) -> None:
-    """Stops one item, or by the row that stands for the rest all of a kind."""
+    """Stops one item, or all of a kind through the row of the remaining items."""
     ids = [id]
     if id == MORE:
         items = activity.slice.value.items
@@ -26,7 +26,7 @@ def cancel(activity: ActivityService, kind: ActivityKind, id: str) -> None:
 
 
 def progress_rows(state: ActivityState, kind: ActivityKind, now: float) -> list[dict[str, Any]]:
-    """The items of a kind that run or wait, in the words both faces show; the first few."""
+    """The running and waiting items of a kind, worded as in both faces; the first few."""
     running = {item.id for item in state.items if item.kind == kind and not item.ended}
     rows = [
         {

@@ -1,4 +1,4 @@
-"""What the bench gives back: plain objects that show themselves as a page or an answer."""
+"""Results of the bench: plain objects that display themselves as a page or an answer."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -48,7 +48,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Reading:
-    """A document that was read: its pages in order, numbered from 0 like the list."""
+    """A document's pages in order, numbered from 0 like the list."""
 
     name: str
     pages: tuple[Page, ...]
@@ -61,9 +61,9 @@ class Reading:
 
     @property
     def tables(self) -> "list[Table] | list[DataFrame]":
-        """The tables of all pages in their order: pandas' data frames where pandas is installed.
+        """The tables of all pages in order, as data frames where pandas is installed.
 
-        The first row of a table is the head of its data frame; every cell is text.
+        A table's first row is its data frame's header; every cell is text.
         """
         found = [Table(table.rows) for page in self.pages for table in tables(page)]
         try:
@@ -89,7 +89,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class Answer:
-    """An agent's answer: its text, the passages it was given, tokens, the agent's version."""
+    """An agent's answer: its text, sources and tokens, and the agent's version."""
 
     agent: str
     text: str
@@ -116,7 +116,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Synced:
-    """A folder that was synced; `summary` counts what that did, and has the failures."""
+    """A synced folder; `summary` has counts and failures."""
 
     folder: Path
     summary: "Summary"

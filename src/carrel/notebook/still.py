@@ -1,7 +1,7 @@
-"""The static page of a panel that is saved with the notebook: what it shows without a kernel.
+"""The static page of a panel, saved with the notebook for display without a kernel.
 
-It is an output of its own beside the live one. An output that changes is drawn anew, and a live
-panel would lose its focus and scrolling with every change; the static page is hidden meanwhile.
+It is a separate output beside the live one. A changing output is redrawn, and a live panel would
+lose focus and scroll position with every change; the static page is hidden meanwhile.
 """
 
 import asyncio
@@ -19,21 +19,21 @@ _display: Callable[..., object] = ipython.display
 _update: Callable[..., object] = ipython.update_display
 
 SETTLED = 1.0
-"""Seconds after a change until the page follows."""
+"""Seconds between a change and its update of the page."""
 
 
 class Drawn(Protocol):
-    """A panel as its static page needs it."""
+    """A panel as seen by its static page."""
 
     async def draw_still(self) -> str:
         """The content as safe HTML, without absolute paths, keys, addresses and ages."""
 
     def unsettled(self) -> bool:
-        """Whether the content is about to change again, as while an answer is written."""
+        """Whether the content is about to change, as while an answer is written."""
 
 
 class Still:
-    """Keeps the static page of a panel in step with it. Lives on the store's loop."""
+    """Keeps a panel's static page up to date. Lives on the store's loop."""
 
     def __init__(
         self, store: Store, id: str, panel: Drawn, send: Callable[[dict[str, Any]], None]
@@ -46,18 +46,18 @@ class Still:
         self._waits = False
 
     def display(self, content: str) -> None:
-        """Puts the page below what the running cell has shown so far."""
+        """Shows the page below the running cell's output so far."""
         self._drawn = content
         _display({"text/html": self._page(content)}, raw=True, display_id=self._mark)
 
     def touch(self) -> None:
-        """The panel has changed."""
+        """Notes that the panel changed."""
         if self._drawn is not None and not self._waits:
             self._waits = True
             self._store.loop.run(self._follow())
 
     def renew(self) -> None:
-        """Another page shows the panel: its notebook may have been saved long ago."""
+        """Notes that another page shows the panel; its notebook may be older."""
         if self._drawn is not None:
             self._drawn = ""
             self.touch()
@@ -74,8 +74,8 @@ class Still:
         self._drawn = content
         page = self._page(content)
         _update({"text/html": page}, raw=True, display_id=self._mark)
-        # That reaches only the page that ran the cell. One that was loaded later changes its
-        # notebook itself.
+        # This reaches only the page that ran the cell. A page loaded later updates its notebook
+        # itself.
         self._send({"kind": "still", "mark": self._mark, "html": page})
 
     def _page(self, content: str) -> str:

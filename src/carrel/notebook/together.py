@@ -1,4 +1,4 @@
-"""Services of one area side by side: a panel of its own beside the workbench's."""
+"""Keeps services of one area in step: a panel of its own beside the workbench's."""
 
 from collections.abc import Callable
 
@@ -13,7 +13,7 @@ Area = LibrariesService | AgentsService
 
 
 class Together:
-    """When what one service shows has changed, the others of its area load again."""
+    """Reloads the other services of an area when one changes its data."""
 
     def __init__(self, store: Store) -> None:
         self._loop = store.loop
@@ -22,10 +22,7 @@ class Together:
         self.join(store.agents)
 
     def join(self, area: Area, *, rests: Callable[[], bool] = lambda: False) -> Callable[[], None]:
-        """Takes a service in; gives the function that lets it leave.
-
-        While it rests, it is not loaded.
-        """
+        """Adds a service; returns a function that removes it. A resting service is not reloaded."""
         self._areas[area] = rests
         select: Callable[..., object] = (
             _shown_agents if isinstance(area, AgentsService) else _shown_documents

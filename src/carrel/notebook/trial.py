@@ -1,4 +1,4 @@
-"""A draft that is tried: a chat with it beside one with the active version."""
+"""A trial of a draft: a chat with it beside one with the active version."""
 
 from typing import Self
 
@@ -10,9 +10,8 @@ from carrel.store.store import Store
 
 
 class Trial:
-    """The chats of a draft and of what it may become a version of, in one panel.
-
-    The draft of a new agent stands alone.
+    """The chats of a draft and of its active version, in one panel. A new agent's draft stands
+    alone.
     """
 
     def __init__(self, store: Store, draft: Draft, chats: list[ChatService]) -> None:
@@ -21,10 +20,10 @@ class Trial:
 
     @classmethod
     async def begin(cls, store: Store, draft: Draft) -> Self:
-        """Opens the chats. Called on the store's loop.
+        """Opens the chats. Call it on the store's loop.
 
         Raises:
-            ProblemError: something of the draft is missing, or the agent is gone.
+            ProblemError: the draft is incomplete, or the agent was deleted.
         """
         fields = draft.create()
         chats: list[ChatService] = []
@@ -42,11 +41,11 @@ class Trial:
 
     @property
     def draft(self) -> str:
-        """The id of the draft that is tried."""
+        """The id of the draft on trial."""
         return self._draft.id
 
     def view(self) -> Json:
-        """The trial as the Agent panel's view opens it."""
+        """The trial in the form that the Agent panel's view opens."""
         name = self._draft.name or "no name yet"
         beside = "" if self._draft.agent_id is None else " beside its active version"
         return {

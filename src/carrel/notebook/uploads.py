@@ -1,6 +1,6 @@
-"""Files that a browser sends: the kernel asks for ranges, two ahead.
+"""Receives files from a browser in ranges, two ahead.
 
-Nothing is held whole and every message stays far below the websocket's limit (a host closes the
+No file is held whole, and every message stays far below the websocket limit (a host closes the
 connection above 10 MiB, some earlier).
 """
 
@@ -16,17 +16,17 @@ from carrel.store.core.problem import Problem, ProblemError
 from carrel.text import clean_text
 
 CHUNK = 1 << 20
-"""Bytes asked for at once."""
+"""Bytes per range."""
 
 AHEAD = 2
-"""Ranges under way at a time."""
+"""Ranges in transfer at a time."""
 
 PATIENCE = 120.0
-"""Seconds to wait for one range: on some kernels they stand still while a cell runs."""
+"""Time-out of a range in seconds; on some kernels ranges stall while a cell runs."""
 
 
 class Offer(BaseModel):
-    """A file that a view has; `key` names it there."""
+    """A file offered by a view, which knows it by `key`."""
 
     view: str
     key: str
@@ -35,7 +35,7 @@ class Offer(BaseModel):
 
 
 class BrowserFiles:
-    """The files that a panel's views are sending. Lives on the store's loop."""
+    """The files in transfer from a panel's views. Lives on the store's loop."""
 
     def __init__(self, send: Callable[[str | None, dict[str, Any]], None]) -> None:
         self._send = send
@@ -43,14 +43,14 @@ class BrowserFiles:
         self._gone: set[str] = set()
 
     def source(self, offer: Offer) -> UploadSource:
-        """The offered file as something the client uploads; again, if that is asked for.
+        """The offered file as an upload source, which can be read again.
 
-        The view keeps it until it has gone up whole.
+        The view keeps the file until it is uploaded whole.
         """
         return (clean_text(offer.name), offer.size, _Ranges(lambda: self._ranges(offer)))
 
     def receive(self, key: str, offset: int, data: bytes, error: str | None) -> None:
-        """Takes one range, or the browser's reason for not sending it."""
+        """Receives one range, or the browser's reason for not sending it."""
         _, future = self._waiting.pop((key, offset), (None, None))
         if future is None or future.done():
             return
@@ -60,11 +60,11 @@ class BrowserFiles:
             future.set_exception(ProblemError(_interrupted(error)))
 
     def back(self, view: str) -> None:
-        """Takes files of a view again that had left the page: a browser keeps pages it leaves."""
+        """Resumes files of a view that is back on the page: a browser keeps pages it leaves."""
         self._gone.discard(view)
 
     def gone(self, view: str) -> None:
-        """Ends the uploads of a view that has left the page."""
+        """Cancels the uploads of a view that left the page."""
         self._gone.add(view)
         for owner, future in list(self._waiting.values()):
             if owner == view and not future.done():
@@ -85,7 +85,7 @@ class BrowserFiles:
             for offset, future in asked:
                 self._waiting.pop((offer.key, offset), None)
                 if not future.cancel():
-                    future.exception()  # seen: the first one was reported
+                    future.exception()  # expected: the first one was reported
         self._send(offer.view, {"kind": "forget", "key": offer.key})
 
     def _ask(self, offer: Offer, offset: int) -> asyncio.Future[bytes]:
@@ -101,7 +101,7 @@ class BrowserFiles:
 
 
 class _Ranges:
-    """The bytes of a file, from its beginning each time they are asked for."""
+    """The bytes of a file, from the start each time."""
 
     def __init__(self, begin: Callable[[], AsyncIterator[bytes]]) -> None:
         self._begin = begin

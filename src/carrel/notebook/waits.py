@@ -1,4 +1,4 @@
-"""Waiting, on the store's loop, until documents are read or processed."""
+"""Waits on the store's loop until documents are read or processed."""
 
 import asyncio
 
@@ -37,9 +37,9 @@ async def read(
     if session.hosted and service.slice.value.unread > max_pages:
         await finish(service.stop())
         raise ProblemError(_too_many(source.name, service.slice.value.unread, max_pages, session))
-    if service.large:  # nobody but a person lets so many be read
+    if service.large:  # only a person may confirm that many pages
         service.read()
-    if service.slice.value.complete:  # nothing of it had to be read again
+    if service.slice.value.complete:  # every page was cached
         return tuple(page for page in service.slice.value.pages if page is not None)
 
     def reading(state: ActivityState) -> ActivityItem | None:

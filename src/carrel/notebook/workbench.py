@@ -12,11 +12,11 @@ from carrel.store.session.words import connection, header
 from carrel.store.store import Store
 
 NEWS_SECONDS = 8.0
-"""How long a notification stays in the status line."""
+"""Seconds that a notification stays in the status line."""
 
 
 class Workbench(Panel):
-    """Six places as tabs. `panels` maps a place's name to its panel, in the order of the tabs."""
+    """Six places as tabs. `panels` maps each place's name to its panel, in tab order."""
 
     _esm = module("workbench")
     _css = style("workbench")
@@ -49,7 +49,7 @@ class Workbench(Panel):
         return f"{name} {activity_badge(self._store.activity.slice.value)}".strip()
 
     async def draw_still(self) -> str:
-        """Its places, each to be unfolded."""
+        """The places, each collapsible."""
         places = [
             f"<details{' open' if name == 'Files' else ''}>"
             f"<summary>{escape(name)}</summary>{await panel.draw_still()}</details>"
@@ -58,11 +58,11 @@ class Workbench(Panel):
         return f"<p><strong>Carrel</strong></p>{''.join(places)}"
 
     def unsettled(self) -> bool:
-        """Whether an answer is written."""
+        """Whether an answer is being written."""
         return any(panel.unsettled() for panel in self._panels.values())
 
     def close(self) -> None:
-        """Ends the workbench and its six panels."""
+        """Closes the workbench and its six panels."""
         for panel in self._panels.values():
             panel.close()
         super().close()
