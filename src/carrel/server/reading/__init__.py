@@ -1,1 +1,1 @@
-"""A document in, its pages out. Hostile bytes are touched only by child processes."""
+"""Reads documents into pages. Only child processes touch hostile bytes."""

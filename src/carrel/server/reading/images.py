@@ -1,4 +1,4 @@
-"""Leaving pictures out of pages that were read."""
+"""Removes images beyond a request's limit from pages."""
 
 from collections.abc import Iterable
 from itertools import accumulate
@@ -9,7 +9,7 @@ _APART = "\n\n"
 
 
 def with_fewer_images(pages: list[Page], limit: int | None) -> list[Page]:
-    """The pages with the first pictures of them all, at most `limit`."""
+    """The pages with the first `limit` images of them all; None keeps every one."""
     if limit is None:
         return pages
     before = accumulate((len(page.images) for page in pages), initial=0)
@@ -39,7 +39,7 @@ def _without_images(page: Page, left_out: Iterable[PageImage]) -> Page:
 
 
 def _paragraph(markdown: str, text: str) -> tuple[int, int]:
-    """Where a paragraph stands, with the empty line that sets it apart from what follows."""
+    """Start and end of a paragraph, with the blank line that separates it from the next."""
     start = markdown.index(text)
     end = start + len(text)
     if markdown.startswith(_APART, end):
@@ -48,7 +48,7 @@ def _paragraph(markdown: str, text: str) -> tuple[int, int]:
 
 
 def _moved(scores: PageScores | None, place: int, by: int) -> PageScores | None:
-    """The scores of a page whose words from `place` on move forward."""
+    """Moves words from `place` on `by` characters towards the start in the scores."""
     if scores is None or scores.word_confidence_scores is None:
         return scores
     words = [

@@ -1,4 +1,4 @@
-"""What a reader is asked, what it answers, and how it refuses."""
+"""A reader's options, results and errors."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,11 +7,11 @@ from typing import Any, NamedTuple, Self
 from carrel.wire.ocr import Granularity, OCRRequest, Page, TableFormat, parse_pages
 
 INVALID_FILE = "3740"
-"""The interface's code for a document that cannot be read."""
+"""The API's error code for an unreadable document."""
 
 
 class UnreadableDocument(Exception):
-    """A document cannot be read. The message is plain English and fit to be shown."""
+    """The document cannot be read; the message is plain English and fit to be shown."""
 
     def __init__(self, message: str, code: str = INVALID_FILE) -> None:
         super().__init__(message)
@@ -20,11 +20,11 @@ class UnreadableDocument(Exception):
 
 
 class BrokenOff(UnreadableDocument):
-    """The parser ended before the document did. That may be the fault of either."""
+    """The parser ended mid-document; either may be at fault."""
 
 
 class NoSuchPage(UnreadableDocument):
-    """A page was asked for that the document does not have."""
+    """A requested page is beyond the document's end."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message, code="1500")
@@ -32,12 +32,12 @@ class NoSuchPage(UnreadableDocument):
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """Which pages to read and what to give back. Pages count from 0; None means all."""
+    """Which pages to read and what to return. Pages count from 0; None means all."""
 
     pages: list[range] | None = None
     include_image_base64: bool = False
     image_limit: int | None = None
-    """Pictures of all the pages together; the first ones are given."""
+    """Maximum over all pages together; the first images are kept."""
     image_min_size: int | None = None
     include_blocks: bool = False
     granularity: Granularity | None = None
@@ -45,11 +45,11 @@ class ReadOptions:
     extract_footer: bool = False
     table_format: TableFormat | None = None
     page_limit: int | None = None
-    """Refuse to read more pages than this at once."""
+    """Maximum pages per request; more are refused."""
 
     @classmethod
     def of(cls, request: OCRRequest, page_limit: int | None = None) -> Self:
-        """The options of a request to the interface."""
+        """The options of an API request."""
         return cls(
             pages=parse_pages(request.pages),
             include_image_base64=request.include_image_base64,
@@ -64,13 +64,13 @@ class ReadOptions:
         )
 
     def as_json(self) -> dict[str, Any]:
-        """For the pipe to a parser."""
+        """JSON values for the pipe to a parser."""
         pages = None if self.pages is None else [[part.start, part.stop] for part in self.pages]
         return {**vars(self), "pages": pages}
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Self:
-        """What `as_json` made."""
+        """Inverse of `as_json`."""
         pages = values["pages"]
         ranges = None if pages is None else [range(start, stop) for start, stop in pages]
         return cls(**{**values, "pages": ranges})
@@ -85,7 +85,7 @@ class ReadPage(NamedTuple):
 
 @dataclass(frozen=True)
 class ReadResult:
-    """A document that was read: the pages asked for, of `page_count`, from `size` bytes."""
+    """The requested pages of a document of `page_count` pages and `size` bytes."""
 
     pages: list[Page]
     page_count: int
@@ -94,7 +94,7 @@ class ReadResult:
 
     @classmethod
     def of(cls, pages: Sequence[ReadPage], page_count: int, size: int) -> Self:
-        """The reading that these pages are."""
+        """Collects pages into a result."""
         return cls(
             pages=[read.page for read in pages],
             page_count=page_count,
@@ -104,11 +104,11 @@ class ReadResult:
 
 
 def select_pages(options: ReadOptions, page_count: int) -> list[int]:
-    """The page numbers to read, each once, in the order asked for.
+    """The page numbers to read, in the order requested, without duplicates.
 
     Raises:
-        NoSuchPage: one of them is beyond the end.
-        UnreadableDocument: they are too many for one request.
+        NoSuchPage: a page is beyond the end.
+        UnreadableDocument: there are too many for one request.
     """
     ranges = [range(page_count)] if options.pages is None else options.pages
     selected: dict[int, None] = {}

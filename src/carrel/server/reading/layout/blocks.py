@@ -1,4 +1,4 @@
-"""What was found on a page (text, rules, pictures), put in order as regions."""
+"""Assembles a page's text, rules and pictures into regions in reading order."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -25,31 +25,31 @@ from carrel.server.reading.tables.chunks import chunks_of_items, chunks_of_lines
 from carrel.server.reading.tables.find import find_tables
 
 _BAND = 0.09
-"""The part of a page, at its top and bottom, where running heads stand."""
+"""Height of the top and bottom bands with running heads, as a part of the page's."""
 _PORTRAIT = 1.2
-"""Only pages this much higher than wide have running heads: maps and slides do not."""
+"""Least height-to-width ratio of a page with running heads: maps and slides have none."""
 NO_EVIDENCE = Evidence()
 _UPRIGHT = 20.0
-"""Degrees. Text turned further is not part of the flow."""
+"""Degrees. Text at a greater angle is not part of the flow."""
 _LEAST_FIGURE = 8.0
 """Points. Anything thinner is a rule or an ornament."""
 _SMALL = 0.9
-"""A line below a figure in type smaller than this part of the text's is its caption."""
+"""A line below a figure is its caption if its type is smaller than this part of the text's."""
 _SHORT = 0.8
-"""So is one that is shorter than this part of the figure and stands below its middle."""
+"""So is a line shorter than this part of the figure and centred below it."""
 _CENTRED = 0.05
-"""By how much of a figure's width the middle of such a line may be off."""
+"""Tolerance for centring such a line, as a part of the figure's width."""
 _SAME_SIZE = 0.05
-"""By how much of their size lines of one text may differ."""
+"""Size tolerance for lines of one text, as a part of their size."""
 _SET_TIGHT = 0.6
-"""Lines of one text are less far apart than this part of their height."""
+"""Maximum gap between lines of one text, as a part of their height."""
 _FIGURE_LINES = 5
-"""Lines of text that may stand in a picture."""
+"""Maximum lines of text in a picture; with more, it is a background."""
 
 
 @dataclass(frozen=True)
 class _Part:
-    """A line, or a table or figure that takes its place among the lines."""
+    """A line, or a table or figure placed among the lines."""
 
     box: Box
     content: Line | Region
@@ -61,12 +61,12 @@ class _Part:
 
 @dataclass(frozen=True)
 class PageParts:
-    """What was found on a page, in points of its upright layout.
+    """Everything found on a page, in points of its upright layout.
 
-    `items` are liteparse's pieces of its text layer, with word boxes; `lines` is text that was
-    found in another way, by OCR if it was needed, and `slanted` such that stands at an angle.
-    `rules` may frame tables. `regions` asks the layout model for the page's regions, `structure`
-    the table model for the cells in a box.
+    `items` is liteparse's text layer, with word boxes; `lines` is text found in another way, by
+    OCR if needed, and `slanted` the part of it at an angle. `rules` may frame tables. `regions`
+    asks the layout model for the page's regions, `structure` the table model for the cells in a
+    box.
     """
 
     items: Sequence[TextItem] = ()
@@ -80,12 +80,12 @@ class PageParts:
 
 
 def page_layout(found: PageParts, frame: PageFrame, evidence: Evidence = NO_EVIDENCE) -> PageLayout:
-    """The regions of a page of a document of which something is known."""
+    """The regions of a page, given evidence about its document."""
     flowing, turned = _lines(found)
     flowing, heads = _without_heads(flowing, evidence, frame.upright_size[1])
     solids = [*_tables(found), *_figures(found.figures, flowing)]
     loose, solids = _taken(flowing, solids)
-    # Tables are often set in small type, which makes no heading of the text around them.
+    # Leave out tables: their small type would make headings of the text around them.
     style = Style.of(loose or flowing)
     seen = [] if found.items else found.regions()
     loose = with_text_even(loose, seen, style.size)
@@ -101,7 +101,7 @@ def page_layout(found: PageParts, frame: PageFrame, evidence: Evidence = NO_EVID
 
 
 def _lines(found: PageParts) -> tuple[list[Line], list[Line]]:
-    """The lines that read across the page, and those that stand at an angle."""
+    """The lines that read across the page, and those at an angle."""
     flowing: list[Line] = []
     turned = list(found.slanted)
     for line, angle in text_lines(found.items, found.links):
@@ -112,7 +112,7 @@ def _lines(found: PageParts) -> tuple[list[Line], list[Line]]:
 def _without_heads(
     lines: Sequence[Line], evidence: Evidence, height: float
 ) -> tuple[list[Line], dict[str, list[Region]]]:
-    """The lines of a page that are not the document's running heads, and these by their edge."""
+    """The body lines of a page, and the document's running heads on it by edge."""
     running = evidence.running_heads(lines, height)
     heads: dict[str, list[Region]] = {"header": [], "footer": []}
     edges: tuple[Edge, Edge] = ("header", "footer")
@@ -134,7 +134,7 @@ def _tables(found: PageParts) -> list[Region]:
 
 
 def _figures(boxes: Sequence[Box], lines: Sequence[Line]) -> list[Region]:
-    """Pictures on the page; one that text stands on is its background."""
+    """Pictures on the page, except a background with text on it."""
     return [
         Region("figure", box)
         for box in boxes
@@ -144,7 +144,7 @@ def _figures(boxes: Sequence[Box], lines: Sequence[Line]) -> list[Region]:
 
 
 def _taken(lines: list[Line], solids: list[Region]) -> tuple[list[Line], list[Region]]:
-    """Gives tables the lines that lie in them; the other lines, and the solids."""
+    """Assigns lines inside tables to them; returns the other lines and the solids."""
     held: dict[int, list[Line]] = {}
     loose = []
     for line in lines:
@@ -164,7 +164,7 @@ def _taken(lines: list[Line], solids: list[Region]) -> tuple[list[Line], list[Re
 def _captioned(
     lines: Sequence[Line], solids: Sequence[Region], size: float
 ) -> tuple[list[Line], list[Region]]:
-    """Gives figures the lines that are their captions, where text has this size; and the others."""
+    """Assigns captions to figures (`size` is the text's); returns other lines and the solids."""
     rest = sorted(lines, key=lambda line: line.box.top)
     captioned = []
     for solid in solids:
@@ -175,7 +175,7 @@ def _captioned(
 
 
 def _caption(figure: Box, lines: Sequence[Line], size: float) -> list[Line]:
-    """The lines below a figure that are its caption; none if they are part of the text there."""
+    """The caption lines below a figure; none if they belong to the text there."""
     caption: list[Line] = []
     edge = figure
     for line in lines:
@@ -189,7 +189,7 @@ def _caption(figure: Box, lines: Sequence[Line], size: float) -> list[Line]:
 
 
 def _adjoin(line: Line, other: Line) -> bool:
-    """Whether two lines are set like neighbours in one text."""
+    """Whether two lines are set and spaced like neighbours in one text."""
     above, below = sorted((line.box, other.box), key=lambda box: box.top)
     across = min(above.right, below.right) - max(above.left, below.left)
     gap = below.top - above.bottom
@@ -198,7 +198,7 @@ def _adjoin(line: Line, other: Line) -> bool:
 
 
 def _is_caption(line: Line, figure: Box, size: float) -> bool:
-    """Whether a line right below a figure is small print, or short and in its middle."""
+    """Whether a line right below a figure is in small print, or short and centred."""
     box, reach = line.box, line.box.height
     below = -reach / 2 <= box.top - figure.bottom <= reach
     inside = figure.left - reach <= box.left and box.right <= figure.right + reach
@@ -209,7 +209,7 @@ def _is_caption(line: Line, figure: Box, size: float) -> bool:
 
 
 def _with_caption(region: Region) -> Iterator[Region]:
-    """A figure, and after it the lines that were given to it."""
+    """A figure, followed by its caption."""
     lines = region.lines
     if region.kind != "figure" or not lines:
         yield region
@@ -230,14 +230,14 @@ def _in_order(
     ]
     if not runs_from_right(line.text for line in lines):
         return _flow(parts, style)
-    # Seen in a mirror, what runs from right to left runs from left to right.
+    # Mirror right-to-left text, so that it runs from left to right.
     return [
         region.mirrored(width) for region in _flow([part.mirrored(width) for part in parts], style)
     ]
 
 
 def _flow(parts: list[_Part], style: Style) -> list[Region]:
-    """The regions of parts that run from left to right."""
+    """The regions of left-to-right parts."""
     ordered: list[Region] = []
     for column in columns(parts):
         lines: list[Line] = []
@@ -256,7 +256,7 @@ def _flow(parts: list[_Part], style: Style) -> list[Region]:
 
 
 def _with_solids(found: list[Region], beside: list[tuple[Line, Region]]) -> list[Region]:
-    """Regions of text, and after each the tables and figures that stand beside its lines."""
+    """Regions of text, each followed by the tables and figures beside its lines."""
     for line, solid in reversed(beside):
         after = sum(region.box.top <= line.box.top for region in found)
         found.insert(after, solid)
@@ -264,9 +264,9 @@ def _with_solids(found: list[Region], beside: list[tuple[Line, Region]]) -> list
 
 
 def _running_heads(ordered: list[Region], width: float, height: float) -> list[Region]:
-    """Marks what stands alone at a page's top and bottom edge as header and footer.
+    """Marks regions isolated at the page's top and bottom edge as header and footer.
 
-    Decided by the page alone, so that a page reads the same whichever pages were asked for.
+    Uses this page alone, so that it reads the same whichever pages were requested.
     """
     body = [region for region in ordered if _in_body(region, height)]
     sizes = sorted(line.size for region in body for line in region.lines)

@@ -1,6 +1,7 @@
-"""What a whole document says about its pages: its running heads, its headings and its outline.
+"""Evidence about a whole document: its running heads, headings and outline.
 
-Taken from its first pages, whichever are asked for, so that a page reads the same in every batch.
+Taken from its first pages, whichever are requested, so that a page reads the same in every
+batch.
 """
 
 import re
@@ -15,35 +16,36 @@ from carrel.server.reading.page.lines import text_lines
 from carrel.server.reading.page.parsed import ParsedPage
 
 PAGES = 16
-"""The first pages of a document, which stand for all of it."""
+"""Number of first pages that stand for the whole document."""
 
 _EDGE = 0.11
-"""The part of a page, at its top and bottom, where running heads are looked for."""
+"""Height of the top and bottom bands searched for running heads, as a part of the page's."""
 _NEXT = 0.2
-"""The part in which the text beside a running head is looked for."""
+"""Height of the bands searched for the text next to a running head, as a part of the page's."""
 _SAME_PLACE = 6.0
-"""Points by which the places of one running head may differ."""
+"""Points. Position tolerance of one running head."""
 _ROW = 0.5
-"""Lines whose middles differ by less than this part of their height stand beside each other."""
+"""Lines are side by side if their middles differ by less than this part of their height."""
 _APART = 1.5
-"""White space around a running head, as a part of its height."""
+"""Least white space around a running head, as a part of its height."""
 _LARGER = 1.12
-"""How much larger than the text a line is that stands out by its size."""
+"""Least size of a line that stands out, as a multiple of the text's."""
 _ALIKE = 0.04
-"""Sizes that differ by less are those of one level."""
+"""Size tolerance within one heading level, as a part of the size."""
 _SHORT = 100
-"""Letters of a heading."""
+"""Maximum letters of a heading."""
 
 Edge = Literal["header", "footer"]
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """What is known of a document.
+    """Evidence about a document.
 
-    `repeated` are the texts of its running heads, folded, with their edge; `places` where such
-    heads stand whose text changes. `sizes` are those of its headings, the largest first, and
-    whether they are bold; `outline` has the levels of its bookmarks by their folded text.
+    `repeated` maps its running heads, by edge and folded text, to their height on the page;
+    `places` are the positions of running heads whose text changes. `sizes` are the sizes of its
+    headings, largest first, and whether they are bold; `outline` maps its bookmarks, by folded
+    text, to levels.
     """
 
     repeated: Mapping[tuple[Edge, str], float] = field(default_factory=dict)
@@ -52,14 +54,14 @@ class Evidence:
     outline: Mapping[str, int] = field(default_factory=dict)
 
     def running_heads(self, lines: Sequence[Line], height: float) -> dict[int, Edge]:
-        """Which of a page's lines are running heads, by their number."""
+        """The edge of each running head on a page, by line number."""
         found: dict[int, Edge] = {}
         if not self.repeated and not self.places:
             return found
         rows = list(_edge_rows(lines, height))
         heads = [number for number, row in enumerate(rows) if self._is_running_head(lines, *row)]
         for number, (row, edge, _) in enumerate(rows):
-            # What stands between a running head and the edge of the page is one, too.
+            # Anything between a running head and the page's edge is one, too.
             outer = range(number, len(rows)) if edge == "header" else range(number + 1)
             if any(head in outer and rows[head][1] == edge for head in heads):
                 found |= dict.fromkeys(row, edge)
@@ -74,7 +76,7 @@ class Evidence:
         return same or (alone and bool(_place(edge, middle) & self.places))
 
     def levelled(self, region: Region) -> Region:
-        """A heading with the level that it has in the document."""
+        """A heading with its level in the document."""
         if region.kind != "heading" or not region.lines:
             return region
         level = self.outline.get(_folded(region.text)) or self._level(region.lines[0])
@@ -88,7 +90,7 @@ class Evidence:
 
 
 def evidence_of(pages: Iterable[ParsedPage], outline: Iterable[tuple[str, int]] = ()) -> Evidence:
-    """What the first pages of a document say; `outline` are its bookmarks with their levels."""
+    """Collects evidence from first pages; `outline` are the bookmarks with their levels."""
     repeated: dict[tuple[Edge, str], list[float]] = {}
     places: Counter[tuple[Edge, int]] = Counter()
     texts: list[list[Line]] = []
@@ -127,13 +129,13 @@ def _is_repeated(places: Sequence[float]) -> bool:
 
 
 def _place(edge: Edge, middle: float) -> set[tuple[Edge, int]]:
-    """A height on the page, and the next one, so that places near each other have one in common."""
+    """A height in steps, and the next step, so that nearby places share one."""
     step = int(middle / _SAME_PLACE)
     return {(edge, step), (edge, step + 1)}
 
 
 def _rows(lines: Sequence[Line]) -> list[list[int]]:
-    """The numbers of the lines that stand beside each other, from top to bottom."""
+    """Line numbers grouped into rows, from top to bottom."""
     rows: list[list[int]] = []
     for number in sorted(range(len(lines)), key=lambda number: lines[number].box.centre[1]):
         box = lines[number].box
@@ -148,9 +150,9 @@ def _rows(lines: Sequence[Line]) -> list[list[int]]:
 
 
 def _edge_rows(lines: Sequence[Line], height: float) -> Iterator[tuple[list[int], Edge, bool]]:
-    """The rows of lines at the edges of a page, and whether white space parts them from the rest.
+    """The rows at the edges of a page, and whether white space separates them from the rest.
 
-    A row is the numbers of its lines, from left to right.
+    A row is its line numbers, from left to right.
     """
     near = [
         number
@@ -159,7 +161,7 @@ def _edge_rows(lines: Sequence[Line], height: float) -> Iterator[tuple[list[int]
     ]
     rows = [[near[n] for n in row] for row in _rows([lines[number] for number in near])]
     boxes = [Box.around(lines[number].box for number in row) for row in rows]
-    # A line of dashes below a running head does not part it from the text.
+    # A line of dashes below a running head does not separate it from the text.
     said = [
         order
         for order, row in enumerate(rows)
@@ -177,12 +179,12 @@ def _edge_rows(lines: Sequence[Line], height: float) -> Iterator[tuple[list[int]
 
 
 def _folded(text: str) -> str:
-    """A text without spaces and case, its numbers all the same."""
+    """The text without spaces and case, with `#` for every number."""
     return re.sub(r"\d+", "#", "".join(text.split()).casefold())
 
 
 def _standing_out(lines: Sequence[Line]) -> Iterator[tuple[str, float, bool]]:
-    """The lines that may be headings, by what they look like: text, size and weight."""
+    """Heading candidates by appearance: text, size and weight."""
     for row in _rows(lines):
         pieces = [lines[number] for number in row]
         for number, line in enumerate(pieces):
@@ -194,13 +196,13 @@ def _standing_out(lines: Sequence[Line]) -> Iterator[tuple[str, float, bool]]:
 
 
 def _near(one: Line, other: Line) -> bool:
-    """Whether two lines on one height are pieces of one."""
+    """Whether two lines at one height are pieces of one."""
     gap = max(one.box.left - other.box.right, other.box.left - one.box.right)
     return gap < one.box.height
 
 
 def _levels(styles: Iterable[tuple[float, bool]], usual: float) -> tuple[tuple[float, bool], ...]:
-    """The styles of headings, the most prominent first; like sizes are one."""
+    """Heading styles, the most prominent first; similar sizes are merged."""
     found: list[tuple[float, bool]] = []
     for size, bold in sorted(styles, reverse=True):
         if size < (1 - _ALIKE) * usual or not (bold or size >= _LARGER * usual):

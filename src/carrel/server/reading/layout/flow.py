@@ -1,7 +1,7 @@
-"""Reading order: the parts of a page into the sequence in which a person reads them.
+"""Reading order of the parts of a page.
 
-The page is cut into strips by the white space that runs across it. Neighbouring strips that share
-a gutter are columns, read one after the other; everything else is read from top to bottom.
+Full-width white space cuts the page into strips. Adjacent strips that share a gutter are
+columns, read one after the other; everything else is read from top to bottom.
 """
 
 import statistics
@@ -13,39 +13,39 @@ from carrel.server.reading.page.elements import Box
 
 
 class Boxed(Protocol):
-    """Anything with a place on the page."""
+    """Anything with a bounding box."""
 
     @property
     def box(self) -> Box:
-        """Its place on the page."""
+        """Its bounding box on the page."""
 
 
 T = TypeVar("T", bound=Boxed)
 
 _GUTTER = 0.5
-"""The least white space between columns, as a part of a line's height."""
+"""Least gutter width, as a part of a line's height."""
 _OVERLAP = 0.4
-"""How much of their height lines that are set tightly may share."""
+"""Maximum overlap of tightly set lines, as a part of their height."""
 _HANGING = 2
-"""By how many of its heights a line may begin left of its column: with a list's marker."""
+"""Maximum outdent of a line with a list marker from its column, in line heights."""
 _COLUMN_LINES = 3
-"""Fewer parts than this side by side are a row, not a column."""
+"""Least parts in a column; fewer side by side are a row."""
 _BESIDE = 5
-"""A caption or note may be shorter if so many lines stand beside it."""
+"""Least lines beside a caption or note that is shorter than a column."""
 _LEVEL = 0.15
-"""Parts whose middles differ by less than this part of their height stand on one line."""
+"""Parts are on one line if their middles differ by less than this part of their height."""
 _FULL = 0.9
-"""How much of a column's width its lines fill on average, if it is text."""
+"""Least average fill of a text column's width by its lines."""
 _SET_APART = 0.35
-"""The white space between the lines of a form, as a part of their height, at least."""
+"""Least white space between the lines of a form, as a part of their height."""
 _LOOK_AHEAD = 24
-"""A caption or note may begin so many lines below the text that it stands beside."""
+"""Maximum lines between the start of a text and that of a caption or note beside it."""
 _COLUMN_WIDTH = 0.12
-"""The least width of a column, as a part of the text's width."""
+"""Least column width, as a part of the text's width."""
 
 
 def columns(parts: Sequence[T]) -> list[list[T]]:
-    """Parts in reading order, grouped into the columns (or full widths) they stand in."""
+    """Parts in reading order, grouped by column (or full width)."""
     if not parts:
         return []
     gutter = _GUTTER * statistics.median(part.box.height for part in parts)
@@ -56,13 +56,13 @@ def _cut(parts: list[T], gutter: float) -> list[list[T]]:
     groups: list[list[T]] = []
     strips = _strips(parts)
     if max(part.box.left for part in parts) < min(part.box.right for part in parts):
-        # Nothing stands beside anything else.
+        # No two parts are side by side.
         return [[part for strip in strips for part in strip]]
     left = min(part.box.left for part in parts) + gutter
     right = max(part.box.right for part in parts) - gutter
     start, was_columns = 0, True
     while start < len(strips):
-        # Beside a part that is as wide as all of them there is no room.
+        # A full-width part leaves no room beside it.
         full = any(part.box.left < left and part.box.right > right for part in strips[start])
         end = start if full else _shared_gutter(strips, start, gutter)
         if end == start or (not was_columns and _ends_above(strips, start, gutter)):
@@ -83,7 +83,7 @@ def _cut(parts: list[T], gutter: float) -> list[list[T]]:
 
 
 def _strips(parts: list[T]) -> list[list[T]]:
-    """The parts between the white spaces that run all the way across."""
+    """Splits parts at full-width white space."""
     strips: list[list[T]] = []
     bottom = float("-inf")
     for part in sorted(parts, key=lambda part: part.box.top):
@@ -95,7 +95,7 @@ def _strips(parts: list[T]) -> list[list[T]]:
 
 
 def _shared_gutter(strips: list[list[T]], start: int, gutter: float) -> int:
-    """Where the columns that begin at a strip end; the strip itself if none begin there."""
+    """End of the columns that begin at strip `start`; `start` if none do."""
     end = start
     sides: list[_Side[T]] = []
     grown: list[list[_Side[T]]] = []
@@ -108,14 +108,14 @@ def _shared_gutter(strips: list[list[T]], start: int, gutter: float) -> int:
             break
         end += 1
         grown.append(sides)
-    # The longest run first: mostly it is the one.
+    # Try the longest run first: it is usually the right one.
     while grown and not _are_columns(grown[-1]):
         grown.pop()
     return _without_tail(strips, start, start + len(grown), gutter)
 
 
 def _across(strip: list[T], sides: Sequence["_Side[T]"]) -> bool:
-    """Whether a part alone begins in the gutter before one of the columns and reaches into it."""
+    """Whether a lone part begins in the gutter before a column and reaches into it."""
     box = strip[0].box
     return len(strip) == 1 and any(
         box.left < side.left - _HANGING * box.height and box.right > side.left for side in sides[1:]
@@ -123,7 +123,7 @@ def _across(strip: list[T], sides: Sequence["_Side[T]"]) -> bool:
 
 
 def _one_sided(side: "_Side[T]", strips: list[list[T]], following: int, gutter: float) -> bool:
-    """Whether one side may still become columns: a strip below stands (partly) beside it."""
+    """Whether one side may still become columns: a strip below is (partly) beside it."""
     left, right = side.left, side.right
     for strip in strips[following : following + _LOOK_AHEAD]:
         for part in strip:
@@ -136,7 +136,7 @@ def _one_sided(side: "_Side[T]", strips: list[list[T]], following: int, gutter: 
 
 
 def _ends_above(strips: list[list[T]], start: int, gutter: float) -> bool:
-    """Whether a strip is the short last line of what stands above the columns."""
+    """Whether a strip is the short last line of the text above the columns."""
     strip, above, below = strips[start], strips[start - 1], strips[start + 1]
     if len(_sides(strip, gutter)) > 1:
         return False
@@ -147,7 +147,7 @@ def _ends_above(strips: list[list[T]], start: int, gutter: float) -> bool:
 
 
 def _without_tail(strips: list[list[T]], start: int, end: int, gutter: float) -> int:
-    """Leaves a heading of what comes next out of the columns above it."""
+    """Excludes a heading of the content below from the columns above it."""
     while end - start > 1 and end < len(strips):
         last, above, below = strips[end - 1], strips[end - 2], strips[end]
         if len(_sides(last, gutter)) > 1:
@@ -170,7 +170,7 @@ class _Side(NamedTuple, Generic[T]):
 
 
 def _sides(parts: Sequence[T], gutter: float, before: Sequence[_Side[T]] = ()) -> list[_Side[T]]:
-    """The parts left and right of every gutter that runs all the way down.
+    """Splits parts at full-height gutters.
 
     `before` are the sides of the parts above, which are not changed.
     """
@@ -205,13 +205,13 @@ def _are_columns(sides: list[_Side[T]]) -> bool:
 
 
 def _overlap_down(one: _Side[T], other: _Side[T]) -> bool:
-    """Whether some of one side stands beside some of the other."""
+    """Whether two sides overlap vertically."""
     first, second = (Box.around(part.box for part in side.parts) for side in (one, other))
     return first.top < second.bottom and second.top < first.bottom
 
 
 def _are_rows(sides: list[_Side[T]]) -> bool:
-    """Whether the sides are labels with their values: line by line, short, and set apart."""
+    """Whether the sides are labels with values: paired by line, short, and spaced."""
     for side in sides:
         boxes = [part.box for part in side.parts]
         text = sum(box.bottom - box.top for box in boxes)
@@ -227,7 +227,7 @@ def _are_rows(sides: list[_Side[T]]) -> bool:
 
 
 def _share_lines(sides: list[_Side[T]]) -> bool:
-    """Whether the parts of the shortest side each stand on a line with another part."""
+    """Whether each part of the shortest side shares a line with another part."""
     short = min(sides, key=lambda side: len(side.parts))
     others = [part.box for side in sides if side is not short for part in side.parts]
     return all(
@@ -237,7 +237,7 @@ def _share_lines(sides: list[_Side[T]]) -> bool:
 
 
 def rows(parts: Sequence[T]) -> list[list[T]]:
-    """Parts of one column as rows from top to bottom, each from left to right."""
+    """Groups the parts of one column into rows from top to bottom, each from left to right."""
     found: list[list[T]] = []
     for part in sorted(parts, key=lambda part: part.box.centre[1]):
         if found and all(_beside(part.box, other.box) for other in found[-1]):
@@ -248,7 +248,7 @@ def rows(parts: Sequence[T]) -> list[list[T]]:
 
 
 def _beside(one: Box, other: Box) -> bool:
-    """Whether two boxes stand on one line, next to each other."""
+    """Whether two boxes are side by side on one line."""
     if one.top >= other.bottom or other.top >= one.bottom:
         return False
     shift = abs(one.centre[1] - other.centre[1])

@@ -1,4 +1,4 @@
-"""Words that the end of a line parts, made whole."""
+"""Rejoins words hyphenated at line ends."""
 
 import re
 from collections.abc import Container, Iterable
@@ -13,14 +13,14 @@ _TAIL = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 
 
 def ends_in_hyphen(text: str) -> bool:
-    """Whether a line ends within a word, or between the parts of a compound."""
+    """Whether a line ends in a hyphen within a word or compound."""
     return text.endswith(_HYPHENS) and text[-2:-1].isalnum()
 
 
 def join_lines(lines: Iterable[Line], compounds: Container[str] = ()) -> str:
-    """The text of consecutive lines as one paragraph; words split at a line's end are whole.
+    """Joins consecutive lines into one paragraph; rejoins words split at line ends.
 
-    `compounds` are words that are known to be written with a hyphen, in small letters.
+    `compounds` are words known to have a hyphen, in lower case.
     """
     text = ""
     for line in lines:
@@ -32,19 +32,19 @@ def join_lines(lines: Iterable[Line], compounds: Container[str] = ()) -> str:
         ):
             text = text[:-1] + addition
         else:
-            # Anglo-Saxon, 1914-1918: the hyphen stays.
+            # Keep the hyphen: Anglo-Saxon, 1914-1918.
             text += addition
     return text
 
 
 def compounds_of(texts: Iterable[str]) -> frozenset[str]:
-    """The words that are written with a hyphen within a line, in small letters."""
+    """Words hyphenated within a line, in lower case."""
     return frozenset(
         word for text in texts if "-" in text for word in _COMPOUND.findall(text.lower())
     )
 
 
 def _known(before: str, after: str, compounds: Container[str]) -> bool:
-    """Whether the word that the end of a line parts is one of the compounds."""
+    """Whether the word split at the line end is one of the compounds."""
     head, tail = _HEAD.search(before), _TAIL.match(after)
     return head is not None and tail is not None and (head[0] + tail[0]).lower() in compounds

@@ -1,4 +1,4 @@
-"""Footnotes: small print that raised marks in the text lead to."""
+"""Footnotes: small print referenced by raised marks in the text."""
 
 import re
 import statistics
@@ -8,14 +8,14 @@ from dataclasses import replace
 from carrel.server.reading.page.elements import Line, Region
 
 _SMALL = 0.95
-"""Notes are set in type smaller than this part of the text's."""
+"""Notes are smaller than this part of the text's size."""
 _NOTE = re.compile(r"\[?(\d{1,2}|[*†‡§])[\].)]?\s*(?=[^\W\d])")
 
 
 def with_notes(regions: Sequence[Region]) -> list[Region]:
-    """The regions of a page, those that its raised marks lead to as notes.
+    """Turns regions referenced by the page's raised marks into notes.
 
-    A mark without a note is taken for what it looks like: a digit or a star.
+    A mark without a note stays a digit or a star.
     """
     wanted = {
         line.text[mark.start : mark.end]
@@ -42,7 +42,7 @@ def with_notes(regions: Sequence[Region]) -> list[Region]:
 
 
 def _marker(region: Region) -> str:
-    """What a note would be called that looks like this; empty for what cannot be one."""
+    """The marker of a possible note; empty if the region cannot be one."""
     if region.kind not in ("paragraph", "list_item") or not region.lines:
         return ""
     match = _NOTE.match(region.lines[0].text)

@@ -1,4 +1,4 @@
-"""Lines of a column to headings, paragraphs, lists and code."""
+"""Groups the lines of a column into headings, paragraphs, lists and code."""
 
 import re
 import statistics
@@ -26,22 +26,22 @@ _LABEL = (
 )
 _CAPTION = re.compile(rf"{_LABEL}(?=[.:]|$| [–—|-] )", re.IGNORECASE)
 LABELLED = re.compile(rf"{_LABEL}\b", re.IGNORECASE)
-"""How a caption begins that stands out from the text; in the text such words begin sentences."""
+"""Start of a caption in type that stands out; in plain text such words begin sentences."""
 NUMBERED = re.compile(r"\(?(\d+(\.\d+)*|[A-Z]|[IVX]+)[.):]?\s")
 _SENTENCE_ENDS = tuple('.!?:;"”»)]')
 _HEADING_LETTERS = 200
 _CAPTION_LINES = 4
 _HANGING = 8
-"""By how many sizes of its type the second line of a numbered heading may be indented."""
+"""Maximum hanging indent of a numbered heading, as a multiple of its type size."""
 _LEVELS = ((1.7, 1), (1.35, 2), (1.12, 3))
-"""How much larger than the text a heading of each level is at least."""
+"""Least size of each heading level, as a multiple of the text's."""
 
 
 @dataclass(frozen=True)
 class Style:
-    """What is usual on a page: the size of its text and the space between its lines.
+    """Usual text size and line gap of a page.
 
-    `compounds` are the words that are written with a hyphen on it.
+    `compounds` are the words hyphenated on it.
     """
 
     size: float
@@ -50,7 +50,7 @@ class Style:
 
     @classmethod
     def of(cls, lines: Sequence[Line]) -> "Style":
-        """The size most letters have, and the usual gap between lines of that size."""
+        """Measures the size of most letters and the usual gap between lines of that size."""
         letters = sorted((line.size, len(line.text)) for line in lines)
         half, size = sum(count for _, count in letters) / 2, 1.0
         for line_size, count in letters:
@@ -65,15 +65,15 @@ class Style:
             if size / 2 <= below.box.top - above.box.top <= 3 * size
         ]
         gap = statistics.median_low(gaps) if gaps else 0.2 * size
-        # A page of few lines far apart has no usual gap.
+        # Cap the gap: a page of few lines far apart has no usual one.
         return cls(size, min(gap, size), compounds_of(line.text for line in lines))
 
     def close(self, above: Line, line: Line) -> bool:
-        """Whether there is no more than the usual space between two lines."""
+        """Whether the gap between two lines is no more than usual."""
         return line.box.top - above.box.bottom <= self.gap + 0.45 * self.size
 
     def level(self, line: Line) -> int:
-        """The level of a heading of this size; 0 for text."""
+        """Heading level of a line; 0 for text."""
         ratio = line.size / self.size
         if ratio >= _LEVELS[-1][0]:
             return next(level for least, level in _LEVELS if ratio >= least)
@@ -81,7 +81,7 @@ class Style:
 
 
 def regions(lines: Sequence[Line], style: Style) -> list[Region]:
-    """The blocks that the lines of one column form, from top to bottom."""
+    """Splits the lines of one column into blocks, from top to bottom."""
     return _Column(lines, style).regions() if lines else []
 
 
@@ -96,7 +96,7 @@ class _Column:
         self._left = statistics.mode([round(line.box.left / 3) for line in lines]) * 3 + 1.5
 
     def _evened(self, lines: Sequence[Line]) -> list[Line]:
-        """The lines; one that only begins in bold or as code, within a sentence, is text."""
+        """Resets to text a line that only begins in bold or as code, within a sentence."""
         evened = list(lines[:1])
         for number, line in enumerate(lines[1:], 1):
             above, below = evened[-1], lines[number + 1 : number + 2]
@@ -148,7 +148,7 @@ class _Column:
         return self._begins_text(block, number)
 
     def _goes_on_caption(self, block: list[int], line: Line) -> bool:
-        """Whether a line is more of a caption above it that stands out like it."""
+        """Whether a line continues a caption above that stands out like it."""
         first, above = self._lines[block[0]], self._lines[block[-1]]
         return (
             len(block) < _CAPTION_LINES
@@ -161,7 +161,7 @@ class _Column:
         )
 
     def _same_heading(self, above: Line, line: Line, gap: float) -> bool:
-        """Whether a line goes on with the heading above it."""
+        """Whether a line continues the heading above it."""
         if gap > self._style.gap + 0.8 * line.size:
             return False
         near = 0.5 * line.size
@@ -176,7 +176,7 @@ class _Column:
         line, above = self._lines[number], self._lines[number - 1]
         size = self._style.size
         if block[0] in self._markers:
-            # Text under a list that returns to the margin is no longer the list.
+            # Text that returns to the margin ends the list.
             edge = self._lines[block[0]].box.left + 0.3 * size
             return line.box.left <= edge and self._ended(above, line)
         below = self._lines[number + 1] if number + 1 < len(self._lines) else None
@@ -194,7 +194,7 @@ class _Column:
         return line.box.left > margin >= above.box.left and not aligned
 
     def _ended(self, above: Line, line: Line) -> bool:
-        """Whether the line above was broken on purpose: the next word would have fitted."""
+        """Whether the break of the line above is deliberate: the next word would have fitted."""
         if ends_in_hyphen(above.text):
             return False
         word = line.text.split(" ", 1)[0]
@@ -202,7 +202,7 @@ class _Column:
         return self._right - above.box.right > letter * (len(word) + 2)
 
     def _short(self, line: Line) -> bool:
-        """Whether a line is so short that the next is another entry, not the rest of a sentence."""
+        """Whether a line is so short that the next begins another entry, not a continuation."""
         return 3 * line.box.width < self._right - self._left
 
     def _region(self, block: list[int]) -> Region:
@@ -223,7 +223,7 @@ class _Column:
         return self._paragraph(lines)
 
     def _is_heading(self, lines: Sequence[Line], text: str) -> bool:
-        """Whether text that stands out is a heading. A little larger or alone, it may be text."""
+        """Whether text that stands out is a heading; slightly larger or isolated, it may not be."""
         if len(text) > _HEADING_LETTERS or not any(map(str.isalpha, text)):
             return False
         plain = not lines[0].bold and lines[0].size < _LEVELS[1][0] * self._style.size
@@ -233,7 +233,7 @@ class _Column:
         return join_lines(lines, self._style.compounds)
 
     def _paragraph(self, lines: list[Line]) -> Region:
-        """A paragraph; lines that were broken on purpose stay apart."""
+        """A paragraph; keeps deliberate line breaks."""
         parts = [[lines[0]]]
         for above, line in pairwise(lines):
             apart = not line.text[:1].islower() or self._short(above)
@@ -245,7 +245,7 @@ class _Column:
         return Region(kind, Box.around(line.box for line in lines), text, lines=tuple(lines))
 
     def _rejoined(self, found: list[Region]) -> list[Region]:
-        """Gives a first line in large letters back to its paragraph."""
+        """Merges a first line in large letters with its paragraph."""
         rejoined: list[Region] = []
         for region in found:
             above = rejoined[-1] if rejoined else None
@@ -263,7 +263,7 @@ class _Column:
 
 
 def _goes_on(above: Line, line: Line, gap: float) -> bool:
-    """Whether a sentence plainly continues across a wide gap."""
+    """Whether a sentence clearly continues across a wide gap."""
     return (
         gap < 1.5 * line.size
         and line.text[:1].islower()
@@ -273,7 +273,7 @@ def _goes_on(above: Line, line: Line, gap: float) -> bool:
 
 
 def _list_markers(lines: Sequence[Line]) -> dict[int, str]:
-    """The lines that begin an item of a list, with their markers."""
+    """The markers of list items, by line number."""
     markers = {}
     for number, line in enumerate(lines):
         match = _BULLET.match(line.text) or _GLUED_BULLET.match(line.text)
@@ -289,7 +289,7 @@ def _list_markers(lines: Sequence[Line]) -> dict[int, str]:
         for place, ((number, match), value) in enumerate(zip(matches, values, strict=True)):
             rising = place + 1 < len(values) and values[place + 1] == value + 1
             risen = place > 0 and values[place - 1] == value - 1
-            # Bare numbers begin many lines that are no list: these must count from one.
+            # Bare numbers begin many ordinary lines: in a list they must count from one.
             counted = pattern is not _BARE_NUMBER or _counts_from_one(values, place)
             if (rising or risen) and counted and not lines[number].bold:
                 markers[number] = match[0]
@@ -318,7 +318,7 @@ def _verbatim(lines: list[Line]) -> str:
 
 
 def _levelled(found: list[Region], style: Style) -> list[Region]:
-    """List items with their depth, by how far they are indented in their list."""
+    """Sets the depth of list items by their indentation."""
     levelled: list[Region] = []
     edges: list[float] = []
     for region in found:

@@ -1,7 +1,7 @@
-"""The layout model's word on the kinds of lines and blocks of a scan.
+"""Applies the layout model's kinds to the lines and blocks of a scan.
 
-The heights of recognised letters say less about headings than the sizes of fonts do, and no page
-before or after shows which lines are repeated.
+Heights of recognised letters say less about headings than font sizes do, and no page before or
+after shows which lines repeat.
 """
 
 from collections.abc import Sequence
@@ -12,12 +12,13 @@ from carrel.server.reading.page.elements import Box, Kind, Line, Region
 from carrel.server.reading.page.seen import ModelRegion, RegionKind
 
 _SURE = 0.7
-"""The confidence with which the model's word counts."""
+"""Least confidence at which the model's kind applies."""
 _LARGE = 1.12
-"""Larger letters than the text's by this factor are no running head: the model takes the first
-heading of a page for one."""
+"""Type larger than the text's by this factor is no running head: the model mistakes a page's
+first heading for one.
+"""
 _LINES = 3
-"""Lines of a caption or running head, at the most: the model may mistake a paragraph for one."""
+"""Maximum lines of a caption or running head: the model may mistake a paragraph for one."""
 _SENTENCE_ENDS = (".", ":", ";", ",")
 _KINDS: dict[RegionKind, Kind] = {
     "header": "header",
@@ -30,7 +31,7 @@ _KINDS: dict[RegionKind, Kind] = {
 def with_text_even(
     lines: Sequence[Line], regions: Sequence[ModelRegion], size: float
 ) -> list[Line]:
-    """The lines; those in the middle of running text are as large as it is."""
+    """Sets lines within running text to its size."""
     prose = [region.box for region in regions if region.kind == "text" and _is_sure(region)]
 
     def is_text(line: Line) -> bool:
@@ -42,9 +43,9 @@ def with_text_even(
 def with_seen_kinds(
     found: Sequence[Region], regions: Sequence[ModelRegion], size: float
 ) -> list[Region]:
-    """The blocks of a page whose text has this size; running heads and captions as they are seen.
+    """Applies the model's running heads and captions to blocks; `size` is the text's.
 
-    Paragraphs and headings alone change.
+    Only paragraphs and headings change.
     """
     return [_as_seen(region, regions, size) for region in found]
 
@@ -65,7 +66,7 @@ def _as_seen(region: Region, regions: Sequence[ModelRegion], size: float) -> Reg
 
 
 def _smallest(box: Box, regions: Sequence[ModelRegion]) -> ModelRegion | None:
-    """The smallest region that the middle of a box stands in."""
+    """The smallest region that contains the middle of a box."""
     holding = [region for region in regions if _is_sure(region) and region.box.holds(*box.centre)]
     return min(holding, key=lambda region: region.box.width * region.box.height, default=None)
 

@@ -1,1 +1,1 @@
-"""A page taken apart, as the Markdown, blocks and scores that travel."""
+"""Converts page layouts to the Markdown, blocks and scores of the API."""

@@ -1,4 +1,4 @@
-"""Regions to the page that travels: headings, lists, code and notes as Markdown."""
+"""Composes the API's page from regions: headings, lists, code and notes as Markdown."""
 
 import math
 import re
@@ -16,7 +16,7 @@ from carrel.server.reading.page.elements import Box, PageLayout, Region
 from carrel.wire.ocr import BlockType, Dimensions, Page
 
 Crop = Callable[[tuple[int, int, int, int]], Image.Image]
-"""The part of the page's picture inside a rectangle of its pixels."""
+"""Crops a rectangle, in pixels, from the page's picture."""
 
 _TYPES: dict[str, BlockType] = {
     "heading": "title",
@@ -29,7 +29,7 @@ _TYPES: dict[str, BlockType] = {
 
 @dataclass(frozen=True)
 class Raster:
-    """A page's pixels: its size, how many points one pixel is, and how to cut pieces out of it."""
+    """A page's pixels: resolution, size, points per pixel, and a crop function."""
 
     dpi: int
     width: int
@@ -38,7 +38,7 @@ class Raster:
     crop: Crop
 
     def pixels(self, box: Box) -> tuple[int, int, int, int]:
-        """A box of the page in whole pixels, at least one wide and inside the page."""
+        """A box in whole pixels, clipped to the page and at least one pixel wide."""
         scale = 1 / self.points_per_pixel
         left = min(max(0, math.floor(box.left * scale)), self.width - 1)
         top = min(max(0, math.floor(box.top * scale)), self.height - 1)
@@ -48,12 +48,12 @@ class Raster:
 
 
 def compose(index: int, layout: PageLayout, raster: Raster, options: ReadOptions) -> Page:
-    """The page that travels."""
+    """Composes the API's page."""
     return _Composer(index, layout, raster, options).page()
 
 
 class _Composer:
-    """Puts one page together, region by region."""
+    """Composes one page, region by region."""
 
     def __init__(
         self, index: int, layout: PageLayout, raster: Raster, options: ReadOptions
@@ -100,7 +100,7 @@ class _Composer:
                 self._builder.add(_TYPES.get(first.kind, "text"), _text(group), boxes)
 
     def _add_head(self, kind: Literal["header", "footer"], region: Region) -> None:
-        """A running head stays in the Markdown unless it is asked for beside it."""
+        """Adds a running head to the Markdown unless it was requested separately."""
         options = self._options
         apart = options.extract_header if kind == "header" else options.extract_footer
         if not apart:
@@ -113,7 +113,7 @@ class _Composer:
 
 
 def _grouped(regions: Sequence[Region]) -> Iterator[list[Region]]:
-    """One region at a time, but the items of a list together."""
+    """Yields one region at a time, but consecutive list items together."""
     group: list[Region] = []
     for region in regions:
         if group and not (region.kind == group[-1].kind == "list_item"):

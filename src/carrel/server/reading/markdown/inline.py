@@ -1,4 +1,4 @@
-"""A region's text as Markdown: what would be taken for syntax is escaped, links lead somewhere."""
+"""Renders a region's text as Markdown: escapes syntax and adds links."""
 
 import re
 from collections.abc import Iterator
@@ -11,13 +11,13 @@ _SYNTAX = re.compile(
     r"\\(?=[!-/:-@\[-`{-~\n])"
     r"|`|~(?=~)"
     r"|\*(?=\S)|(?<=\S)\*"
-    # Underscores within a word are no syntax.
+    # Underscores within a word are not syntax.
     r"|(?<![^\W_])_(?=\S)|(?<=\S)_(?![^\W_])"
     r"|<(?=[A-Za-z/!?])|&(?=#?\w+;)"
     r"|\[(?=\^|[^\]]*\]\()"
 )
 _SYNTAX_SIGNS = re.compile(r"[\\`~*_<&\[]")
-"""What it begins with: far faster looked for, and found in few texts."""
+"""Pre-filter for `_SYNTAX`: far faster, and matches few texts."""
 _LINE_SYNTAX = re.compile(
     r"^(?:(?=(?:#{1,6}|[+*-])(?:\s|$)|>|[-=*_ ]+$)|(?P<number>\d{1,9})(?=[.)](?:\s|$)))",
     re.MULTILINE,
@@ -25,11 +25,11 @@ _LINE_SYNTAX = re.compile(
 _SCHEME = re.compile(r"(https?|ftp|mailto|tel):", re.IGNORECASE)
 _UNSAFE = re.compile(r"[\s()<>|\"\\\x00-\x1f]")
 _PREFIX = 12
-"""Letters of a line's beginning that may have become a list's or note's marker."""
+"""Letters at the start of a line that may have become a list or note marker."""
 
 
 def escaped(text: str, *, line_start: bool = True) -> str:
-    """Text that Markdown shows as it is. `line_start`: it may stand at the beginning of a line."""
+    """Escapes Markdown syntax. `line_start`: the text may begin a line."""
     if _SYNTAX_SIGNS.search(text):
         text = _SYNTAX.sub(r"\\\g<0>", text)
     first, newline, others = text.partition("\n") if not line_start else ("", "", text)
@@ -37,14 +37,14 @@ def escaped(text: str, *, line_start: bool = True) -> str:
 
 
 def address(url: str) -> str | None:
-    """A link's address as Markdown takes it; None for what nobody should click on."""
+    """A link's address, escaped for Markdown; None if unsafe to click."""
     if not _SCHEME.match(url):
         return None
     return _UNSAFE.sub(lambda match: f"%{ord(match[0]):02X}", url)
 
 
 def add_inline(text: ScoredText, region: Region) -> None:
-    """Adds what a region says, with its links and the marks of its notes."""
+    """Adds a region's text with its links and note marks."""
     body, place = region.text, 0
     for start, end, url in _merged(body, _marks(region)):
         target = address(url) if url else None
@@ -65,12 +65,12 @@ def _add(text: ScoredText, piece: str, region: Region, place: int) -> None:
 
 
 def _marks(region: Region) -> Iterator[LinkMark]:
-    """The marks of a region's lines, at their places in its text."""
+    """The marks of a region's lines, as positions in its text."""
     if not any(line.marks for line in region.lines):
         return
     place = 0
     for number, line in enumerate(region.lines):
-        # The first line may have lost a marker at its beginning, every line a hyphen at its end.
+        # The first line may have lost its marker, every line its final hyphen.
         for cut in range(1 if number else _PREFIX):
             start = region.text.find(line.text[cut:-1].rstrip(), place)
             if start == 0 or (start > 0 and number):
@@ -80,7 +80,7 @@ def _marks(region: Region) -> Iterator[LinkMark]:
 
 
 def _merged(body: str, marks: Iterator[LinkMark]) -> list[LinkMark]:
-    """Marks in their order; a link that goes on in the next line is one."""
+    """Sorts marks and merges a link that continues in the next line."""
     merged: list[LinkMark] = []
     for mark in sorted(marks):
         last = merged[-1] if merged else None

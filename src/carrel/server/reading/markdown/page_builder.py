@@ -1,4 +1,4 @@
-"""A page that travels, in the making: its Markdown, and what stands beside it."""
+"""Builds the API's page: its Markdown, images, tables, blocks and scores."""
 
 import base64
 import io
@@ -25,22 +25,22 @@ from carrel.wire.ocr import (
 )
 
 IDS_PER_PAGE = 1000
-"""`img-N` and `tbl-N` count from the page's number times this, so batches never clash."""
+"""`img-N` and `tbl-N` count from the page number times this, so IDs of batches never clash."""
 
 Place = tuple[int, int, int, int] | tuple[None, None, None, None]
-"""Left, top, right and bottom in the page's pixels; None on a page that was never paper."""
+"""Left, top, right and bottom in the page's pixels; None on a page without physical layout."""
 
 _NOWHERE: Place = (None, None, None, None)
 _JPEG_QUALITY = 90
 
 
 class PageBuilder:
-    """Takes the blocks of a page from the first to the last."""
+    """Collects the blocks of a page in order."""
 
     def __init__(
         self, index: int, options: ReadOptions, locate: Callable[[Sequence[Box]], Place]
     ) -> None:
-        """`locate` finds the place of what stands in some boxes, of which there may be none."""
+        """`locate` returns the position of some boxes, of which there may be none."""
         self._index = index
         self._options = options
         self._locate = locate
@@ -57,9 +57,9 @@ class PageBuilder:
     def add_image(
         self, size: tuple[int, int], pixels: Callable[[], Image.Image], boxes: Sequence[Box] = ()
     ) -> None:
-        """Adds a picture of some pixels' width and height, if it is large enough.
+        """Adds an image of `size` pixels, unless it is below the minimum size.
 
-        On a page that was never paper, its place is that in its own pixels.
+        On a page without physical layout, its position is in its own pixels.
         """
         if min(size) < (self._options.image_min_size or 0):
             return
@@ -88,7 +88,7 @@ class PageBuilder:
         source: Sequence[Line] = (),
         markdown: ScoredText | None = None,
     ) -> None:
-        """Adds a table that stands in some lines; `markdown` is how its author wrote it."""
+        """Adds a table; `source` are its lines, `markdown` is its author's own notation."""
         form = self._options.table_format
         if form is None:
             content = markdown or written(table, "markdown", source)
@@ -119,7 +119,7 @@ class PageBuilder:
         table_id: str | None = None,
         image_id: str | None = None,
     ) -> None:
-        """Adds a block that does not stand in the Markdown, or stands there already."""
+        """Adds a block that is absent from the Markdown, or already in it."""
         if not self._options.include_blocks:
             return
         scores = None
@@ -155,7 +155,7 @@ class PageBuilder:
         header: str | None = None,
         footer: str | None = None,
     ) -> Page:
-        """The page. `certainties` are those of its words; without any it is certain."""
+        """Builds the page. `certainties` are its words' confidences; without any it is certain."""
         scores = None
         if self._options.granularity:
             known = list(certainties)
@@ -189,12 +189,12 @@ class PageBuilder:
 
 
 def nowhere(_: Sequence[Box]) -> Place:
-    """The place of everything on a page that was never paper."""
+    """The position of everything on a page without physical layout."""
     return _NOWHERE
 
 
 def _data_url(picture: Image.Image) -> str:
-    """A picture as a JPEG data URL."""
+    """Encodes a picture as a JPEG data URL."""
     buffer = io.BytesIO()
     picture.convert("RGB").save(buffer, "JPEG", quality=_JPEG_QUALITY)
     return "data:image/jpeg;base64," + base64.b64encode(buffer.getvalue()).decode("ascii")

@@ -1,4 +1,4 @@
-"""Markdown in the making that knows which of it came from the page, and how certain that is."""
+"""Markdown that tracks which parts came from the page, and with what confidence."""
 
 import re
 from bisect import bisect_left, bisect_right
@@ -12,7 +12,7 @@ _ESCAPE = re.compile(r"\\(?=[^\w\s])")
 
 
 class ScoredWord(NamedTuple):
-    """A word as it stands in the Markdown, with the space before it, if there is one."""
+    """A word in the Markdown, with a preceding space, if any."""
 
     text: str
     confidence: float
@@ -20,7 +20,7 @@ class ScoredWord(NamedTuple):
 
 
 class ScoredText:
-    """Text that grows at its end."""
+    """Append-only text."""
 
     def __init__(self) -> None:
         self._parts: list[str] = []
@@ -28,17 +28,17 @@ class ScoredText:
         self.length = 0
 
     def syntax(self, text: str) -> None:
-        """Adds what is not on the page."""
+        """Appends text that is not on the page."""
         self._parts.append(text)
         self.length += len(text)
 
     def content(self, text: str, source: Sequence[Line]) -> None:
-        """Adds what stands in some lines of the page; pieces of one source in their order."""
+        """Appends text from lines of the page; append pieces of one source in order."""
         self._content.append((self.length, self.length + len(text), source))
         self.syntax(text)
 
     def append(self, other: "ScoredText") -> None:
-        """Adds all of another text."""
+        """Appends another text."""
         self._content += [
             (start + self.length, end + self.length, source)
             for start, end, source in other._content
@@ -46,7 +46,7 @@ class ScoredText:
         self.syntax(str(other))
 
     def indented(self, by: str) -> "ScoredText":
-        """The same text with `by` before each line but the first; blanks not before empty ones."""
+        """The text with `by` before each line but the first; a blank `by` skips empty lines."""
         text = str(self)
         breaks = [m.end() for m in re.finditer(r"\n(?!\n)" if by.isspace() else r"\n", text)]
         moved = ScoredText()
@@ -65,7 +65,7 @@ class ScoredText:
         return moved
 
     def words(self) -> Iterator[ScoredWord]:
-        """Every word that came from the page."""
+        """Yields every word that came from the page."""
         text = str(self)
         certainties: dict[int, _Certainty] = {}
         for start, end, source in self._content:
@@ -79,7 +79,7 @@ class ScoredText:
 
 
 class _Certainty:
-    """How sure the reader was of the words of some lines, asked for one after the other."""
+    """OCR confidence of the words of some lines, looked up in order."""
 
     def __init__(self, lines: Sequence[Line]) -> None:
         self._waiting: dict[str, list[float]] = {}
@@ -92,6 +92,6 @@ class _Certainty:
     def of(self, word: str) -> float:
         waiting = self._waiting.get(word) or self._waiting.get(_ESCAPE.sub("", word))
         if not waiting:
-            # Joined from two lines, or changed on the way: as sure as the least sure word.
+            # Joined from two lines or altered: use the lowest confidence.
             return self._lowest
         return waiting.pop(0) if len(waiting) > 1 else waiting[0]

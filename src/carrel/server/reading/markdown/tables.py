@@ -1,4 +1,4 @@
-"""A table as Markdown and as HTML."""
+"""Renders a table as Markdown or HTML."""
 
 import html
 from collections.abc import Iterator, Sequence
@@ -11,7 +11,7 @@ from carrel.wire.ocr import TableFormat
 
 
 def written(table: Table, form: TableFormat, source: Sequence[Line] = ()) -> ScoredText:
-    """The table in one of its forms; it stands in some lines of the page."""
+    """Renders a table in one form; `source` are its lines on the page."""
     text = ScoredText()
     if form == "html":
         _add_html(text, table, source)
@@ -21,7 +21,7 @@ def written(table: Table, form: TableFormat, source: Sequence[Line] = ()) -> Sco
 
 
 def _add_markdown(text: ScoredText, table: Table, source: Sequence[Line]) -> None:
-    """Markdown knows no spans: a cell's text stands in the first of its places."""
+    """Markdown has no spans: a cell's text goes into the first of its positions."""
     for number, row in enumerate(table.rows()):
         text.syntax("|" if number == 0 else "\n|")
         cells = {cell.column: cell for cell in row}
@@ -53,7 +53,7 @@ def _add_html(text: ScoredText, table: Table, source: Sequence[Line]) -> None:
 
 
 def _pieces(cell: Cell | None) -> Iterator[tuple[str, str]]:
-    """A cell's words, each piece with the address that it leads to; empty where to none."""
+    """A cell's text split at its links; the address is empty for plain text."""
     if cell is None or not cell.text:
         return
     place = 0

@@ -51,18 +51,18 @@ class Box(NamedTuple):
         return (self.left + self.right) / 2, (self.top + self.bottom) / 2
 
     def mirrored(self, width: float) -> "Box":
-        """Its place in the mirror image of a page of this width."""
+        """The box mirrored on a page of this width."""
         return Box(width - self.right, self.top, width - self.left, self.bottom)
 
     @classmethod
     def around(cls, boxes: Iterable["Box"]) -> "Box":
-        """The smallest box that holds all of them; there must be one."""
+        """The bounding box of at least one box."""
         lefts, tops, rights, bottoms = zip(*boxes, strict=True)
         return cls(min(lefts), min(tops), max(rights), max(bottoms))
 
 
 class Word(NamedTuple):
-    """A word, how sure the reader is of it (0 to 1), and its left and right edge, if known."""
+    """A word, its confidence (0 to 1), and its left and right edges, if known."""
 
     text: str
     confidence: float = 1.0
@@ -71,9 +71,9 @@ class Word(NamedTuple):
 
 @dataclass(frozen=True)
 class Line:
-    """A run of words on one baseline. `size` is the font's, in points.
+    """A run of words on one baseline. `size` is the font size in points.
 
-    `read` are its words as OCR read them; there are none in a text layer, which is certain.
+    `read` are its words as OCR read them; empty for a text layer, which is certain.
     """
 
     text: str
@@ -86,15 +86,15 @@ class Line:
 
     @property
     def words(self) -> tuple[Word, ...]:
-        """The words; certain ones where OCR did not read the line."""
+        """The words; with confidence 1 where OCR did not read the line."""
         return self.read or tuple(map(Word, self.text.split()))
 
     def mirrored(self, width: float) -> "Line":
-        """The line in the mirror image of a page of this width."""
+        """The line mirrored on a page of this width."""
         return replace(self, box=self.box.mirrored(width))
 
     def moved(self, by: float, box: Box) -> "Line":
-        """The line in another box, so many points further right."""
+        """The line in another box, its words moved right by `by` points."""
         read = tuple(
             word._replace(edges=(word.edges[0] + by, word.edges[1] + by)) if word.edges else word
             for word in self.read
@@ -104,7 +104,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Region:
-    """A block of a page. `level` is of a heading or a list, `table` of a table."""
+    """A block of a page. `level` applies to headings and lists, `table` to tables."""
 
     kind: Kind
     box: Box
@@ -115,17 +115,17 @@ class Region:
     lines: tuple[Line, ...] = ()
 
     def mirrored(self, width: float) -> "Region":
-        """The region in the mirror image of a page of this width."""
+        """The region mirrored on a page of this width."""
         lines = tuple(line.mirrored(width) for line in self.lines)
         return replace(self, box=self.box.mirrored(width), lines=lines)
 
 
 @dataclass(frozen=True)
 class PageFrame:
-    """How the upright layout lies on the page: the page's size, its quarter turn and its skew.
+    """Maps the upright layout to the page: the page's size, quarter turn and skew.
 
-    `turn` is how far the content is turned clockwise (0, 90, 180, 270 degrees), `skew` by how many
-    more degrees, within a few.
+    `turn` is the clockwise rotation of the content (0, 90, 180, 270 degrees), `skew` a few more
+    degrees on top of it.
     """
 
     width: float
@@ -139,11 +139,11 @@ class PageFrame:
         return (self.height, self.width) if self.turn in (90, 270) else (self.width, self.height)
 
     def straightened(self, x: float, y: float) -> tuple[float, float]:
-        """Where a point of the upright but skewed picture lies in the layout."""
+        """Maps a point of the upright but skewed picture to the layout."""
         return self._rotated(x, y, -self.skew)
 
     def on_page(self, box: Box) -> Box:
-        """The rectangle of the page that a box of the layout covers."""
+        """The bounding box on the page of a box of the layout."""
         if not self.turn and not self.skew:
             return box
         corners = [
@@ -179,7 +179,7 @@ class PageFrame:
 
 @dataclass(frozen=True)
 class PageLayout:
-    """A page taken apart, its regions in reading order."""
+    """A page's layout, with regions in reading order."""
 
     frame: PageFrame
     regions: list[Region]

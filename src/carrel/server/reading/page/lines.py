@@ -1,4 +1,4 @@
-"""liteparse's pieces of text as lines."""
+"""Converts liteparse's text items to lines."""
 
 import re
 import unicodedata
@@ -11,19 +11,19 @@ from carrel.server.reading.page.marks import LinkMark
 from carrel.server.reading.page.parsed import Link, TextItem
 
 _LEADING = 1.17
-"""The height of most fonts' lines, as a multiple of their size."""
+"""Line height of most fonts, as a multiple of their size."""
 _LEAST_DOTS = 4
 _LEADER = re.compile(rf"(?:\s?\.){{{_LEAST_DOTS + 1},}}\s*")
-"""The dots that lead to a page's number in a table of contents."""
+"""Dot leader before a page number in a table of contents."""
 _PITCH = 0.08
-"""How much the letters of a font with one width may seem to differ."""
+"""Tolerance for glyph widths of a monospaced font, as a part of the width."""
 _RAISED = 1.05
-"""A word so much higher than others on its line has a raised or larger letter in it."""
+"""A word higher than others on its line by this factor has a raised or larger glyph."""
 _NOTE = re.compile(r"(?<=[^\s\d])(\d{1,2}|[*†‡§])(?=[.,;:)\]]?(?:\s|$))")
 _NOTE_SIGN = re.compile(r"[\d*†‡§]")
-"""Far faster looked for, and found in few lines."""
+"""Pre-filter for `_NOTE`: far faster, and matches few lines."""
 _TOGETHER = 0.12
-"""Less white space than this part of a line's height does not separate words."""
+"""Least white space between words, as a part of the line's height."""
 _BOLD = re.compile(r"bold|black|heavy|semibold|demi", re.IGNORECASE)
 _MONO = re.compile(
     r"mono|nimbusmon|courier|consol|menlo|typewriter|cmtt|sltt|fixed|code", re.IGNORECASE
@@ -50,14 +50,14 @@ def text_lines(items: Iterable[TextItem], links: Sequence[Link] = ()) -> list[tu
 
 
 def _size(item: TextItem) -> float:
-    """The size of an item's letters. Its box is as high as they happen to be."""
+    """The font size of an item. The height of its box depends on the letters in it."""
     size = item.size
-    # Some files scale every font from one point.
+    # Some files declare one point for every font and scale it.
     return size if 0.6 * size <= item.height <= 1.6 * size else item.height / _LEADING
 
 
 def _even(item: TextItem) -> bool:
-    """Whether all letters of an item are as wide as its first word's; its font is theirs alone."""
+    """Whether all glyphs are as wide as the first word's, the only one `font` describes."""
     if not item.words:
         return True
     first = item.words[0]
@@ -66,7 +66,7 @@ def _even(item: TextItem) -> bool:
 
 
 def _notes(item: TextItem, text: str) -> Iterator[LinkMark]:
-    """The digits and signs at the end of words that are raised above the others."""
+    """Note marks: raised digits and signs at the end of words."""
     if (
         not _NOTE_SIGN.search(text)
         or not _NOTE.search(text)
@@ -81,7 +81,7 @@ def _notes(item: TextItem, text: str) -> Iterator[LinkMark]:
 
 
 def text_turn(items: Iterable[TextItem]) -> int:
-    """How far most letters of a page are turned clockwise: 0, 90, 180 or 270 degrees."""
+    """Clockwise rotation of most letters of a page: 0, 90, 180 or 270 degrees."""
     letters = {0: 0, 90: 0, 180: 0, 270: 0}
     for item in items:
         letters[round(item.rotation / 90) % 4 * 90] += len(item.text)
@@ -89,7 +89,7 @@ def text_turn(items: Iterable[TextItem]) -> int:
 
 
 def _links(item: TextItem, text: str, box: Box, links: Sequence[Link]) -> list[LinkMark]:
-    """The words of a line that stand in the boxes of links."""
+    """Marks the words of a line inside the boxes of links."""
     marks: list[LinkMark] = []
     words = list(re.finditer(r"\S+", text))
     for place, url in links:
@@ -106,7 +106,7 @@ def _links(item: TextItem, text: str, box: Box, links: Sequence[Link]) -> list[L
 
 
 def runs_from_right(texts: Iterable[str]) -> bool:
-    """Whether most letters are of a script that is written from right to left."""
+    """Whether most letters belong to a right-to-left script."""
     balance = 0
     for text in texts:
         if not text.isascii():
@@ -117,7 +117,7 @@ def runs_from_right(texts: Iterable[str]) -> bool:
 
 
 def one_line(pieces: Sequence[Line]) -> Line:
-    """Pieces of a line in different fonts, from left to right, as one."""
+    """Joins pieces of a line in different fonts, from left to right."""
     if len(pieces) == 1:
         return pieces[0]
     longest = max(pieces, key=lambda piece: len(piece.text))
@@ -126,7 +126,7 @@ def one_line(pieces: Sequence[Line]) -> Line:
     marks = list(pieces[0].marks)
     for before, piece in pairwise(pieces):
         gap = piece.box.left - before.box.right
-        # What OCR finds apart stands apart, however large the letters.
+        # Keep pieces that OCR found apart separate, however large the letters.
         apart = bool(before.read and piece.read) or gap > _TOGETHER * piece.box.height
         spaces = int(apart)
         if mono:
@@ -146,11 +146,11 @@ def one_line(pieces: Sequence[Line]) -> Line:
 
 
 def _read(pieces: Sequence[Line]) -> bool:
-    """Whether some of a line came from OCR."""
+    """Whether any piece of a line came from OCR."""
     return any(piece.read for piece in pieces)
 
 
 @lru_cache
 def font_style(font: str) -> tuple[bool, bool]:
-    """Whether a font is bold, and whether its letters are all of one width."""
+    """Whether a font is bold, and whether it is monospaced."""
     return bool(_BOLD.search(font)), bool(_MONO.search(font))

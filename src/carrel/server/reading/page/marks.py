@@ -1,29 +1,29 @@
-"""Links and notes: which letters of a text lead elsewhere."""
+"""Links and note marks in a text."""
 
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 
 class LinkMark(NamedTuple):
-    """Letters of a text that lead elsewhere: to an address, or without one to a note below."""
+    """Letters of a text that link to an address or, without one, to a note below."""
 
     start: int
     end: int
     url: str = ""
 
     def shifted(self, by: int) -> "LinkMark":
-        """The mark, `by` letters further."""
+        """The mark moved by `by` letters."""
         return LinkMark(self.start + by, self.end + by, self.url)
 
 
 class MarkedText(NamedTuple):
-    """Words with single spaces between them, and what they lead to."""
+    """Text with single spaces between words, and its marks."""
 
     text: str
     marks: tuple[LinkMark, ...] = ()
 
     def followed_by(self, other: "MarkedText", between: str = " ") -> "MarkedText":
-        """This passage and another one as one; a link that goes on in the other is one too."""
+        """Joins two passages, and a link that continues from one into the other."""
         if not self.text or not other.text:
             return self if self.text else other
         start = len(self.text) + len(between)
@@ -31,7 +31,7 @@ class MarkedText(NamedTuple):
         return MarkedText(f"{self.text}{between}{other.text}", tuple(_merged(marks)))
 
     def without_last_letter(self) -> "MarkedText":
-        """All but a hyphen at the end."""
+        """The text without its last letter, a hyphen."""
         end = len(self.text) - 1
         return MarkedText(
             self.text[:-1], tuple(mark._replace(end=min(mark.end, end)) for mark in self.marks)
@@ -39,7 +39,7 @@ class MarkedText(NamedTuple):
 
     @classmethod
     def of(cls, pieces: Iterable[tuple[str, str]]) -> "MarkedText":
-        """Pieces of text, each with the address it leads to, if any; white space is evened."""
+        """Joins pieces of text, each with its link address, if any; normalises white space."""
         parts, marks = list[str](), list[LinkMark]()
         length, space = 0, False
         for piece, url in pieces:
@@ -57,7 +57,7 @@ class MarkedText(NamedTuple):
 
 
 def _merged(marks: Iterable[LinkMark]) -> Iterator[LinkMark]:
-    """Marks in their order; those of one address with no more than a space between are one."""
+    """Merges marks of one address at most a space apart, in order."""
     last: LinkMark | None = None
     for mark in marks:
         if last and last.url == mark.url and mark.start <= last.end + 1:

@@ -22,8 +22,8 @@ class PlacedWord(Protocol):
 class TextItem:
     """A piece of a line in one font, with its words.
 
-    Places are points from the top left corner of the page, `rotation` degrees clockwise. `font` is
-    empty and `size` is 0 where the PDF does not say.
+    Positions are in points from the top left corner of the page, `rotation` in degrees
+    clockwise. `font` is empty and `size` is 0 where the PDF does not say.
     """
 
     text: str
@@ -38,17 +38,17 @@ class TextItem:
 
     @property
     def box(self) -> Box:
-        """Its place on the page."""
+        """Its bounding box on the page."""
         return Box(self.x, self.y, self.x + self.width, self.y + self.height)
 
     @property
     def angle(self) -> float:
-        """How far it leans clockwise, from -180 to 180 degrees."""
+        """Its clockwise angle, from -180 to 180 degrees."""
         return (self.rotation + 180) % 360 - 180
 
 
 class Link(NamedTuple):
-    """Where a link can be clicked, and where it leads."""
+    """A link's clickable area and address."""
 
     box: Box
     url: str
@@ -56,10 +56,10 @@ class Link(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ParsedPage:
-    """A page's text, links and rules, and how far its text layer says what stands on it.
+    """A page's text, links and rules, and how complete its text layer is.
 
-    There are no items where it cannot be believed. `needs_ocr` is a page on which something is
-    drawn and nothing is said of it; `drawn` one on which some of what is drawn may be more text.
+    `items` is empty where the text layer cannot be trusted. `needs_ocr`: something is drawn
+    without text for it. `drawn`: some drawings may hold more text.
     """
 
     index: int

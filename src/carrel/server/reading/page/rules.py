@@ -1,4 +1,4 @@
-"""Rules: the straight lines on a page that may be part of a table's frame."""
+"""Rules: straight lines on a page that may frame a table."""
 
 from collections.abc import Iterable, Sequence
 from itertools import product
@@ -7,21 +7,21 @@ from typing import Any, NamedTuple
 _THIN = 3.0
 """Points. A filled or stroked shape no thicker than this is a line."""
 _STRAIGHT = 1.0
-"""Points by which the ends of a line may differ."""
+"""Points. Maximum offset between the ends of a straight line."""
 _SHORTEST = 4.0
 """Points. Shorter strokes are parts of letters and ornaments."""
 _SAME = 2.0
 """Points. Parallel rules nearer than this are one."""
 _GAP = 3.0
-"""Points. A rule may have gaps so long: it is often drawn cell by cell."""
+"""Points. Maximum gap in a rule, which is often drawn cell by cell."""
 _MOST = 2000
-"""Rules of a page that are looked at: a drawing has more, a table never."""
+"""Maximum rules per page: a drawing has more, a table never."""
 
 
 class Rule(NamedTuple):
-    """A line across or down, at a height or distance from the left, from one end to the other.
+    """A line across or down, `at` a height or distance from the left, from `start` to `end`.
 
-    `faint` is the edge of a filled area: it parts rows, but frames no cell.
+    `faint` is the edge of a filled area: it separates rows, but frames no cell.
     """
 
     across: bool
@@ -32,7 +32,7 @@ class Rule(NamedTuple):
 
 
 def drawn_rules(graphics: Any) -> list[Rule]:
-    """The rules among the vector graphics that liteparse found on a page."""
+    """The rules among liteparse's vector graphics of a page."""
     if graphics is None or len(graphics.lines) + len(graphics.shapes) > 4 * _MOST:
         return []
     rules: list[Rule] = []
@@ -46,7 +46,7 @@ def drawn_rules(graphics: Any) -> list[Rule]:
 
 
 def joined(rules: Iterable[Rule]) -> list[Rule]:
-    """Rules that continue each other as one."""
+    """Merges rules that continue each other."""
     found: list[Rule] = []
     for across, faint in product((True, False), repeat=2):
         waiting = sorted(r for r in rules if r.across is across and r.faint is faint)
@@ -64,7 +64,7 @@ def joined(rules: Iterable[Rule]) -> list[Rule]:
 
 
 def _near(rules: Sequence[Rule]) -> Iterable[list[Rule]]:
-    """Rules in order of their place, in groups of one place."""
+    """Groups sorted rules by position."""
     group: list[Rule] = []
     for rule in rules:
         if group and rule.at - group[0].at > _SAME:

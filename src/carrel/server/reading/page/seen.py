@@ -1,7 +1,4 @@
-"""Regions: where titles, text, tables and figures stand on a page, as a layout model sees them.
-
-And the cells that a table structure model sees in one.
-"""
+"""A layout model's regions (titles, text, tables, figures) and a table model's cells."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -27,9 +24,9 @@ RegionKind = Literal[
 
 @dataclass(frozen=True)
 class ModelRegion:
-    """A region of a page: its kind, its place, and how sure the model is, 0 to 1.
+    """A region of a page: its kind, its bounding box and the model's confidence (0 to 1).
 
-    The place is in points of the upright layout, from its top left corner.
+    The box is in points of the upright layout, from its top left corner.
     """
 
     kind: RegionKind
@@ -39,10 +36,10 @@ class ModelRegion:
 
 @dataclass(frozen=True)
 class CellBox:
-    """A cell of a table: its place on the grid (from 0), its spans, and its box on the page.
+    """A table cell: its grid position (from 0), spans and bounding box on the page.
 
-    The box surrounds the cell's text, in points of the upright layout. A cell without text may
-    have an empty box.
+    The box surrounds the cell's text, in points of the upright layout. It may be empty for a
+    cell without text.
     """
 
     row: int
@@ -53,25 +50,24 @@ class CellBox:
 
 
 Regions = Callable[[], Sequence[ModelRegion]]
-"""Asks the layout model for the regions of the page, at most once.
+"""Asks the layout model for the page's regions, at most once.
 
-It takes about 100 ms of processor time. The answer is empty where the model is missing.
+Takes about 100 ms of processor time. Empty if the model is missing.
 """
 
 
 def no_regions() -> Sequence[ModelRegion]:
-    """The answer where there is no layout model."""
+    """The result without a layout model."""
     return ()
 
 
 Structure = Callable[[Box], Sequence[CellBox]]
 """Asks the table structure model for the cells of the table in a box of the upright layout.
 
-It takes about 200 ms of processor time a table. The answer is empty where the model is missing or
-sees no table.
+Takes about 200 ms of processor time per table. Empty if the model is missing or sees no table.
 """
 
 
 def no_structure(box: Box) -> Sequence[CellBox]:
-    """The answer where there is no table structure model."""
+    """The result without a table structure model."""
     return ()

@@ -1,4 +1,4 @@
-"""A table: cells on a grid, some of which cover several rows or columns."""
+"""A table: cells on a grid, with row and column spans."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -10,7 +10,7 @@ from carrel.server.reading.page.marks import LinkMark
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell's text, its top left place on the grid (from 0), and how far it reaches.
+    """A cell's text, its top left grid position (from 0) and its spans.
 
     The text has single spaces between its words; `marks` are its links.
     """
@@ -25,16 +25,16 @@ class Cell:
 
 @dataclass(frozen=True)
 class Table:
-    """Cells from left to right and top to bottom; each place of the grid has exactly one."""
+    """Cells from left to right and top to bottom; exactly one covers each grid position."""
 
     cells: tuple[Cell, ...]
     header_rows: int = 1
 
     @classmethod
     def of(cls, cells: Iterable[Cell], header_rows: int = 1) -> Self:
-        """A table of these cells; places that none of them covers become empty ones.
+        """Builds a table from cells; empty cells fill uncovered grid positions.
 
-        A cell that lies on another is cut down to what is free.
+        An overlapping cell is cut down to the free positions.
         """
         placed: list[Cell] = []
         taken: set[tuple[int, int]] = set()
@@ -52,7 +52,7 @@ class Table:
 
     @classmethod
     def of_rows(cls, rows: Iterable[Sequence[str]], header_rows: int = 1) -> Self:
-        """A table without spans, from the texts of its rows, whose white space is evened."""
+        """Builds a table without spans from the texts of its rows; normalises white space."""
         cells = [
             Cell(" ".join(text.split()), row, column)
             for row, texts in enumerate(rows)
@@ -62,7 +62,7 @@ class Table:
 
     @property
     def links(self) -> tuple[str, ...]:
-        """The addresses that its cells lead to."""
+        """The addresses its cells link to."""
         return tuple(mark.url for cell in self.cells for mark in cell.marks)
 
     @cached_property

@@ -1,1 +1,1 @@
-"""The server's side of the processes that read, and the messages between them."""
+"""Server side of the reading processes, and the messages between them."""

@@ -32,13 +32,13 @@ _PASSED_ON = frozenset(
 
 
 def _environment() -> dict[str, str]:
-    """Nothing secret, no proxy, and few threads' worth of reserved memory."""
+    """Passes on no secrets and no proxy; limits malloc arenas to reserve little memory."""
     passed = {name: value for name, value in os.environ.items() if name in _PASSED_ON}
     return {**passed, "NO_PROXY": "*", "MALLOC_ARENA_MAX": "2", "PYTHONUTF8": "1"}
 
 
 def _kill(process: asyncio.subprocess.Process) -> None:
-    """Ends a process and the copies it made of itself."""
+    """Kills a process and its forked copies."""
     if os.name == "nt":
         process.kill()
     else:
@@ -46,7 +46,7 @@ def _kill(process: asyncio.subprocess.Process) -> None:
 
 
 class Child:
-    """A child process that exchanges messages. Leaving the context kills it."""
+    """A child process that exchanges messages; leaving the context kills it."""
 
     def __init__(self, process: asyncio.subprocess.Process, name: str) -> None:
         self._process = process
@@ -64,28 +64,28 @@ class Child:
             stdout=asyncio.subprocess.PIPE,
             env=_environment(),
             limit=2**20,
-            # Its own group: a Ctrl-C in the server's terminal is for the server to act on.
+            # Own session: on Ctrl-C in the server's terminal, the server decides.
             start_new_session=True,
         )
         return cls(process, module)
 
     @property
     def running(self) -> bool:
-        """Whether the process has not ended yet."""
+        """Whether the process is running."""
         return self._process.returncode is None
 
     async def send(self, message: PipeMessage) -> None:
-        """Raises ConnectionError when the process is gone."""
+        """Sends a message; raises ConnectionError when the process is gone."""
         assert self._process.stdin is not None
         await send_message(self._process.stdin, message)
 
     async def receive(self) -> PipeMessage | None:
-        """Its next message, or None when it ended."""
+        """Receives the next message; None if the process ended."""
         assert self._process.stdout is not None
         return await receive_message(self._process.stdout)
 
     async def ask(self, message: PipeMessage) -> PipeMessage | None:
-        """Sends and waits for the answer; None when the process ended instead."""
+        """Sends a message and receives the answer; None if the process ended."""
         try:
             await self.send(message)
         except ConnectionError:
@@ -93,7 +93,7 @@ class Child:
         return await self.receive()
 
     async def was_killed(self) -> bool:
-        """Whether a signal ended it. For a process that has closed its pipes."""
+        """Whether a signal ended the process. Call after it has closed its pipes."""
         try:
             async with asyncio.timeout(_ENDING_SECONDS):
                 return await self._process.wait() < 0
@@ -104,14 +104,14 @@ class Child:
         """Kills the process, if it still runs, and waits for it."""
         with contextlib.suppress(ProcessLookupError):
             _kill(self._process)
-        # The pipe may still be full of what nobody will read.
+        # The pipe may still hold data that nobody will read.
         await self._process.wait()
         if self._process.stdin is not None:
             self._process.stdin.close()
 
     @property
     def ending(self) -> str:
-        """How it ended, for the log."""
+        """Exit status, for the log."""
         return f"{self._name} ended with {self._process.returncode}"
 
     async def __aenter__(self) -> Self:
@@ -123,5 +123,5 @@ class Child:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        # A cancelled caller must not leave the process behind.
+        # Shield: a cancelled caller must not leave the process behind.
         await asyncio.shield(asyncio.ensure_future(self.end()))

@@ -4,17 +4,17 @@ import sys
 
 try:
     import resource
-except ImportError:  # Windows has no such limits; wall clocks stand in.
+except ImportError:  # Windows has no such limits; wall-clock time-outs stand in.
     resource = None  # type: ignore[assignment]
 
 COPIES_READ = sys.platform == "linux"
-"""Whether a copy of the parser reads each document. Elsewhere system libraries do not stand one."""
+"""Whether a forked copy reads each document. Off Linux, system libraries do not survive a fork."""
 _ADDRESS_SPACE = 2**31
-"""Bytes. liteparse's PDFium sets half of them aside at its start; else it is a tenth slower."""
+"""Bytes. liteparse's PDFium reserves half of them at start; otherwise it is a tenth slower."""
 
 
 def limit_this_process() -> None:
-    """Bounds memory and forbids writing files, for the rest of this process's life."""
+    """Limits memory and forbids writing files for the rest of this process's life."""
     if resource is None:
         return
     resource.setrlimit(resource.RLIMIT_AS, (_ADDRESS_SPACE, _ADDRESS_SPACE))
@@ -23,7 +23,7 @@ def limit_this_process() -> None:
 
 
 def allow_cpu(seconds: int) -> None:
-    """Ends this process if it computes for more than `seconds` from now."""
+    """Ends this process after `seconds` more of processor time."""
     if resource is None:
         return
     usage = resource.getrusage(resource.RUSAGE_SELF)

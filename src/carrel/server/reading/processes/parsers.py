@@ -1,4 +1,4 @@
-"""The processes that read documents: some ready, some with a document open for its next pages."""
+"""Manages parsers: some idle, some with a document open for its next pages."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -11,29 +11,29 @@ from carrel.server.reading.processes.child import Child
 from carrel.server.reading.processes.pipes import PipeMessage
 
 PARSERS = 2
-"""How many documents are read at the same time."""
+"""Maximum documents read at the same time."""
 OPEN_DOCUMENTS = 3
-"""How many documents stay open beside those that are being read."""
+"""Maximum documents kept open beside those being read."""
 OPEN_SECONDS = 60
-"""How long a document stays open that nobody asks about."""
+"""Idle time-out of an open document."""
 
 
 class ParserUnavailable(Exception):
-    """Parsers do not start; the log says why."""
+    """No parser can be started; the log says why."""
 
 
 @dataclass(frozen=True)
 class ReadableDocument:
-    """Bytes to read. Those with the same `hash` and `mimetype` are the same document."""
+    """Bytes to read. The same `hash` and `mimetype` identify the same document."""
 
     path: Path = field(compare=False)
     mimetype: str | None
     hash: str | None = None
-    """SHA-256; without it, the document is not known again."""
+    """SHA-256; without it, the document is not recognised again."""
 
 
 class OpenParser(NamedTuple):
-    """A process to read with. `opened`: it has the document open already."""
+    """A parser process. `opened`: it already has the document open."""
 
     child: Child
     opened: bool
@@ -45,21 +45,21 @@ class _Open(NamedTuple):
 
 
 class Parsers:
-    """Starts parsers as they are needed, and ends them."""
+    """Starts parsers on demand and ends them."""
 
     def __init__(self, open_seconds: float = OPEN_SECONDS) -> None:
         self._open_seconds = open_seconds
         self._places = asyncio.Semaphore(PARSERS)
         self._idle: list[Child] = []
         self._open: dict[ReadableDocument, _Open] = {}
-        """The one that was used last at the end."""
+        """Ordered by last use, the most recent at the end."""
         self._closing: set[asyncio.Task[None]] = set()
 
     @asynccontextmanager
     async def parser(
         self, document: ReadableDocument, *, keep_open: bool
     ) -> AsyncIterator[OpenParser]:
-        """A parser for a document, and nobody else's meanwhile; it is ended if something fails.
+        """Leases a parser for a document exclusively; ends it on failure.
 
         Raises:
             ParserUnavailable: none can be started.
@@ -77,7 +77,7 @@ class Parsers:
                 await self._close(parser.child)
 
     async def stop(self) -> None:
-        """Ends every process that is not in use; documents in hand must have been cancelled."""
+        """Ends every idle process; reads in progress must have been cancelled."""
         for kept in self._open.values():
             kept.timer.cancel()
             await kept.child.end()
@@ -104,11 +104,11 @@ class Parsers:
             except BaseException:
                 await _end(child)
                 raise
-            # It ended, as it does with some documents, and on some systems with each.
+            # It exited, as after some documents, and on some systems after each.
             await child.end()
 
     async def _keep(self, document: ReadableDocument, child: Child) -> None:
-        if document in self._open:  # two asked about it at the same time
+        if document in self._open:  # opened by two concurrent requests
             await self._close(self._taken(document))
         elif len(self._open) >= OPEN_DOCUMENTS:
             await self._close(self._taken(next(iter(self._open))))
@@ -127,7 +127,7 @@ class Parsers:
         task.add_done_callback(self._closing.discard)
 
     async def _close(self, child: Child) -> None:
-        """Closes a parser's document; the parser waits for another if few others do."""
+        """Closes a parser's document; keeps the parser idle unless enough already are."""
         if len(self._idle) < PARSERS:
             with suppress(ConnectionError):
                 await child.send(PipeMessage({"close": True}))
@@ -137,7 +137,7 @@ class Parsers:
 
 
 async def _end(child: Child) -> None:
-    # A cancelled caller must not leave the process behind.
+    # Shield: a cancelled caller must not leave the process behind.
     await asyncio.shield(asyncio.ensure_future(child.end()))
 
 

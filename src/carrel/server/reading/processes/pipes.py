@@ -1,6 +1,6 @@
 """Messages on the pipes between the server and its children: a JSON header and raw bytes.
 
-JSON and not pickle, because a child that read a hostile document is not trusted.
+JSON, not pickle: a child that read a hostile document is not trusted.
 """
 
 import asyncio
@@ -11,22 +11,22 @@ from typing import Any, BinaryIO, Literal
 
 _LENGTHS = struct.Struct("!II")
 MAX_HEADER = 128 * 2**20
-"""Bytes of JSON that a message may carry."""
+"""Maximum bytes of JSON in a message."""
 MAX_BODY = 256 * 2**20
-"""Raw bytes that a message may carry."""
+"""Maximum raw bytes in a message."""
 
 
 Task = Literal["page", "text", "regions", "cells"]
-"""What the OCR process finds in a picture: text and regions, or only one of them; or cells."""
+"""Tasks of the OCR process: text and regions, only one of them, or cells."""
 
 
 class BrokenMessage(Exception):
-    """What arrived is not a message."""
+    """The received bytes are not a message."""
 
 
 @dataclass(frozen=True)
 class PipeMessage:
-    """One message: `header` says what it is, `body` carries pixels."""
+    """A message: `header` says its kind, `body` carries pixels."""
 
     header: dict[str, Any]
     body: bytes = b""
@@ -57,14 +57,14 @@ def _header(raw: bytes) -> dict[str, Any]:
 
 
 def write_message(stream: BinaryIO, message: PipeMessage) -> None:
-    """Writes a message and flushes, from a child."""
+    """Writes a message from a child and flushes."""
     for part in _encode(message):
         stream.write(part)
     stream.flush()
 
 
 def read_message(stream: BinaryIO) -> PipeMessage | None:
-    """The next message, in a child; None when the server closed the pipe."""
+    """Reads the next message in a child; None if the server closed the pipe."""
     prefix = stream.read(_LENGTHS.size)
     if len(prefix) < _LENGTHS.size:
         return None
@@ -80,7 +80,7 @@ async def send_message(stream: asyncio.StreamWriter, message: PipeMessage) -> No
 
 
 async def receive_message(stream: asyncio.StreamReader) -> PipeMessage | None:
-    """The next message of a child; None when it ended.
+    """Receives a child's next message; None if it ended.
 
     Raises:
         BrokenMessage: the child wrote something else.

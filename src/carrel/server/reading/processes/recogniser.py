@@ -1,6 +1,6 @@
-"""The server's side of the OCR process: starts it on first need, ends it when unused.
+"""Server side of the OCR process: starts it on first need, ends it when idle.
 
-It has the models that look at pictures: of text, of a page's regions, and of a table's cells.
+The process has the models for text, a page's regions and a table's cells in pictures.
 """
 
 import asyncio
@@ -14,15 +14,15 @@ from carrel.server.reading.processes.pipes import PipeMessage, Task
 log = logging.getLogger(__name__)
 
 MAX_PIXELS = 40_000_000
-"""The largest picture that is recognised; larger ones are scaled down before."""
+"""Largest picture for OCR; larger ones are scaled down before."""
 
 
 class OCRUnavailable(Exception):
-    """The OCR process does not start, or ended twice over one picture."""
+    """The OCR process does not start, or ended twice on one picture."""
 
 
 class Recogniser:
-    """Looks at one picture at a time, by a process that lives while it is needed."""
+    """Looks at one picture at a time, in a process that ends when idle."""
 
     def __init__(self, idle_seconds: float = 300) -> None:
         self._idle_seconds = idle_seconds
@@ -33,13 +33,13 @@ class Recogniser:
 
     @property
     def loaded(self) -> bool:
-        """Whether the OCR process runs now."""
+        """Whether the OCR process is running."""
         return self._child is not None and self._child.running
 
     async def look(self, task: Task, width: int, height: int, rgb: bytes) -> dict[str, Any]:
-        """Does a task with a picture of `width * height` RGB pixels.
+        """Runs a task on a picture of `width * height` RGB pixels.
 
-        Each task has answers of its own:
+        Answers by task:
 
         - `text`: `turn` is how far it is turned clockwise: 0, 90, 180 or 270 degrees. Each of
           `lines` has `text`, `confidence` (0 to 1), `quad` (four corners in pixels of the page set
@@ -103,7 +103,7 @@ class Recogniser:
         task.add_done_callback(self._ending.discard)
 
     async def stop(self) -> None:
-        """Ends the process, after the picture in hand; the next picture starts it again."""
+        """Ends the process after the current picture; the next picture restarts it."""
         self._stop_timer()
         async with self._turn:
             child, self._child = self._child, None
@@ -114,7 +114,7 @@ class Recogniser:
 
 
 def _told(answer: dict[str, Any]) -> dict[str, Any]:
-    """An answer; if it says that models were loaded, the log does."""
+    """Removes the report of loaded models from an answer and logs it."""
     if loaded := answer.pop("loaded", None):
         log.info("OCR loaded with %s in %.1f s", *loaded)
     return answer

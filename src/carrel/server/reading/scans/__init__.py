@@ -1,1 +1,1 @@
-"""Pages that are pictures: their text, rules and figures, by way of the OCR process."""
+"""Reads text, rules and figures of scanned pages with the OCR process."""

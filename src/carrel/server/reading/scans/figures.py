@@ -1,4 +1,4 @@
-"""The figures in a picture of a page: areas full of ink that is not text."""
+"""Finds figures in a page's picture: areas full of ink that is not text."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -13,24 +13,24 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _CELL = 4.0
-"""Points. The page is looked at in squares of at least this size."""
+"""Points. Least size of the grid's squares."""
 _MOST_CELLS = 60_000
-"""A page that is larger than paper is looked at in larger squares."""
+"""Maximum squares of the grid; a page larger than paper has larger squares."""
 _DARKER = 30
-"""How much darker than the paper a square with ink is, of 255."""
+"""Least darkness of a square with ink relative to the paper, of 255."""
 _REACH = 2
-"""Squares without ink that may lie between the parts of a figure."""
+"""Maximum distance between the parts of a figure, in squares."""
 _FULL = 0.35
-"""How much of its rectangle a figure fills at least: tables and frames fill less."""
+"""Least fill of a figure's bounding box: tables and frames fill less."""
 _LEAST_SIDE = 36.0
 """Points. Anything smaller is an ornament, a bar or a blot."""
 _LARGEST = 0.8
-"""A figure that covers more of the page is its background."""
+"""Maximum part of the page that a figure covers; a larger one is the background."""
 
 
 def pictured_figures(picture: Image.Image, frame: PageFrame, lines: Sequence[Line]) -> list[Box]:
-    """Where figures stand in a picture of a page, in points of its upright layout."""
-    # Only pages that need OCR pay for loading it.
+    """Finds figures in a page's picture, in points of its upright layout."""
+    # Import late: only pages that need OCR pay for it.
     import numpy as np
 
     width, height = frame.upright_size
@@ -63,7 +63,7 @@ def pictured_figures(picture: Image.Image, frame: PageFrame, lines: Sequence[Lin
 
 
 def _patches(ink: "NDArray[bool_]") -> Iterator[list[tuple[int, int]]]:
-    """Squares with ink, together with all that are near enough."""
+    """Groups squares with ink that are near each other."""
     rest = {(int(row), int(column)) for row, column in zip(*ink.nonzero(), strict=True)}
     near = range(-_REACH, _REACH + 1)
     while rest:

@@ -1,4 +1,4 @@
-"""Asking the OCR process what a page shows, inside a parser: its regions, its tables' cells."""
+"""Requests a page's regions and table cells from the OCR process, inside a parser."""
 
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -11,10 +11,10 @@ from carrel.server.reading.page.seen import CellBox, ModelRegion, Structure
 from carrel.server.reading.processes.pipes import Task
 
 Look = Callable[[Task, Image.Image], dict[str, Any]]
-"""Has the OCR process (by way of the server) do a task with an RGB picture."""
+"""Runs a task on an RGB picture in the OCR process, by way of the server."""
 
 _AROUND_TABLE = 4.0
-"""Points around a table that its picture shows."""
+"""Points. Margin around a table in its picture."""
 _UNTURN = {
     90: Image.Transpose.ROTATE_90,
     180: Image.Transpose.ROTATE_180,
@@ -23,22 +23,22 @@ _UNTURN = {
 
 
 def turned_back(picture: Image.Image, frame: PageFrame) -> Image.Image:
-    """A picture of a page without its quarter turn."""
+    """Undoes the quarter turn of a page's picture."""
     return picture.transpose(_UNTURN[frame.turn]) if frame.turn else picture
 
 
 def page_regions(picture: Image.Image, frame: PageFrame, look: Look) -> list[ModelRegion]:
-    """The regions of a page that is shown in a picture."""
+    """The regions of a page, as seen in its picture."""
     return placed_regions(look("regions", turned_back(picture, frame))["regions"], frame)
 
 
 def placed_regions(found: Sequence[Sequence[Any]], frame: PageFrame) -> list[ModelRegion]:
-    """The OCR process's regions of a picture without quarter turn, in points of the layout."""
+    """Converts regions of a picture without quarter turn to points of the layout."""
     width, height = frame.upright_size
     regions = []
     for kind, confidence, (left, top, right, bottom) in found:
         across, down = (left + right) / 2 * width, (top + bottom) / 2 * height
-        # The middles of the sides: the corners of a box that is not level reach further.
+        # Use the middles of the sides: the corners of a skewed box reach further.
         box = Box(
             frame.straightened(left * width, down)[0],
             frame.straightened(across, top * height)[1],
@@ -50,7 +50,7 @@ def placed_regions(found: Sequence[Sequence[Any]], frame: PageFrame) -> list[Mod
 
 
 def table_structure(shown: Callable[[], Image.Image], frame: PageFrame, look: Look) -> Structure:
-    """Asks for the cells of tables on the page that a picture shows; it is made when needed."""
+    """Asks for table cells in a page's picture, which is rendered on first use."""
 
     @cache
     def level() -> Image.Image:

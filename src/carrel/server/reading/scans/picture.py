@@ -1,4 +1,4 @@
-"""Picture files to pages, inside a parser. What moves is one page: its first frame."""
+"""Reads picture files as pages, inside a parser. An animation is one page: its first frame."""
 
 import warnings
 from collections.abc import Iterator
@@ -17,22 +17,22 @@ from carrel.wire.ocr import Page
 
 FORMATS = ("PNG", "JPEG", "TIFF", "WEBP", "BMP", "GIF", "HEIF")
 _PAGED = ("TIFF", "HEIF")
-"""Formats whose frames are pages; those of the others make a picture move."""
+"""Formats whose frames are pages; in the others, frames are an animation."""
 MAX_FRAMES = 10_000
-"""Pages of a picture file."""
+"""Maximum pages of a picture file."""
 HEIF_BRANDS = frozenset([b"heic", b"heix", b"mif1"])
-"""What files of the last format call themselves."""
+"""File type brands of HEIF."""
 MAX_PIXELS = 100_000_000
-"""A larger picture is refused: decoding it would need more memory than a parser has."""
+"""Larger pictures are refused: decoding them would need more memory than a parser has."""
 OCR_SIDE = 2200
-"""Pixels of the longer side that OCR makes use of."""
+"""Pixels. Longest side that OCR benefits from."""
 
 _LONG_SIDE = 842.0
-"""Points. A picture is laid out as a page as long as A4, whatever its resolution says."""
+"""Points. Every picture is laid out as long as A4, regardless of its resolution."""
 _SECONDS_PER_PAGE = 30
 _DPI = 72
 _LEAST_DPI, _MOST_DPI = 36, 9600
-"""A TIFF that says nothing of its resolution seems to have one pixel an inch."""
+"""Plausible resolutions: a TIFF without one reports one pixel per inch."""
 
 register_heif_opener(thumbnails=False)
 
@@ -64,7 +64,7 @@ class Picture:
         self._file.close()
 
     def pages(self, options: ReadOptions, look: Look) -> Iterator[Page]:
-        """The selected frames, each as soon as it is read."""
+        """Yields each selected frame when it is read."""
         for index in select_pages(options, self.page_count):
             allow_cpu(_SECONDS_PER_PAGE)
             yield self._page(index, options, look)
@@ -86,7 +86,7 @@ class Picture:
         return compose(index, page_layout(found, scan.frame), raster, options)
 
     def _decode(self, index: int) -> tuple[Image.Image, int]:
-        """A frame as RGB, upright as its camera says, and its resolution."""
+        """A frame as RGB, upright by its camera orientation, and its resolution."""
         try:
             self._file.seek(index)
             frame = ImageOps.exif_transpose(self._file)
@@ -101,20 +101,20 @@ class Picture:
 
 
 def _on_white(frame: Image.Image) -> Image.Image:
-    """RGB; what is transparent becomes white paper."""
+    """Converts to RGB, with white paper for transparency."""
     if frame.has_transparency_data:
         frame = frame.convert("RGBA")
         paper = Image.new("RGB", frame.size, "white")
         paper.paste(frame, mask=frame.getchannel("A"))
         return paper
     if frame.mode.startswith("I;16") or frame.mode == "I":
-        # 16 bits of grey to 8; Pillow would cut everything above 255.
+        # Scale 16-bit grey to 8 bits; Pillow would clip everything above 255.
         frame = frame.convert("I").point([value >> 8 for value in range(65536)], "L")
     return frame.convert("RGB")
 
 
 def _reduced(picture: Image.Image) -> Image.Image:
-    """The picture, or a smaller one with as many pixels as OCR makes use of."""
+    """Scales a picture down to the size that OCR benefits from."""
     scale = OCR_SIDE / max(picture.size)
     if scale >= 1:
         return picture

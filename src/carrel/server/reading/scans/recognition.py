@@ -1,4 +1,4 @@
-"""A picture of a page to upright lines of text, inside a parser."""
+"""Reads a page's picture as upright lines of text, inside a parser."""
 
 import math
 import statistics
@@ -16,17 +16,17 @@ from carrel.server.reading.scans.looking import Look, placed_regions, table_stru
 from carrel.server.reading.scans.rules import pictured_rules
 
 _ALIKE = 1.35
-"""Heights within this factor are those of one font size."""
+"""Heights within this factor are one font size."""
 _UPRIGHT = 20.0
-"""Degrees. A line that leans more is not part of the flow."""
+"""Degrees. A line at a greater angle is not part of the flow."""
 _UPENDED = 1.5
-"""A line of several letters so much higher than wide was read from its side."""
+"""A line of several letters with at least this height-to-width ratio was read sideways."""
 _LEAST_SKEW, _MOST_SKEW = 0.15, 20.0
 
 
 @dataclass(frozen=True)
 class PageScan:
-    """What a picture of a page shows, straightened, in points of the upright page.
+    """The straightened contents of a page's picture, in points of the upright page.
 
     `slanted` are the lines that do not read across the page, from left to right.
     """
@@ -43,9 +43,9 @@ class PageScan:
 def recognise_page(
     picture: Image.Image, size: tuple[float, float], look: Look, task: Task = "page"
 ) -> PageScan:
-    """Reads a picture of a page of `size` points, finding its quarter turn and skew."""
+    """Reads a picture of a page of `size` points and detects its quarter turn and skew."""
     if picture.getcolors(1):
-        # Blank: the document may have thousands of such pages.
+        # Skip blank pages: a document may have thousands.
         return PageScan(PageFrame(*size))
     answer = look(task, picture)
     turn, found = answer["turn"], answer["lines"]
@@ -70,7 +70,7 @@ def recognise_page(
 
 
 def _slanted(line: dict[str, Any], skew: float) -> bool:
-    """Whether a line stands at an angle to the page, as the labels of charts and rivers do."""
+    """Whether a line is at an angle to the page, as are labels of charts and rivers."""
     (x0, y0), (x1, y1), _, (x3, y3) = line["quad"]
     angle = abs(math.degrees(math.atan2(y1 - y0, x1 - x0)) - skew)
     width, height = math.hypot(x1 - x0, y1 - y0), math.hypot(x3 - x0, y3 - y0)
@@ -79,7 +79,7 @@ def _slanted(line: dict[str, Any], skew: float) -> bool:
 
 
 def _skew(lines: list[dict[str, Any]]) -> float:
-    """The usual slope of long lines, in degrees clockwise."""
+    """Median slope of long lines, in degrees clockwise."""
     slopes = []
     for line in lines:
         (x0, y0), (x1, y1), _, (x3, y3) = line["quad"]
@@ -90,10 +90,10 @@ def _skew(lines: list[dict[str, Any]]) -> float:
 
 
 def _evened(lines: list[Line]) -> list[Line]:
-    """The lines with like heights made equal.
+    """Equalises similar line heights.
 
-    A found line is as high as the letters on it, with or without descenders; taken for font
-    sizes, these heights would make headings of half a paragraph.
+    A found line is as high as its letters, with or without descenders; taken as font sizes,
+    these heights would make headings of half a paragraph.
     """
     evened: dict[int, Line] = {}
     rest = sorted(range(len(lines)), key=lambda number: lines[number].box.height)

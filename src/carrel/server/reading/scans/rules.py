@@ -1,4 +1,4 @@
-"""The rules in a picture of a page."""
+"""Finds rules in a page's picture."""
 
 from typing import TYPE_CHECKING
 
@@ -13,19 +13,19 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _ACROSS, _DOWN = 25.0, 12.0
-"""Points. The shortest rule across and down: letters have shorter strokes."""
+"""Points. Least length of a rule across and down: letters have shorter strokes."""
 _DARKER = 20
-"""How much darker than what is beside it a rule is, of 255."""
+"""Least darkness of a rule relative to its surroundings, of 255."""
 _THICK = 3.0
 """Points. A thicker bar is not a rule."""
 _MOST_RUNS = 20_000
 _TOUCH = 4.0
-"""Points by which rules that meet may miss each other."""
+"""Points. Maximum gap between rules that meet."""
 
 
 def pictured_rules(picture: Image.Image, frame: PageFrame) -> list[Rule]:
-    """The rules that may frame tables in a picture of a page, in points of its upright layout."""
-    # Only pages that need OCR pay for loading it.
+    """Finds rules that may frame tables, in points of the page's upright layout."""
+    # Import late: only pages that need OCR pay for it.
     import numpy as np
 
     grey = turned_back(picture.convert("L"), frame)
@@ -46,7 +46,7 @@ def pictured_rules(picture: Image.Image, frame: PageFrame) -> list[Rule]:
 
 
 def _thin(pixels: "NDArray[uint8]", points: float) -> "NDArray[bool_]":
-    """Where there are thin strokes: each is darker than a place near it in every quarter.
+    """Masks thin strokes: each is darker than a place near it in every quarter.
 
     Such a place may lie between a rule and a letter, or in a corner of two rules.
     """
@@ -67,12 +67,12 @@ def _thin(pixels: "NDArray[uint8]", points: float) -> "NDArray[bool_]":
 
 
 def _lightest_of_squares(pixels: "NDArray[uint8]", side: int) -> "NDArray[uint8]":
-    """The lightest pixel of the square whose top left corner each pixel is."""
+    """The lightest pixel of the square with its top left corner at each pixel."""
     import numpy as np
 
     reached = 1
     while reached < side:
-        # Two overlapping squares make one that is up to twice as large.
+        # Two overlapping squares form one up to twice as large.
         step = min(reached, side - reached)
         pixels = np.maximum(pixels[:-step], pixels[step:])
         pixels = np.maximum(pixels[:, :-step], pixels[:, step:])
@@ -81,7 +81,7 @@ def _lightest_of_squares(pixels: "NDArray[uint8]", side: int) -> "NDArray[uint8]
 
 
 def _level(dark: "NDArray[bool_]") -> "NDArray[bool_]":
-    """With the rows above and below: a rule that is not quite level goes on in them."""
+    """Adds the rows above and below, where a rule that is not quite level continues."""
     level = dark.copy()
     level[1:] |= dark[:-1]
     level[:-1] |= dark[1:]
@@ -89,10 +89,10 @@ def _level(dark: "NDArray[bool_]") -> "NDArray[bool_]":
 
 
 def _runs(dark: "NDArray[bool_]", least: float) -> list[tuple[int, int, int]]:
-    """Unbroken runs of at least so many pixels: the row, where it starts, and where it ends."""
+    """Unbroken runs of at least `least` pixels: row, start and end."""
     import numpy as np
 
-    # With white at both ends, changes come in pairs, and no run reaches into the next row.
+    # Pad both ends with white: changes come in pairs, and no run crosses rows.
     framed = np.pad(dark, ((0, 0), (1, 1))).ravel()
     changes = np.flatnonzero(framed[1:] != framed[:-1])
     starts, ends = changes[::2], changes[1::2]
@@ -102,7 +102,7 @@ def _runs(dark: "NDArray[bool_]", least: float) -> list[tuple[int, int, int]]:
 
 
 def _meeting(across: list[Rule], down: list[Rule]) -> list[Rule]:
-    """Without the strokes of large letters: a rule down meets one across."""
+    """Drops strokes of large letters: a rule down must meet one across."""
     kept = [
         rule
         for rule in down
