@@ -1,4 +1,4 @@
-"""What the recogniser's guesses spell: for each few pixels of a line, a letter or none (CTC)."""
+"""CTC decoding of the recogniser's output: a letter or a blank for each few pixels of a line."""
 
 import unicodedata
 from collections.abc import Sequence
@@ -10,19 +10,22 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _SPACE = 0.15
-"""A space whose chances add up to this stands between two letters, though none is the best guess
-in any one place: words in narrow or grainy print would otherwise run together."""
+"""Smallest summed probability of a space between two letters.
+
+The sum counts even where the space is nowhere the best guess: otherwise words in narrow or
+grainy print run together.
+"""
 _RARE = {"d": "ď", "t": "ť"}
 _TELLING = 0.002
-"""The recogniser hardly knows these letters: it thinks of them only where they stand."""
+"""Smallest probability of a `_RARE` letter: the recogniser predicts these only where they stand."""
 _REACH = 3
-"""Steps of a line on either side of a letter that may be part of it."""
+"""Steps of a line on either side of a letter's start that may belong to it."""
 _SURE = 0.95
-"""Accents on the page are read with more certainty; less may be a speck, or the line above."""
+"""Smallest confidence of an accent on the page; less may be a speck, or the line above."""
 
 
 class Letter(NamedTuple):
-    """A letter, how certain it is (0 to 1), and the step of the line where it begins."""
+    """A letter, its confidence (0 to 1), and the step of the line where it begins."""
 
     text: str
     confidence: float
@@ -30,7 +33,7 @@ class Letter(NamedTuple):
 
 
 class Decoder:
-    """Reads guesses about the letters of an alphabet, of which the first is that there is none."""
+    """Decodes probabilities over an alphabet whose first entry is the blank."""
 
     def __init__(self, alphabet: Sequence[str]) -> None:
         self._alphabet = alphabet
@@ -38,13 +41,13 @@ class Decoder:
         self._rare = {alphabet.index(usual): alphabet.index(rare) for usual, rare in _RARE.items()}
 
     def letters(self, chances: "NDArray[float32]") -> list[Letter]:
-        """The letters of a line, spaces among them; doubtful accents stand behind their letters.
+        """Decode the letters of a line, with spaces; doubtful accents follow their letters.
 
         `chances` has a row for each step of the line and a column for each letter.
         """
         import numpy as np
 
-        # Which letter it is may be unclear where it is clear that there is one.
+        # It may be certain that there is a letter, but not which.
         guesses = chances[:, 1:].argmax(1) + 1
         guesses[chances[:, 0] > 0.5] = 0
         edges = np.flatnonzero(np.diff(guesses, prepend=0, append=0))
@@ -71,16 +74,15 @@ class Decoder:
 
 
 def _parted(letter: str) -> str:
-    """A Latin letter and, as a sign of its own, its accent."""
+    """Split a Latin letter into base letter and combining accent."""
     parted = unicodedata.normalize("NFD", letter)
     return parted if parted[:1].isascii() else letter
 
 
 def covered(found: Sequence[Letter], ink: "NDArray[bool_]") -> float:
-    """The part of a line's ink that was read, 0 to 1; `ink` says in which steps there is any.
+    """The fraction of a line's ink that was read, 0 to 1; `ink` flags the steps that hold any.
 
-    Letters of a script that the recogniser does not know are no letters to it, and what it reads
-    between them may be certain.
+    The recogniser skips letters of unknown scripts, and may be certain of those between them.
     """
     import numpy as np
 

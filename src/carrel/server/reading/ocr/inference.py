@@ -1,7 +1,7 @@
-"""Models at work on this machine's processor: by OpenVINO, or where it does not work, onnxruntime.
+"""Inference on this machine's processor: OpenVINO, or onnxruntime where it fails.
 
-Each inference takes one core. Threads that share one wait for each other, which is slow on a busy
-machine; several inferences at once use the others.
+Each inference takes one core. Threads that share one wait for each other, which is slow on a
+busy machine; concurrent inferences use the other cores.
 """
 
 import logging
@@ -20,33 +20,33 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _MOST_CORES = 4
-"""More cores than this are left to others."""
+"""Most cores used; the rest are left to others."""
 
 
 class Model(Protocol):
-    """A network that is ready to run, in any thread."""
+    """A network ready to run, in any thread."""
 
     engine: str
     """The library that runs it."""
     alphabet: list[str]
-    """What the numbers of its answers stand for; empty where the file does not say."""
+    """Labels of its output indices; empty if the file lists none."""
 
     def __call__(self, tensor: "Tensor") -> "list[Tensor]":
-        """Its outputs for an input. They last until the thread's next call."""
+        """Run the model on an input; the outputs last until the thread's next call."""
         ...
 
 
 def cores() -> int:
-    """How many inferences run at once."""
+    """Number of concurrent inferences."""
     try:
         usable = len(os.sched_getaffinity(0))
-    except AttributeError:  # macOS and Windows do not say.
+    except AttributeError:  # Not available on macOS and Windows.
         usable = os.cpu_count() or 1
     return min(usable, _MOST_CORES)
 
 
 def load(path: Path) -> Model:
-    """The model in an ONNX file."""
+    """Load the model in an ONNX file."""
     try:
         return _OpenVINO(path)
     except Exception:
@@ -58,8 +58,8 @@ class _OpenVINO:
     engine = "openvino"
 
     def __init__(self, path: Path) -> None:
-        # Imported by OpenVINO, it looks up an analytics host and writes to the user's home; where
-        # it is missing, OpenVINO does without.
+        # Block this import: the module looks up an analytics host and writes to the user's home.
+        # OpenVINO works without it.
         sys.modules["openvino_telemetry"] = None  # type: ignore[assignment]
         from openvino import Core
 
@@ -68,10 +68,10 @@ class _OpenVINO:
         settings = {
             "INFERENCE_NUM_THREADS": streams,
             "NUM_STREAMS": streams,
-            # Several servers on one machine would otherwise share one core.
+            # With pinning, several servers on one machine share one core.
             "ENABLE_CPU_PINNING": "NO",
         }
-        # Short numbers halve the time. Processors that do not have them would imitate them.
+        # BF16 halves the time; processors without it would emulate it.
         short = "BF16" in core.get_property("CPU", "OPTIMIZATION_CAPABILITIES")
         settings["INFERENCE_PRECISION_HINT"] = "bf16" if short else "f32"
         model = core.read_model(path)
@@ -90,7 +90,7 @@ class _OpenVINO:
 
 
 class OnnxRuntime:
-    """A model that runs on onnxruntime: any does, but most take twice as long as on OpenVINO."""
+    """A model on onnxruntime, which runs any, but takes twice as long as OpenVINO for most."""
 
     engine = "onnxruntime"
 
@@ -99,7 +99,7 @@ class OnnxRuntime:
 
         options = SessionOptions()
         options.intra_op_num_threads = 1
-        # Its warnings are about the model's graph, and the same for every input.
+        # Its warnings concern the model's graph and repeat for every input.
         options.log_severity_level = 4
         self._session = InferenceSession(
             path, sess_options=options, providers=["CPUExecutionProvider"]

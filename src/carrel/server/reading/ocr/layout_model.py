@@ -1,8 +1,8 @@
-"""The layout model at work inside the OCR process: which regions the picture of a page has.
+"""The layout model, inside the OCR process: detects the regions in the picture of a page.
 
-PicoDet, trained on Chinese papers; it finds the regions of European pages too. It takes coloured
-tables for figures, and whole newspapers and covers; the first heading for a running head; and
-footnotes for references.
+PicoDet, trained on Chinese papers; it detects the regions of European pages too. It mistakes
+coloured tables, whole newspapers and covers for figures; the first heading for a running head;
+and footnotes for references.
 """
 
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     Pixels = NDArray[uint8]
 
 INPUT = (608, 800)
-"""Pixels across and down that a page is stretched to, whatever its shape."""
+"""Width and height in pixels that a page is stretched to, whatever its shape."""
 _KINDS: tuple[RegionKind, ...] = (
     "text",
     "title",
@@ -36,17 +36,17 @@ _KINDS: tuple[RegionKind, ...] = (
 )
 assert set(_KINDS) < set(get_args(RegionKind))
 _STRIDES = (8, 16, 32, 64)
-"""Pixels between the places of each pair of outputs."""
+"""Pixels between the grid points of each pair of outputs."""
 _LEAST_SURE = 0.4
-"""Regions that the model is less sure of are left out."""
+"""Smallest confidence of a region; others are left out."""
 _OVERLAP = 0.5
-"""Boxes that share this part of their union are one region."""
+"""Boxes whose intersection over union exceeds this are one region."""
 _MEAN, _DEVIATION = (123.675, 116.28, 103.53), (58.395, 57.12, 57.375)
-"""Of the colours that the model was trained with."""
+"""Mean and standard deviation of the training data's colours."""
 
 
 class SeenRegion(NamedTuple):
-    """A region: its kind, its left, top, right and bottom as parts of the page, 0 to 1."""
+    """A region: its kind, and its left, top, right and bottom as fractions of the page."""
 
     kind: RegionKind
     confidence: float
@@ -67,7 +67,7 @@ class LayoutModel:
         self._model = load(path)
 
     def regions(self, picture: "Pixels") -> list[SeenRegion]:
-        """The regions in an upright picture of blue, green and red; the surest first."""
+        """Find the regions in an upright BGR picture, most confident first."""
         import cv2
         import numpy as np
 
@@ -96,7 +96,7 @@ class _Candidate(NamedTuple):
 
 
 def _scaled(page: "Pixels") -> "Tensor":
-    """A page's colours as the model takes them."""
+    """Normalise a page's colours for the model."""
     import numpy as np
 
     scaled = page.astype(np.float32)
@@ -106,10 +106,10 @@ def _scaled(page: "Pixels") -> "Tensor":
 
 
 def _candidates(outputs: "list[Tensor]") -> Iterator[_Candidate]:
-    """Every place that is sure of a region.
+    """Yield a candidate for each grid point that is confident of a region.
 
-    The outputs are, for each stride, the certainty of each kind in each place, and then, for each
-    stride, how likely each distance to the four sides of its box is.
+    The outputs are, for each stride, the confidence of each kind at each point, and then, for
+    each stride, the likelihood of each distance to the four sides of its box.
     """
     import numpy as np
 
@@ -128,7 +128,7 @@ def _candidates(outputs: "list[Tensor]") -> Iterator[_Candidate]:
 
 
 def _separate(candidates: Iterator[_Candidate]) -> list[_Candidate]:
-    """The surest of those that are one region."""
+    """Non-maximum suppression: keep the most confident candidate of each region."""
     kept: list[_Candidate] = []
     for candidate in sorted(candidates, key=lambda one: -one.confidence):
         if all(_shared(candidate.box, other.box) <= _OVERLAP for other in kept):
@@ -139,7 +139,7 @@ def _separate(candidates: Iterator[_Candidate]) -> list[_Candidate]:
 def _shared(
     one: tuple[float, float, float, float], other: tuple[float, float, float, float]
 ) -> float:
-    """The part of two boxes' union that both cover."""
+    """Intersection over union of two boxes."""
     across = min(one[2], other[2]) - max(one[0], other[0])
     down = min(one[3], other[3]) - max(one[1], other[1])
     both = max(0.0, across) * max(0.0, down)

@@ -1,27 +1,27 @@
-"""Letters that the recogniser writes in another way than they stand on the page."""
+"""Correction of letters that the recogniser writes otherwise than the page."""
 
 import re
 import unicodedata
 from collections.abc import Callable, Sequence
 
 _NUMBER_FORMS = re.compile("[\u2160-\u2188\u2460-\u249b]")
-"""Roman numerals and numbers in circles as one sign each."""
+"""Roman numerals and circled numbers that are one character each."""
 _CZECH_OR_SLOVAK = re.compile("[ěřůľĺŕ]")
 _ENOUGH = 3
-"""Letters of a language that a page must have to be taken for one in it."""
+"""Fewest Czech or Slovak letters on a page in one of these languages."""
 _CARON = re.compile(r"(?<=\w)([dtlďťľ])['’](?=\w)|(?<=[^\W\d])([dtlďťľ])['’](?!\w)")
 _WITH_CARON = {"d": "ď", "t": "ť", "l": "ľ"}
 _WITHOUT_CARON = str.maketrans("ďť", "dt")
 _ACCENTED = re.compile("[\u00c0-\u017f]")
 _ACCENT = re.compile("[\u0300-\u036f]")
 _SELDOM = 300
-"""A page with fewer accents than one in so many letters is in a language that has none."""
+"""Most letters per accent; a page with more is in a language without accents."""
 
 
 def speller(texts: Sequence[str]) -> Callable[[str], str]:
-    """Sets right the letters of a page with these texts: each of them, and each of its words.
+    """Return a function that corrects the letters of a page's texts, and of each of their words.
 
-    Accents that stand as signs of their own are doubtful: specks or the line above, perhaps.
+    Accents that are characters of their own are doubtful: perhaps specks or the line above.
     """
     czech = sum(len(_CZECH_OR_SLOVAK.findall(text)) for text in texts) >= _ENOUGH
     accents = sum(len(_ACCENTED.findall(text)) for text in texts)
@@ -38,7 +38,7 @@ def speller(texts: Sequence[str]) -> Callable[[str], str]:
 
 
 def _czech_or_slovak(text: str) -> str:
-    """Small letters with a caron are printed with an apostrophe, and read as two signs."""
+    """Join letter and apostrophe: d, t and l with a caron are printed, and read, as these two."""
 
     def joined(match: re.Match[str]) -> str:
         letter: str = match[1] or match[2]

@@ -1,8 +1,8 @@
-"""What a line of text says, inside the OCR process: by a fast model, and where it doubts, a better.
+"""Reading of a line of text, inside the OCR process: a fast model, and a better one in doubt.
 
-The models know the letters of the European languages that are written in Latin, and Chinese and
-Japanese; not those of Vietnamese, Cyrillic, Hebrew, Arabic, Thai, Korean or the scripts of India,
-and Greek ones only without accents.
+The models know the letters of European languages in Latin script, and Chinese and Japanese; not
+those of Vietnamese, Cyrillic, Hebrew, Arabic, Thai, Korean or the scripts of India, and Greek
+ones only without accents.
 """
 
 import math
@@ -23,26 +23,27 @@ if TYPE_CHECKING:
     Pixels = NDArray[uint8]
 
 _HEIGHT = 48
-"""Pixels. Lines are read in this height."""
+"""Height in pixels at which lines are read."""
 _STEP = 64
-"""Pixels of width that lines are filled up to. What comes in few sizes is read faster: OpenVINO
-prepares itself for each size it meets."""
+"""Pad lines to multiples of this many pixels: OpenVINO prepares for each size, so few are
+faster.
+"""
 _LEAST_WIDTH = 320
-"""Pixels. Shorter lines are filled up to it."""
+"""Smallest width in pixels; shorter lines are padded to it."""
 _GUESS = 8
-"""Pixels of width for which the models make one guess."""
+"""Pixels of width per guess of the models."""
 _INKED = 0.08
-"""The part of these pixels that is ink, where a letter stands."""
+"""Smallest fraction of ink in these pixels where a letter stands."""
 _BESIDE_LINE = 128
-"""The grey that the models take for nothing."""
+"""Grey that the models take for blank."""
 _DEPENDENCE = 0.3
-"""How little the letters of a word are doubtful independently, measured on scans of many kinds."""
+"""Exponent of a word's confidence, as its letters' errors correlate; measured on varied scans."""
 _SURE = 0.9
-"""A line all of whose letters the fast model reads with this certainty is not read again."""
+"""Confidence of every letter at which the fast model's line is not read again."""
 
 
 class ReadWord(NamedTuple):
-    """A word, how sure it is (0 to 1), and where it starts and ends as parts of its line."""
+    """A word, its confidence (0 to 1), and its start and end as fractions of its line."""
 
     text: str
     confidence: float
@@ -52,7 +53,7 @@ class ReadWord(NamedTuple):
 
 @dataclass(frozen=True)
 class ReadLine:
-    """What a line says; every word with its own confidence, 0 to 1."""
+    """The text of a line; each word with its own confidence, 0 to 1."""
 
     text: str
     confidence: float
@@ -66,7 +67,7 @@ class _Recognition:
         self._model = load(path)
         self.engine = self._model.engine
         alphabet = self._model.alphabet or _alphabet_beside(path)
-        # The first of its answers is that there is no letter, the last a space.
+        # The first output is the blank, the last a space.
         self._decoder = Decoder(["", *alphabet, " "])
 
     def letters(self, tensor: "NDArray[float32]") -> list[Letter]:
@@ -83,7 +84,7 @@ class LineReader:
         self.engine = self._thorough.engine
 
     def read(self, pixels: "Pixels") -> ReadLine:
-        """What a line says, of whose pixels of blue, green and red there is nothing else."""
+        """Read a line from its BGR pixels, which show nothing else."""
         line = _fitted(pixels)
         tensor = _filled_up(line)
         found = self._fast.letters(tensor) if self._fast else []
@@ -97,7 +98,7 @@ class LineReader:
 
 
 def _alphabet_beside(path: Path) -> list[str]:
-    """The letters of a model whose file does not say them."""
+    """Read the alphabet of a model whose file lacks it."""
     (dictionary,) = path.parents[2].glob("*_tiny_dict.txt")
     return dictionary.read_text("utf-8").rstrip("\n").split("\n")
 
@@ -107,7 +108,7 @@ def _printed(found: Sequence[Letter]) -> list[Letter]:
 
 
 def _fitted(crop: "Pixels") -> "Pixels":
-    """A line in the height that is read."""
+    """Scale a line to the reading height."""
     import cv2
     import numpy as np
 
@@ -117,7 +118,7 @@ def _fitted(crop: "Pixels") -> "Pixels":
 
 
 def _filled_up(line: "Pixels") -> "NDArray[float32]":
-    """A line as the models take it: in a width that recurs, from -1 to 1, colours first."""
+    """Prepare a line for the models: padded to a recurring width, -1 to 1, channels first."""
     import numpy as np
 
     width = max(_LEAST_WIDTH, -(-line.shape[1] // _STEP) * _STEP)
@@ -127,7 +128,7 @@ def _filled_up(line: "Pixels") -> "NDArray[float32]":
 
 
 def _ink(line: "Pixels") -> "NDArray[bool_]":
-    """For each guess on a line, whether there is ink: more than a rule along the line."""
+    """For each guess on a line, whether there is more ink than a rule along the line."""
     import numpy as np
 
     grey = line.mean(2)[:, : line.shape[1] // _GUESS * _GUESS]
@@ -137,7 +138,7 @@ def _ink(line: "Pixels") -> "NDArray[bool_]":
 
 
 def _words(found: Sequence[Letter], ink: Sequence[bool]) -> list[ReadWord]:
-    """The words with the certainty that all their letters are right; `ink` is where there is any.
+    """Build words with the certainty that all their letters are right; `ink` flags inked guesses.
 
     It is calibrated: of words with a certainty of 0.95, 95 in 100 are right.
     """
@@ -166,7 +167,7 @@ def _words(found: Sequence[Letter], ink: Sequence[bool]) -> list[ReadWord]:
 
 
 def _gap(ink: Sequence[bool], last: int, first: int) -> tuple[int, int]:
-    """Where the widest space between two letters begins and ends."""
+    """Start and end of the widest blank between two letters."""
     best = (first, first)
     start = None
     for step in range(last, min(first + 1, len(ink))):

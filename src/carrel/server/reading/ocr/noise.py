@@ -1,4 +1,4 @@
-"""The grain of a noisy picture, measured and taken away before text is looked for."""
+"""Grain of a noisy picture, measured and removed before text is detected."""
 
 from typing import TYPE_CHECKING
 
@@ -9,31 +9,31 @@ if TYPE_CHECKING:
     Pixels = NDArray[uint8]
 
 _NOISY = 6.0
-"""Greys, of 255. Scanned paper and photographs have less, and lose by smoothing."""
+"""Least noise to remove, in greys of 255: scans and photographs have less and lose by smoothing."""
 _STRENGTH = 1.2
-"""How far greys may differ to be taken for the same, as a multiple of the noise."""
+"""Difference at which greys count as the same, as a multiple of the noise."""
 _PATCH, _WINDOW = 3, 9
-"""Pixels. Places that look alike are averaged, if they lie within the window."""
+"""Pixels of a patch, and of the window in which similar patches are averaged."""
 _SHARPEN, _RADIUS = 0.6, 2.0
 
 
 def noise(grey: "Pixels") -> float:
-    """The standard deviation of the grain of a picture, in greys.
+    """The standard deviation of a picture's grain, in greys.
 
-    What is left of it is what no neighbour explains, which on most of a page is noise alone
-    (J. Immerkær, Fast Noise Variance Estimation, 1996); the median does not see the text.
+    Measured on the residual that no neighbour explains, on most of a page noise alone (J.
+    Immerkær, Fast Noise Variance Estimation, 1996); the median ignores the text.
     """
     import cv2
     import numpy as np
 
     kernel = np.array([[1, -2, 1], [-2, 4, -2], [1, -2, 1]], np.float32)
     rest = cv2.filter2D(grey, cv2.CV_32F, kernel)
-    # A mean deviation in greys; the kernel makes it six times larger.
+    # Median absolute deviation in greys; the kernel multiplies it by six.
     return float(np.median(np.abs(rest))) / 0.6745 / 6
 
 
 def without_noise(picture: "Pixels") -> "Pixels":
-    """A picture of blue, green and red, in greys and without its grain if it has much."""
+    """Remove the grain of a BGR picture, and its colours, if it has much."""
     import cv2
     import numpy as np
 

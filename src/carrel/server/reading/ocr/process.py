@@ -40,25 +40,25 @@ log = logging.getLogger(__name__)
 Model = TypeVar("Model")
 
 _SAMPLE = 8
-"""So many of the longest lines show whether a page stands upright."""
+"""Longest lines sampled to test whether a page is upright."""
 _SURE = 0.9
-"""A page whose sample is read with this certainty stands upright."""
+"""Certainty of a sample at which its page is upright."""
 _LEAST_CERTAIN = 0.5
-"""Lines that are less certain are not text, or in a script that the engine does not know."""
+"""Smallest confidence of a line; below it, it is not text, or in an unknown script."""
 _UNREADABLE = 3
-"""So many of these lines, and more than of others, are such a script and no parts of pictures."""
+"""Fewest such lines, if also the majority, in an unknown script; fewer are parts of pictures."""
 _UNREAD = "\N{REPLACEMENT CHARACTER}"
 
 
 class _Attempt:
-    """A page turned back by quarters of a circle, of which a sample was read."""
+    """A page turned back by a multiple of 90 degrees, with a sample read."""
 
     def __init__(self, engine: OCREngine, picture: "Pixels", turn: int) -> None:
         import numpy as np
 
         self._engine = engine
         self.turn = turn
-        # numpy turns against the clock.
+        # numpy rotates counter-clockwise.
         self.upright = np.ascontiguousarray(np.rot90(picture, turn // 90)) if turn else picture
         self._found = engine.find(self.upright)
         level = [number for number, line in enumerate(self._found) if not line.stands]
@@ -72,13 +72,13 @@ class _Attempt:
 
     @property
     def level(self) -> float:
-        """The part of the text that does not run up or down; all of it where there is none."""
+        """The fraction of the text that is not vertical; 1 if there is no text."""
         level = sum(line.length for line in self._found if not line.stands)
         return level / sum(line.length for line in self._found) if self._found else 1.0
 
     @property
     def certainty(self) -> float:
-        """How well the sample reads, by its letters, and how much of the text is like it."""
+        """Mean confidence of the sample's letters, times the fraction of text that is level."""
         letters = sum(len(line.text) for line in self._read.values())
         certain = sum(len(line.text) * line.confidence for line in self._read.values())
         return self.level * (certain / letters if letters else 1.0)
@@ -90,7 +90,7 @@ class _Attempt:
 
 
 def _readable(lines: list[tuple[Quad, ReadLine]]) -> list[tuple[Quad, ReadLine]]:
-    """The lines that are text; where hardly any can be read, a sign stands for each that cannot."""
+    """The readable lines; if these are a minority, a placeholder stands for each other line."""
     read = [
         (quad, line) for quad, line in lines if line.words and line.confidence >= _LEAST_CERTAIN
     ]
@@ -106,7 +106,7 @@ def _readable(lines: list[tuple[Quad, ReadLine]]) -> list[tuple[Quad, ReadLine]]
 def read_page(
     engine: OCREngine, picture: "Pixels", layout: LayoutModel | None = None
 ) -> dict[str, Any]:
-    """The text and regions of a picture of blue, green and red."""
+    """Read the text and regions of a BGR picture."""
     picture = without_noise(picture)
     best = _Attempt(engine, picture, 0)
     for turn in (180,) if best.level > 0.5 else (90, 270):
@@ -130,7 +130,7 @@ def read_page(
 
 
 class _Models:
-    """Each is loaded when it is first needed: a page with a text layer needs no OCR."""
+    """Loads each model on first use: a page with a text layer needs no OCR."""
 
     @cached_property
     def text(self) -> OCREngine:
@@ -172,7 +172,7 @@ def _if_installed(model: Callable[[], Model]) -> Model | None:
 
 
 def serve(requests: BinaryIO, answers: BinaryIO) -> None:
-    """Answers until the pipe closes."""
+    """Answer requests until the pipe closes."""
     import numpy as np
 
     models = _Models()
@@ -180,16 +180,16 @@ def serve(requests: BinaryIO, answers: BinaryIO) -> None:
     while message := read_message(requests):
         shape = (message.header["height"], message.header["width"], 3)
         rgb = np.frombuffer(message.body, np.uint8).reshape(shape)
-        # The models were trained with OpenCV's order of colours.
+        # The models were trained with OpenCV's BGR order.
         picture = np.ascontiguousarray(rgb[:, :, ::-1])
         write_message(answers, PipeMessage(models.answer(message.header["task"], picture)))
 
 
 def main() -> None:
-    """Answers requests on standard input until it is closed."""
+    """Answer requests on standard input until it closes."""
     end_with_parent()
     answers = os.fdopen(os.dup(1), "wb")
-    # Whatever a library prints must not end up between the messages.
+    # Send library output to standard error, away from the messages.
     os.dup2(2, 1)
     serve(sys.stdin.buffer, answers)
 

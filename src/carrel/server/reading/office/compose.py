@@ -1,4 +1,4 @@
-"""Parts to the page that travels. All of it is certain, and nothing has a place on paper."""
+"""Parts to a page for the wire: all of it certain, none of it with a position."""
 
 import io
 import warnings
@@ -12,13 +12,13 @@ from carrel.server.reading.options import ReadOptions
 from carrel.wire.ocr import Dimensions, Page
 
 PAPERLESS = Dimensions(dpi=200, height=2339, width=1654)
-"""What is said of a page that was never paper: A4."""
+"""Dimensions reported for a page without paper: A4."""
 _MAX_PIXELS = 50_000_000
-"""A larger embedded picture is left out."""
+"""Most pixels of an embedded picture; a larger one is left out."""
 
 
 def compose_parts(index: int, parts: Sequence[Part], options: ReadOptions) -> Page:
-    """The page that travels."""
+    """Compose the page for the wire."""
     builder = PageBuilder(index, options, nowhere)
     for part in parts:
         if part.table is not None:
@@ -37,7 +37,7 @@ def _add_picture(builder: PageBuilder, data: bytes) -> None:
 
 
 def _decoded(data: bytes) -> Image.Image | None:
-    """The picture; None for a drawing, a broken one, and one of too many pixels."""
+    """Decode a picture; None for a drawing, a broken one, or one of too many pixels."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", Image.DecompressionBombWarning)

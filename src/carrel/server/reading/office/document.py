@@ -1,4 +1,4 @@
-"""Office, web and text files to pages, inside a parser: each kind by what reads it best."""
+"""Office, web and text files to pages, inside a parser: the best reader for each format."""
 
 import io
 import logging
@@ -27,7 +27,7 @@ Pages = list[list[Part]]
 
 
 class Office:
-    """A document in any other format. A context manager; `pages` reads it."""
+    """An office, web or text file. A context manager; `pages` reads it."""
 
     def __init__(self, path: Path, mimetype: str) -> None:
         allow_cpu(_SECONDS)
@@ -56,14 +56,14 @@ class Office:
 
 
 def _read(data: bytes, mimetype: str) -> Pages:
-    """The parts of every page; of a file with damaged parts, what kreuzberg makes of it."""
+    """Read the parts of every page; fall back to kreuzberg for a file with damaged parts."""
     reader = _reader(mimetype)
     try:
         return reader(data)
     except (UnreadableDocument, MemoryError):
         raise
     except Exception:
-        # What these libraries raise over a damaged file is not written down anywhere.
+        # These libraries do not document their exceptions for damaged files.
         log.info("falling back to plain text", exc_info=True)
     try:
         return _other(data, mimetype)
@@ -74,7 +74,7 @@ def _read(data: bytes, mimetype: str) -> Pages:
 
 
 def _reader(mimetype: str) -> Callable[[bytes], Pages]:
-    """What reads a kind of file; loaded when it is needed, because some take long."""
+    """Select the reader of a format; import it on demand, since some load slowly."""
     match mimetype:
         case "text/html" | "application/xhtml+xml":
             from carrel.server.reading.office.html import parts_of_html
@@ -139,7 +139,7 @@ def _plain(data: bytes) -> list[Part]:
 
 
 def _other(data: bytes, mimetype: str) -> Pages:
-    """The rarer formats, as kreuzberg puts them into Markdown."""
+    """Convert the rarer formats to Markdown with kreuzberg."""
     from kreuzberg import ExtractionConfig, ImageExtractionConfig, PageConfig, extract_bytes_sync
 
     from carrel.server.reading.office.markdown import parts_of_markdown

@@ -1,4 +1,4 @@
-"""HTML to parts: what a browser would show, without its looks."""
+"""HTML to parts: the content a browser shows, without styling."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -26,13 +26,13 @@ _ITEM = re.compile(r"[0-9]{1,6}")
 
 
 def parts_of_html(source: bytes | str, find: FindPicture = lambda _: None) -> list[Part]:
-    """The parts of a page of HTML. Scripts, forms and what is hidden are left out."""
+    """The parts of an HTML page, without scripts, forms and hidden elements."""
     root = parsed_html(source)
     return [] if root is None else parts_of_tree(root, find)
 
 
 def parsed_html(source: bytes | str) -> Any | None:
-    """The root of a page of HTML; None of an empty one."""
+    """Parse an HTML page to its root element; None if it is empty."""
     parser = lxml_html.HTMLParser(
         encoding="utf-8" if isinstance(source, bytes) and _is_utf8(source) else None,
         no_network=True,
@@ -46,7 +46,7 @@ def parsed_html(source: bytes | str) -> Any | None:
 
 
 def parts_of_tree(root: Any, find: FindPicture) -> list[Part]:
-    """The parts of an element that was parsed, whose names are those of HTML."""
+    """The parts of a parsed element with HTML tag names."""
     return list(_Reader(find).blocks(root, 0))
 
 
@@ -118,14 +118,14 @@ class _Reader:
             yield Part("image", picture=picture)
 
     def _list(self, element: Any, ordered: bool, depth: int) -> Iterator[Part]:
-        """One part with all items, and after it what does not fit into a list."""
+        """Yield one part with all items, then the tables and pictures that a list cannot hold."""
         notes = [NOTE.fullmatch(item.get("id") or "") for item in element if name_of(item) == "li"]
         text, after, links = ScoredText(), list[Part](), list[str]()
         number, dot = _number(element, "start", 1) - 1, "."
         for place, item in enumerate(item for item in element if name_of(item) == "li"):
             following, number = number + 1, _number(item, "value", number + 1)
             if ordered and place and number != following:
-                # In Markdown another sign begins another list; else it would be counted on.
+                # In Markdown, another delimiter starts a new list; the same one counts on.
                 dot = ")" if dot == "." else "."
             marker = f"{number}{dot} " if ordered else "- "
             if notes[place]:
@@ -160,7 +160,7 @@ class _Reader:
 
 
 def _item(marker: str, parts: Sequence[Part]) -> ScoredText:
-    """An item of a list; one that is nothing but a list is no item of its own."""
+    """Format a list item; unwrap one that holds only a list."""
     text = ScoredText()
     if not parts or (parts[0].kind == "list" and len(parts) == 1):
         return parts[0].text if parts else text
@@ -175,7 +175,7 @@ def _item(marker: str, parts: Sequence[Part]) -> ScoredText:
 
 
 def _number(element: Any, name: str, otherwise: int) -> int:
-    """An attribute that is a number of a list's item."""
+    """Read the numeric attribute of a list or its item."""
     value = element.get(name) or ""
     return int(value) if _ITEM.fullmatch(value) else otherwise
 

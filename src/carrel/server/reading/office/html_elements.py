@@ -1,4 +1,4 @@
-"""The elements of HTML, as far as they are told apart."""
+"""Groups of HTML elements that the readers distinguish."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ HIDDEN = frozenset(
         "dialog",
     ]
 )
-"""Elements that are not shown, or that show no text of the document."""
+"""Elements that are hidden, or show no text of the document."""
 BLOCKS = frozenset(
     [
         "address",
@@ -70,17 +70,17 @@ BLOCKS = frozenset(
         "ul",
     ]
 )
-"""Elements that stand by themselves, not within a line."""
+"""Block-level elements."""
 MAX_DEPTH = 200
-"""Elements within each other; what lies deeper is left out."""
+"""Deepest nesting of elements; deeper ones are left out."""
 
 
 def name_of(element: Any) -> str:
-    """The name of an element without its namespace, in small letters; empty for a comment."""
+    """The tag name of an element without its namespace, in lower case; empty for a comment."""
     tag = element.tag
     return tag.rpartition("}")[2].lower() if isinstance(tag, str) else ""
 
 
 def holds_blocks(element: Any) -> bool:
-    """Whether some of what an element holds stands by itself."""
+    """Whether an element contains block-level elements."""
     return any(name_of(inner) in BLOCKS for inner in element.iterdescendants())

@@ -22,7 +22,7 @@ _DATA = re.compile(r"data:image/[\w.+-]+;base64,", re.IGNORECASE)
 class Inline:
     """Running text: words, emphasis, links and the pictures between them.
 
-    White space is kept back until something follows it.
+    White space is held back until something follows it.
     """
 
     def __init__(self, find: FindPicture) -> None:
@@ -34,14 +34,14 @@ class Inline:
         self._find = find
 
     def add(self, element: Any, depth: int = 0) -> None:
-        """An element's content, without the element."""
+        """Add an element's content, without the element."""
         self.words(element.text)
         for child in element:
             self.child(child, depth)
             self.words(child.tail)
 
     def words(self, text: str | None) -> None:
-        """Text as it stands in the source."""
+        """Add text from the source, escaped and with white space collapsed."""
         if not text:
             return
         if text[0].isspace():
@@ -70,7 +70,7 @@ class Inline:
         self.space = ""
 
     def child(self, element: Any, depth: int) -> None:
-        """An element inside the text."""
+        """Add an element inside the text."""
         name = name_of(element)
         if name in HIDDEN or depth > MAX_DEPTH:
             return
@@ -118,7 +118,7 @@ class Inline:
         return inner
 
     def _around(self, before: str, after: str, inner: "Inline") -> None:
-        """Adds what an element holds between two marks, with the white space outside them."""
+        """Add an element's content between two marks, with its outer white space outside them."""
         self.pictures += inner.pictures
         self.links += inner.links
         if inner.begins_blank:

@@ -11,18 +11,18 @@ from carrel.server.reading.page.marks import MarkedText
 from carrel.server.reading.page.table import Cell, Table
 
 _MAX_SPAN = 100
-"""Columns or rows that one cell may cover."""
+"""Most columns or rows that one cell may span."""
 _MOST_EMPTY = 50
-"""A table with more places than this for each of its cells is none."""
+"""Most grid places per cell; in a sparser table, spans are ignored."""
 
 
 def table_rows(element: Any) -> list[Any]:
-    """The rows of a table, without those of tables within it."""
+    """The rows of a table, without those of nested tables."""
     return [row for row in element.iter() if name_of(row) == "tr" and _table_of(row) is element]
 
 
 def table_of(element: Any) -> Table | None:
-    """What a table says; None of one that is there for the looks alone."""
+    """Read a table; None if it serves layout alone."""
     if any(name_of(inner) == "table" for inner in element.iterdescendants()):
         return None
     rows = table_rows(element)
@@ -47,7 +47,7 @@ def _table_of(row: Any) -> Any:
 
 
 def _placed(rows: list[Any], most: int) -> list[Cell]:
-    """The cells of a table on its grid, none of which covers more than `most` columns or rows."""
+    """Place the cells of a table on its grid; each spans at most `most` columns or rows."""
     cells: list[Cell] = []
     limit = _MOST_EMPTY * sum(map(len, rows))
     taken: set[tuple[int, int]] = set()
@@ -63,13 +63,13 @@ def _placed(rows: list[Any], most: int) -> list[Cell]:
             taken.update((number + r, column + c) for r in range(1, down) for c in range(across))
             column += across
             if most > 1 and max(len(taken), column * len(rows)) > limit + _MAX_SPAN**2:
-                # Nothing but spans: a page may claim any number.
+                # Mostly spans, which may claim any size: ignore them.
                 return _placed(rows, 1)
     return cells
 
 
 def _cell_text(cell: Any) -> MarkedText:
-    """The words of a cell and its links; what stands in blocks of its own is kept apart."""
+    """The words and links of a cell, with a space between blocks."""
     pieces: list[tuple[str, str]] = []
     links = [""]
     for event, element in etree.iterwalk(cell, events=("start", "end")):
@@ -87,7 +87,7 @@ def _cell_text(cell: Any) -> MarkedText:
 
 
 def _target(element: Any) -> str:
-    """The address that an element leads to; empty for what is no link."""
+    """The address of a link element; empty for any other."""
     href = (element.get("href") or "").strip() if name_of(element) == "a" else ""
     return href if address(href) else ""
 

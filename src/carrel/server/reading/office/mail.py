@@ -1,4 +1,4 @@
-"""Messages to parts: the head, the body, and the names of what is attached."""
+"""Messages to parts: headers, body, and the names of attachments."""
 
 import email
 import email.policy
@@ -52,7 +52,7 @@ def _body(message: EmailMessage) -> list[Part]:
     try:
         content = body.get_content()
     except (LookupError, ValueError):
-        # A character set that does not exist.
+        # The declared character set does not exist.
         payload = body.get_payload(decode=True)
         content = payload.decode("latin-1") if isinstance(payload, bytes) else ""
     if body.get_content_subtype() == "html":
@@ -71,6 +71,6 @@ def _body(message: EmailMessage) -> list[Part]:
 
 
 def plain_parts(text: str) -> list[Part]:
-    """The paragraphs of a plain text, as they are."""
+    """Split plain text into paragraphs, otherwise unchanged."""
     paragraphs = text.replace("\r\n", "\n").replace("\r", "\n").split("\n\n")
     return [text_part("text", p.strip("\n").rstrip()) for p in paragraphs if p.strip()]

@@ -28,7 +28,7 @@ _SYNTAX = re.compile(
 
 
 def parts_of_markdown(source: str, find: FindPicture = lambda _: None) -> list[Part]:
-    """The blocks of a text, in which nothing is changed but the pictures it brings along."""
+    """Split a text into its blocks, unchanged except for embedded pictures."""
     source = source.replace("\r\n", "\n").replace("\r", "\n")
     lines = source.split("\n")
     tokens = MarkdownIt("commonmark", {"html": True}).enable("table").parse(source)
@@ -37,7 +37,7 @@ def parts_of_markdown(source: str, find: FindPicture = lambda _: None) -> list[P
     for place, token in enumerate(tokens):
         if token.level == 0 and token.map is not None:
             start, end = token.map
-            # Definitions of links and notes are no tokens, but are kept.
+            # Definitions of links and notes yield no tokens: keep them as text.
             parts += _part("text", lines[done:start], [], find)
             kind = _KINDS.get(token.type, "text")
             parts += _part(kind, lines[start:end], tokens[place:], find)
@@ -70,7 +70,7 @@ def _part(
 
 
 def _scored(source: str, kind: BlockType) -> ScoredText:
-    """The text, its words apart from the marks before them."""
+    """Separate the words of a text from the syntax before them."""
     text = ScoredText()
     for number, line in enumerate(source.split("\n")):
         if number:
@@ -104,7 +104,7 @@ def _table(tokens: Sequence[Token]) -> Table:
 
 
 def _pieces(token: Token) -> Iterator[tuple[str, str]]:
-    """The plain text of a cell, each piece with the address it leads to; empty where to none."""
+    """Yield a cell's plain text in pieces, each with its link address or an empty string."""
     url = ""
     for child in token.children or []:
         if child.type in ("link_open", "link_close"):
@@ -114,7 +114,7 @@ def _pieces(token: Token) -> Iterator[tuple[str, str]]:
 
 
 def _links(tokens: Sequence[Token]) -> Iterator[str]:
-    """The addresses in the first block."""
+    """The link addresses in the first block."""
     for number, token in enumerate(tokens):
         if number and token.level == 0 and token.nesting >= 0 and token.type != "inline":
             break

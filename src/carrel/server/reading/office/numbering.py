@@ -1,4 +1,4 @@
-"""The numbers of a Word document's list items, which it does not write down but counts."""
+"""Numbers of a Word document's list items, which the file does not store: count them."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -9,7 +9,7 @@ from carrel.server.reading.office.archive import member
 
 
 class _Level(NamedTuple):
-    """One depth of a kind of list: whether its items are numbered, and from which number."""
+    """One level of a kind of list: whether its items are numbered, and from which number."""
 
     numbered: bool
     start: int
@@ -48,7 +48,7 @@ class _Lists:
             }
 
     def place(self, paragraph: Any) -> tuple[str, str, str] | None:
-        """The list, its kind and the depth of a paragraph that is an item; the list may be ""."""
+        """The list, kind and level of a list item's paragraph, else None; the list may be ""."""
         properties = paragraph.find("{*}pPr")
         if properties is None:
             return None
@@ -62,7 +62,7 @@ class _Lists:
 
 
 def item_numbers(data: bytes) -> list[int]:
-    """The number of every item of the numbered lists, from the first to the last."""
+    """The number of every item of the numbered lists, in document order."""
     parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=False)
     files = [member(data, f"word/{name}.xml") for name in ("document", "numbering")]
     if None in files:
@@ -96,7 +96,7 @@ def _attribute(element: Any, name: str) -> str:
 
 
 def _value(element: Any, path: str) -> str:
-    """The value of an element inside; empty if it is not there."""
+    """The value of a descendant element; empty if there is none."""
     inner = element.find(f"{{*}}{path}")
     return "" if inner is None else _attribute(inner, "val")
 

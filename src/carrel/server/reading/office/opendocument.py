@@ -1,4 +1,4 @@
-"""OpenDocument texts and presentations to parts, by way of the HTML they resemble."""
+"""OpenDocument texts and presentations to parts, via the HTML they resemble."""
 
 from typing import Any
 
@@ -68,7 +68,7 @@ def _is(element: Any, name: str) -> bool:
 
 
 def _attribute(element: Any, name: str) -> str | None:
-    """An attribute by its name in whichever namespace."""
+    """An attribute by its local name, in any namespace."""
     return next((v for k, v in element.attrib.items() if k.rpartition("}")[2] == name), None)
 
 
@@ -84,7 +84,7 @@ def _numbered_lists(root: Any) -> frozenset[str]:
 
 
 class _Page:
-    """A tree of HTML in the making."""
+    """An HTML tree under construction."""
 
     def __init__(self, data: bytes, numbered: frozenset[str]) -> None:
         self._data = data

@@ -1,4 +1,4 @@
-"""Spreadsheets to parts: a sheet is a page. And tables in text files."""
+"""Spreadsheets to parts, a sheet to a page; and tables in text files."""
 
 import csv
 import datetime
@@ -12,13 +12,13 @@ from carrel.server.reading.options import UnreadableDocument
 from carrel.server.reading.page.table import Cell, Table
 
 MAX_CELLS = 500_000
-"""Cells of a sheet that are read."""
+"""Most cells of a sheet or table; a larger one is refused."""
 
 Value = int | float | str | bool | datetime.date | datetime.time | datetime.timedelta
 
 
 def sheet_pages(data: bytes) -> list[list[Part]]:
-    """The name of every sheet and its cells, without the empty rows and columns around them."""
+    """The name and cells of every sheet, without empty rows and columns around them."""
     try:
         book = CalamineWorkbook.from_filelike(io.BytesIO(data))
         return [_sheet(book, number) for number in range(len(book.sheet_names))]
@@ -32,7 +32,7 @@ def _sheet(book: CalamineWorkbook, number: int) -> list[Part]:
     try:
         sheet = book.get_sheet_by_index(number)
     except CalamineError:
-        # A chart, which has no cells.
+        # A chart sheet has no cells.
         return parts
     if sheet.start is None:
         return parts
@@ -58,7 +58,7 @@ def _sheet(book: CalamineWorkbook, number: int) -> list[Part]:
 
 
 def _shown(value: Value) -> str:
-    """A cell as a person sees it."""
+    """Format a cell as a spreadsheet displays it."""
     match value:
         case bool():
             return "TRUE" if value else "FALSE"
@@ -73,7 +73,7 @@ def _shown(value: Value) -> str:
 
 
 def table_page(data: bytes, delimiter: str | None) -> list[Part]:
-    """The table in a text file; without a delimiter it is found."""
+    """Read the table in a text file; detect the delimiter if it is None."""
     text = decoded(data)
     if delimiter is None:
         try:
@@ -95,7 +95,7 @@ def table_page(data: bytes, delimiter: str | None) -> list[Part]:
 
 
 def decoded(data: bytes) -> str:
-    """A text file's text: UTF-8, UTF-16 with its mark, or the usual one of Western Europe."""
+    """Decode a text file: UTF-8, UTF-16 with a byte order mark, or Windows-1252."""
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return data.decode("utf-16", "replace")
     try:

@@ -27,7 +27,7 @@ def slide_pages(data: bytes) -> list[list[Part]]:
 
 
 def _in_order(shapes: Iterable[Any]) -> list[Any]:
-    """Titles first, then by place; what has no place of its own keeps its turn."""
+    """Sort titles first, then by position; a shape without one counts as at 0."""
     return sorted(shapes, key=lambda shape: (not _is_title(shape), shape.top or 0, shape.left or 0))
 
 
@@ -56,13 +56,13 @@ def _picture(shape: Any) -> bytes | None:
     try:
         blob: bytes = shape.image.blob
     except (AttributeError, KeyError, ValueError):
-        # Not a picture, or one that is linked and not inside.
+        # Not a picture, or one that is linked, not embedded.
         return None
     return blob
 
 
 def _paragraphs(shape: Any) -> Iterator[Part]:
-    """A title, paragraphs, and lists where paragraphs of a body follow each other."""
+    """Yield a title, paragraphs, or a list for a placeholder of several paragraphs."""
     paragraphs = [p for p in shape.text_frame.paragraphs if p.text.strip()]
     if _is_title(shape):
         if paragraphs:
@@ -93,7 +93,7 @@ def _add_runs(text: ScoredText, paragraph: Any, links: list[str]) -> None:
 
 
 def _pieces(paragraph: Any) -> Iterator[tuple[str, str]]:
-    """The pieces of a paragraph, each with the address it leads to; empty where to none."""
+    """Yield a paragraph's pieces, each with its link address or an empty string."""
     # Line breaks and fields stand between the runs.
     rest = paragraph.text.replace("\v", " ").replace("\n", " ")
     for run in paragraph.runs:

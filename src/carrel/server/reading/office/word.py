@@ -1,4 +1,4 @@
-"""Word documents to parts, by way of mammoth's HTML."""
+"""Word documents to parts, via mammoth's HTML."""
 
 import io
 import re
@@ -26,7 +26,7 @@ _PAGE = re.compile(r'<hr class="page"\s*/>')
 
 
 def word_pages(data: bytes) -> list[list[Part]]:
-    """The parts of every page; a page ends where the author broke it."""
+    """The parts of every page; a page ends at the author's page break."""
     pictures: dict[str, bytes] = {}
 
     def keep(image: "mammoth.documents.Image") -> dict[str, str]:
@@ -35,7 +35,7 @@ def word_pages(data: bytes) -> list[list[Part]]:
             with image.open() as file:
                 pictures[name] = file.read()
         except (KeyError, OSError, ValueError):
-            # It is linked to, or lost: the text can be read all the same.
+            # The picture is linked or lost; the text is still readable.
             return {}
         return {"src": name}
 
@@ -48,7 +48,7 @@ def word_pages(data: bytes) -> list[list[Part]]:
 
 
 def _number_items(pages: list[Any], numbers: list[int]) -> None:
-    """Gives the items of numbered lists their numbers, if each has one."""
+    """Number the items of numbered lists, if there is a number for each."""
     items = [item for page in pages for item in page.iter("li") if _is_numbered(item)]
     if len(items) == len(numbers):
         for item, number in zip(items, numbers, strict=True):
@@ -56,6 +56,6 @@ def _number_items(pages: list[Any], numbers: list[int]) -> None:
 
 
 def _is_numbered(item: Any) -> bool:
-    """Not a note, and not what only holds the items of a deeper list."""
+    """Whether an item is numbered: not a note, nor the mere holder of a deeper list."""
     holder = not item.text and len(item) > 0 and item[0].tag in ("ol", "ul")
     return item.getparent().tag == "ol" and not item.get("id") and not holder

@@ -32,17 +32,17 @@ from carrel.wire.ocr import Page
 
 POINTS = 72
 DPI = 200
-"""Boxes and dimensions of a PDF's pages are in pixels of this size."""
+"""Pixels per inch of the boxes and dimensions of a PDF's pages."""
 OCR_DPI = 170
 OCR_SIDE = 2000
-"""Pixels of a page's longer side that OCR makes use of."""
+"""Longest side of a page in pixels that still improves OCR."""
 MAX_PIXELS = 20_000_000
-"""A page is rendered smaller rather than to more pixels than this."""
+"""Most pixels of a rendering; a larger page is rendered at a lower resolution."""
 
 _LAYOUT_DPI = 72
-"""About as fine as the layout model looks at a page."""
+"""About the layout model's input resolution."""
 _TABLE_DPI = 110
-"""A table as wide as a page is as fine as the structure model looks at it, and finer."""
+"""At least the structure model's input resolution, for a table as wide as a page."""
 _BATCH = PAGES
 _SECONDS_PER_PAGE = 20
 
@@ -55,7 +55,7 @@ class PDF:
             self._document = pypdfium2.PdfDocument(path)
         except pypdfium2.PdfiumError as error:
             raise UnreadableDocument(_reason(error)) from error
-        # liteparse goes by a file's extension, and stored files have none.
+        # liteparse detects formats by file extension, and stored files have none.
         self._ahead = ReadAhead(path.read_bytes())
         self.page_count = len(self._document)
         self._evidence: Evidence | None = None
@@ -72,10 +72,10 @@ class PDF:
     def pages(
         self, options: ReadOptions, look: Look, *, ahead: bool = False, beyond: bool = True
     ) -> Iterator[Page]:
-        """The selected pages, each as soon as it is read.
+        """Yield each selected page once it is read.
 
-        With `ahead`, those that are likely to be asked for next are parsed meanwhile. Without
-        `beyond`, no other page says anything about them.
+        `ahead` parses the likely next pages meanwhile. Without `beyond`, no other page serves as
+        evidence about the selected ones.
         """
         selected = select_pages(options, self.page_count)
         following = self._following(selected) if ahead else []
@@ -89,7 +89,7 @@ class PDF:
                 yield self._page(index, found.get(index), options, look)
 
     def _gathered(self, parsed: Mapping[int, ParsedPage], *, beyond: bool) -> Evidence:
-        """What the document says about its pages; some of them are parsed already."""
+        """Gather the document's evidence about its pages, reusing those already `parsed`."""
         first = range(min(PAGES, self.page_count))
         missing = [index for index in first if index not in parsed] if beyond else []
         pages = {**parsed, **{page.index: page for page in self._ahead.look(missing)}}
@@ -99,14 +99,14 @@ class PDF:
         return evidence_of((pages[index] for index in first if index in pages), outline)
 
     def _batches(self, selected: list[int]) -> list[list[int]]:
-        """Pages as they are parsed together, first those that were begun already."""
+        """Batch the pages for parsing, starting with those already begun."""
         begun = self._ahead.begun
         known = len(begun) if begun == selected[: len(begun)] else 0
         rest = (selected[at : at + _BATCH] for at in range(known, len(selected), _BATCH))
         return [begun, *rest] if known else [*rest]
 
     def _following(self, selected: list[int]) -> list[int]:
-        """What is likely to be asked for next: as many pages as now."""
+        """Pages likely to be requested next: as many as now, at most one batch."""
         start = max(selected, default=-1) + 1
         return [*range(start, min(start + min(len(selected), _BATCH), self.page_count))]
 
@@ -132,7 +132,7 @@ class PDF:
         return compose(index, layout, raster, options)
 
     def _looked_at(self, index: int, frame: PageFrame, look: Look) -> PageScan:
-        """What the models see on a page with a text layer, once they are asked."""
+        """Models' view of a page with a text layer; each model runs on demand."""
 
         @cache
         def regions() -> Sequence[ModelRegion]:
@@ -142,7 +142,7 @@ class PDF:
         return PageScan(frame, regions=regions, structure=structure)
 
     def _found(self, index: int, parsed: ParsedPage, scan: PageScan, look: Look) -> PageParts:
-        """Everything on a page: what liteparse found, what it left out, and what OCR read."""
+        """Collect everything on a page: liteparse's text, the text it left out, and OCR's."""
         items, lines = parsed.items, list[Line]()
         with contextlib.closing(self._document[index]) as page:
             space = PageSpace(page, scan.frame.turn, scan.frame.width / page.get_width())
@@ -177,7 +177,7 @@ class PDF:
     def _read_drawn(
         self, index: int, frame: PageFrame, known: list[Box], pictures: list[Box], look: Look
     ) -> PageScan:
-        """The text in the parts of a page that are pictures of text, beside what is known."""
+        """Read the parts of a page that are pictures of text, outside the `known` boxes."""
         coarse = self._render(index, DRAWN_DPI).rotate(frame.turn, expand=True)
         parts = drawn_text(coarse, known, pictures, frame.upright_size[0])
         if not parts:
@@ -187,8 +187,8 @@ class PDF:
         return together(read, frame)
 
     def _ocr_dpi(self, index: int) -> float:
-        """As fine as OCR profits from; small pages no finer than the pictures on them."""
-        # PDFium's points: liteparse's are larger on pages with a unit of their own.
+        """Highest resolution useful to OCR; on small pages, no finer than their pictures."""
+        # Use PDFium's points: liteparse's are larger on pages with a UserUnit.
         enough: float = OCR_SIDE * POINTS / max(self._document.get_page_size(index))
         if enough <= OCR_DPI:
             return max(enough, min(OCR_DPI, 2 * enough))

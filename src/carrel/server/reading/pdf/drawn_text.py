@@ -1,8 +1,8 @@
-"""Text that is drawn on a page but not written in its text layer: in pictures, or as outlines.
+"""Text drawn on a page but absent from its text layer: in pictures, or as outlines.
 
-Seen in a coarse rendering: lines of text are long and low, many strokes stand on them, and several
-lie one below the other. Most strokes of a picture of text are on such lines; those of a photograph,
-a chart or a map are not, though words may stand on it.
+Detected in a coarse rendering: lines of text are long and low, carry many strokes, and are
+stacked. Most strokes of a picture of text are on such lines; those of a photograph, a chart or a
+map are not, though it may contain words.
 """
 
 from collections.abc import Iterable, Sequence
@@ -18,37 +18,37 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 DPI = 100
-"""Pixels of the rendering per inch."""
+"""Pixels per inch of the rendering."""
 
 _REACH = 11
-"""Pixels between the letters and words of a line, at most."""
+"""Largest gap in pixels between the letters and words of a line."""
 _LOWEST, _HIGHEST = 5, 40
-"""Pixels. Heights of lines of text."""
+"""Smallest and largest height of a line of text, in pixels."""
 _LONG = 6
-"""How many times longer than high a line of text is at least."""
+"""Smallest width of a line of text, in line heights."""
 _STROKES = 12
-"""Strokes that cross the middle of a line of text, at least."""
+"""Fewest strokes across the middle of a line of text."""
 _STROKES_APART = 1.1
-"""How far its strokes are apart at the most, in heights of the line."""
+"""Largest distance between a line's strokes, in line heights."""
 _FEWEST = 3
-"""Lines one below the other that are no longer a chart's or a map's labels."""
+"""Fewest stacked lines that are not the labels of a chart or a map."""
 _ALIKE = 1.6
-"""How much their heights may differ."""
+"""Largest ratio between the heights of stacked lines."""
 _PITCH = 3.0
-"""How far below each other they begin, in heights of a line."""
+"""Largest leading of stacked lines, top to top, in line heights."""
 _MOSTLY = 0.5
-"""The part of a picture's ink that is on its lines of text, if it is a picture of text."""
+"""Smallest fraction of ink on lines of text in a picture of text."""
 _WINDOW, _CONTRAST = 31, 24
-"""What is darker or lighter by so many greys than its surroundings of so many pixels is ink."""
+"""Pixels of the surrounding window, and greys by which ink is darker or lighter than it."""
 
 
 def drawn_text(
     page: Image.Image, known: Iterable[Box], pictures: Sequence[Box], width: float
 ) -> list[Box]:
-    """Where text is drawn on a page that is not `known`, in points: the whole of such pictures.
+    """Boxes of text drawn outside `known`, in points; a picture of text counts as a whole.
 
-    `page` is its rendering of `DPI`, for a page of `width` points; `pictures` are the places of the
-    pictures on it.
+    `page` is rendered at `DPI` and `width` points wide; `pictures` are the boxes of its
+    pictures.
     """
     import cv2
     import numpy as np
@@ -69,7 +69,7 @@ def drawn_text(
     blocks = [Box(*(edge / scale for edge in block)) for block in _blocks(lines)]
     found: list[Box] = []
     for block in blocks:
-        # What is not in a picture is drawn as outlines.
+        # Text outside pictures is drawn as outlines.
         around = [box for box in pictures if box.holds(*block.centre)] or [block]
         found += [box for box in around if _is_text(box, blocks, strokes, scale)]
     return list(dict.fromkeys(found))
@@ -92,7 +92,7 @@ def _pixels(box: Box, scale: float) -> tuple[int, int, int, int]:
 
 
 def _lines(ink: "NDArray[uint8]") -> list[Box]:
-    """What looks like a line of text, in pixels."""
+    """Find likely lines of text, in pixels."""
     import cv2
     import numpy as np
 
@@ -110,7 +110,7 @@ def _lines(ink: "NDArray[uint8]") -> list[Box]:
 
 
 def _blocks(lines: Sequence[Box]) -> list[Box]:
-    """Lines one below the other, in pixels with the white space around them."""
+    """Group stacked lines into blocks, in pixels with a margin of white space."""
     groups: list[list[Box]] = []
     for line in sorted(lines, key=lambda line: line.top):
         near = [group for group in groups if any(_goes_on(above, line) for above in group[-8:])]
@@ -128,7 +128,7 @@ def _blocks(lines: Sequence[Box]) -> list[Box]:
 
 
 def _goes_on(above: Box, line: Box) -> bool:
-    """Whether a line stands beside or below another, in type of its size."""
+    """Whether a line stands beside or below another, in type of similar size."""
     high, low = max(above.height, line.height), min(above.height, line.height)
     across = min(above.right, line.right) - max(above.left, line.left)
     return high <= _ALIKE * low and across > 0 and line.top - above.top <= _PITCH * high

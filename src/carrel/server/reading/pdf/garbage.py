@@ -1,31 +1,31 @@
-"""Text that says nothing: a font's glyphs may have no mapping to letters, or a wrong one.
+"""Garbage in text layers: a font may map its glyphs to no letters, or to wrong ones.
 
-Measured by what no language writes, so that it need not be known which language it is.
+Detected by patterns that occur in no language, so the language need not be known.
 """
 
 import re
 import unicodedata
 
 _UNMAPPED = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ue000-\uf8ff\ufffd-\uffff]")
-"""What stands for a glyph whose letter is not known."""
+"""Characters for glyphs without a known letter."""
 _MOST_UNMAPPED = 0.1
-"""Bullets and ornaments are such glyphs, too: the part of a page that they may be."""
+"""Largest fraction of unmapped glyphs on a page: bullets and ornaments are unmapped too."""
 _WORD = re.compile(r"[^\W_]{4,}")
 _ENOUGH = 20
-"""Words that show how a page is written."""
+"""Fewest words that show how a page is written."""
 _USUAL = re.compile(
     r"(?<!\S)(?:\d*[a-z]+\d*|\d+|[A-Z][a-z]+(?:[A-Z][a-z]+)?|[A-Z]+[a-z]{0,2}\d*"
     r"|\S*[^\x00-\x7f]\S*)(?!\S)"
 )
 _MOST_UNUSUAL = 0.4
-"""The part of the words that may have letters, digits and capitals in no usual order."""
+"""Largest fraction of words with letters, digits and capitals in no usual order."""
 _MOST_ACCENTED = 0.5
-"""The part of Latin letters that may have accents; in Vietnamese it is a third."""
+"""Largest fraction of Latin letters with accents; in Vietnamese it is a third."""
 _LEAST_VOWELS = 0.27
-"""The part of Latin letters that are vowels, at least; in most languages it is 0.4."""
+"""Smallest fraction of vowels among Latin letters; in most languages it is 0.4."""
 _LATIN = "abcdefghijklmnopqrstuvwxyz"
 _LETTERS = 200
-"""Letters that show how frequent they are."""
+"""Fewest letters that show their frequencies."""
 
 
 def is_garbage(text: str) -> bool:
@@ -37,14 +37,14 @@ def is_garbage(text: str) -> bool:
     if len(words) < _ENOUGH:
         return False
     written = " ".join(words)
-    # Accents play no part in how a word is written: é is as usual as e.
+    # Ignore accents in word patterns: é is as usual as e.
     plain = written if written.isascii() else _without_accents(written)
     usual = len(_USUAL.findall(plain))
     return usual < (1 - _MOST_UNUSUAL) * len(words) or _odd_letters(written, plain)
 
 
 def _odd_letters(text: str, plain: str) -> bool:
-    """Whether the letters of a text in Latin script are those of no language."""
+    """Whether the letter frequencies of a text in Latin script fit no language."""
     plain = plain.lower()
     letters = sum(map(plain.count, _LATIN))
     if letters < _LETTERS:

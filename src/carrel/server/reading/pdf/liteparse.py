@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-# The public class copies each word into Python objects, a fifth of a page's time. The version is
-# pinned; tests/server/reading/pdf/test_liteparse.py checks this door.
+# Use the private class: the public one copies each word into Python objects, a fifth of a page's
+# time. The version is pinned; tests/server/reading/pdf/test_liteparse.py checks this import.
 from liteparse._liteparse import LiteParse
 
 from carrel.server.reading.options import UnreadableDocument
@@ -14,19 +14,19 @@ from carrel.server.reading.page.rules import drawn_rules
 from carrel.server.reading.pdf.garbage import is_garbage
 
 _UNTRUSTED = frozenset({"garbled", "invisible-text-layer"})
-"""Text layers that do not say what stands on the page, or only what some other OCR made of it."""
+"""Text layers that misstate the page, or hold only some other OCR's output."""
 _WITHOUT_TEXT = frozenset({"scanned", "no-text", "vector-text"})
 _PICTURES = 0.02
-"""Pictures that cover less of the page than this hold no text worth reading."""
+"""Smallest fraction of the page covered by pictures with text worth reading."""
 
 
 def parse_pages(data: bytes, indexes: Sequence[int], turn: int = 0) -> list[ParsedPage]:
-    """What there is on some pages (from 0) of a PDF; pages that are broken are left out.
+    """Parse some pages (from 0) of a PDF, leaving out broken ones.
 
-    `turn` is how far their content is turned, in degrees clockwise. Python's lock is not held.
+    `turn` is the rotation of their content, in degrees clockwise. Releases the GIL.
 
     Raises:
-        UnreadableDocument: the PDF is.
+        UnreadableDocument: the PDF cannot be read.
     """
     parser = LiteParse(
         target_pages=",".join(str(index + 1) for index in indexes),
@@ -38,7 +38,7 @@ def parse_pages(data: bytes, indexes: Sequence[int], turn: int = 0) -> list[Pars
         emit_word_boxes=True,
         extract_annotations=True,
         include_complexity=True,
-        # liteparse drops lines that repeat from page to page, wherever they stand.
+        # liteparse drops lines that repeat across pages, wherever they stand.
         keep_headers_footers=True,
         continue_on_page_error=True,
         page_orientation_corrections=[(index + 1, turn) for index in indexes] if turn else [],
@@ -85,7 +85,7 @@ def _item(item: Any) -> TextItem:
 
 
 def _links(annotations: Sequence[Any]) -> list[Link]:
-    """Those among a page's annotations; one that runs over several lines has a box each."""
+    """Links among a page's annotations; a link over several lines has a box for each."""
     return [
         Link(Box(rect.x, rect.y, rect.x + rect.width, rect.y + rect.height), note.uri)
         for note in annotations

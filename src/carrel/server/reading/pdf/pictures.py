@@ -1,4 +1,4 @@
-"""The pictures that a PDF has on a page."""
+"""Pictures embedded in a PDF page."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -16,13 +16,13 @@ from carrel.server.reading.pdf.page_space import Bounds, PageSpace
 
 _WITH_PICTURES = (FPDF_PAGEOBJ_IMAGE, FPDF_PAGEOBJ_FORM)
 _DEPTH = 3
-"""Forms on a page hold pictures, and other forms: so deep they are looked into."""
+"""Levels of nested forms searched for pictures."""
 _BACKGROUND = 0.9
-"""A picture that covers more of the page than this is the page itself."""
+"""A picture covering more than this fraction of the page is the page itself."""
 
 
 def embedded_pictures(page: Any, space: PageSpace) -> list[Box]:
-    """Where the pictures of PDFium's page stand in its upright layout."""
+    """Boxes of a PDFium page's pictures in its upright layout."""
     width, height = space.layout_size
     boxes = []
     for bounds, _ in _pictures(page):
@@ -34,33 +34,33 @@ def embedded_pictures(page: Any, space: PageSpace) -> list[Box]:
 
 
 def is_background(picture: Box, size: tuple[float, float]) -> bool:
-    """Whether a picture is that of a whole page of this size."""
+    """Whether a picture covers a whole page of this size."""
     width, height = size
     return picture.width * picture.height > _BACKGROUND * width * height
 
 
 def finest_picture(page: Any) -> float:
-    """The pixels per point of the finest picture on a page; 0 if there is none."""
+    """Pixels per point of the finest picture on a page; 0 if there is none."""
     return max(
         (pixels / (right - left) for (left, _, right, _), pixels in _pictures(page)), default=0.0
     )
 
 
 def _pictures(page: Any) -> Iterator[tuple[Bounds, int]]:
-    """Every picture with its place on the page, and how many pixels it is wide."""
+    """Yield each picture's bounds on the page and its width in pixels."""
     if not _has_pictures(page):
         return
     for picture in page.get_objects(filter=[FPDF_PAGEOBJ_IMAGE], max_depth=_DEPTH):
         bounds, form = picture.get_bounds(), picture.container
         while form is not None:
-            # The places inside a form are its own.
+            # Bounds inside a form are in its own coordinates.
             bounds, form = form.get_matrix().on_rect(*bounds), form.container
         if bounds[2] > bounds[0]:
             yield bounds, picture.get_px_size()[0]
 
 
 def _has_pictures(page: Any) -> bool:
-    """Whether it is worth the time to look at a page's hundreds of objects closely."""
+    """Whether a page has pictures or forms; cheaper than examining its hundreds of objects."""
     handle = page.raw
     return any(
         FPDFPageObj_GetType(FPDFPage_GetObject(handle, number)) in _WITH_PICTURES

@@ -1,7 +1,7 @@
-"""A PDF's text layer as PDFium has it, to make good what liteparse leaves out or changes.
+"""A PDF's text layer as PDFium reads it, to correct liteparse's omissions and changes.
 
-It writes dashes and quotes as ASCII, drops numbers that stand alone, and mixes up the order of
-punctuation in text that runs from right to left.
+liteparse writes dashes and quotes as ASCII, drops numbers that stand alone, and reorders
+punctuation in right-to-left text.
 """
 
 import re
@@ -25,16 +25,16 @@ _LOOSE = str.maketrans({
     **dict.fromkeys(map(ord, " \t\r\n\xa0\u2002\u2003\u2009\u200a\u202f")),
     **dict.fromkeys(map(ord, "-‐‑‒–—―\u00ad\ufffe")),
 })  # fmt: skip
-"""Leaves out hyphens too: one reader keeps and another drops those at line ends."""
+"""Also drops hyphens: one reader keeps and the other drops those at line ends."""
 _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 _ALONE = 6
-"""Letters of a line that may stand in another line by chance."""
+"""Most letters of a line that may occur in another line by chance."""
 _MARGIN = 1.0
-"""Points around a line within which its letters are looked for."""
+"""Points around a line in which to search for its letters."""
 
 
 class _Row(NamedTuple):
-    """A line of the text layer, and where in the layer's text it starts."""
+    """A line of the text layer, and its offset in the layer's text."""
 
     start: int
     text: str
@@ -42,7 +42,7 @@ class _Row(NamedTuple):
 
 
 class TextLayer:
-    """The text of one page, by places in the upright layout."""
+    """The text of one page, by position in the upright layout."""
 
     def __init__(self, text_page: Any, space: PageSpace) -> None:
         """`text_page` is PDFium's."""
@@ -54,9 +54,9 @@ class TextLayer:
         self._rows = list(map(_Row, starts, texts, _all_folded(texts)))
 
     def restore_characters(self, items: Iterable[TextItem]) -> None:
-        """Gives liteparse's items their own characters back, where only ASCII was the difference.
+        """Restore characters that liteparse's items replace by ASCII.
 
-        And text that runs from right to left its order.
+        Also restore the order of right-to-left text.
         """
         if self._text == self._text.translate(_PLAIN) and not _RIGHT_TO_LEFT.search(self._text):
             return
@@ -70,7 +70,7 @@ class TextLayer:
                 item.text = " ".join(text.split())
 
     def _inside(self, box: Box, margin: float = 0.0) -> str:
-        """The text inside a box and so many points around it."""
+        """The text within `margin` points of a box."""
         left, bottom, right, top = self._space.in_pdf(box)
         text: str = self._page.get_text_bounded(
             left - margin, bottom - margin, right + margin, top + margin
@@ -78,7 +78,7 @@ class TextLayer:
         return text
 
     def missing_lines(self, items: Iterable[TextItem]) -> list[Line]:
-        """The lines of the page that are not among liteparse's items."""
+        """Lines of the page that are missing from liteparse's items."""
         items = list(items)
         known = _all_folded([item.text for item in items])
         counts, whole = Counter(known), "".join(known)
@@ -89,7 +89,7 @@ class TextLayer:
             if found[row.folded] <= counts[row.folded]:
                 continue
             if len(row.folded) > _ALONE and row.folded in whole:
-                # liteparse has it in several pieces.
+                # liteparse splits it into several items.
                 continue
             pieces = list(self._pieces(row))
             for box in pieces:
@@ -102,23 +102,23 @@ class TextLayer:
         return missing
 
     def _pieces(self, row: _Row) -> Iterator[Box]:
-        """Where the letters of a row stand together."""
+        """Yield the boxes of a row's contiguous letters."""
         for number in range(self._page.count_rects(row.start, len(row.text))):
             yield self._space.in_layout(self._page.get_rect(number))
 
 
 def _folded(text: str) -> str:
-    """What two spellings of one text have in common."""
+    """Fold a text so that its spellings by both readers compare equal."""
     return unicodedata.normalize("NFKC", text.translate(_LOOSE))
 
 
 def _all_folded(texts: Iterable[str]) -> list[str]:
-    """Several texts folded, which is faster done at once."""
+    """Fold several texts in one call, which is faster."""
     return _folded("\0".join(text.replace("\0", "") for text in texts)).split("\0")
 
 
 def _reordered(one: str, other: str) -> bool:
-    """Whether texts that run from right to left differ in order only; brackets may be mirrored."""
+    """Whether right-to-left texts differ in order only; brackets may be mirrored."""
     if not _RIGHT_TO_LEFT.search(one):
         return False
     return sorted(filter(str.isalnum, one)) == sorted(filter(str.isalnum, other))

@@ -1,4 +1,4 @@
-"""Chunks: what stands together on a line, with the white space between them."""
+"""Chunks: adjacent words on a line, parted by wide spaces and rules."""
 
 import statistics
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,25 +13,25 @@ from carrel.server.reading.page.parsed import Link, PlacedWord, TextItem
 from carrel.server.reading.page.rules import Rule
 
 SPACE = 0.8
-"""A wider space than this part of a line's height does not belong to a sentence."""
+"""Widest space within a sentence, as a fraction of line height."""
 _STRETCHED = 1.6
-"""In a justified line, a space this much wider than its usual one is no word space."""
+"""Widest word space of a justified line, as a multiple of its usual one."""
 _MOST_STRETCHED = 1.5
-"""No justified line has word spaces wider than this part of its height."""
+"""Widest word space of any justified line, as a multiple of its height."""
 _LEAST_WORDS = 6
-"""Shorter lines do not show how wide their word spaces are, unless these are all alike."""
+"""Fewest words that show a line's usual word space, unless its spaces are all alike."""
 _LEAST_SPACES = 3
-"""So many spaces are not alike by chance."""
+"""Fewest spaces that are not alike by chance."""
 _SAME_SPACE = 0.02
-"""By how much of a line's height such spaces differ at the most."""
+"""Largest difference between such spaces, as a fraction of line height."""
 _ONE_LINE = 0.3
-"""Text whose middles differ by less than this part of its height stands on one line."""
+"""Largest vertical distance between text centres on one line, as a fraction of height."""
 
 
 class Chunk(NamedTuple):
-    """Words that stand together on a line; `mono` if all letters are of one width, as in code.
+    """Adjacent words on a line; `mono` if monospaced, as code is.
 
-    `space` is the usual white space between its words, 0 where that is not known.
+    `space` is the usual word space, 0 if unknown.
     """
 
     text: str
@@ -56,7 +56,7 @@ class Row:
 def chunks_of_items(
     items: Iterable[TextItem], rules: Sequence[Rule], links: Sequence[Link] = ()
 ) -> list[Chunk]:
-    """What liteparse found, with word boxes, cut where a wide space or a rule is."""
+    """Cut liteparse's items, with word boxes, at wide spaces and rules."""
     found: list[Chunk] = []
     down = [rule for rule in rules if not rule.across and not rule.faint]
     for item in items:
@@ -96,13 +96,13 @@ def chunks_of_items(
 
 
 def _url(word: PlacedWord, links: Sequence[Link]) -> str:
-    """The address that a word on the line of some links leads to; empty where to none."""
+    """The address of the link under a word, from the links on its line; empty if there is none."""
     middle = word.x + word.width / 2
     return next((url for box, url in links if box.left <= middle <= box.right), "")
 
 
 def _crossed(places: Sequence[float], words: Sequence[PlacedWord]) -> Iterator[int]:
-    """The words with a rule before them; their letters may reach over it."""
+    """Yield the index of each word with a rule before it, even where letters overlap the rule."""
     middles = [word.x + word.width / 2 for word in words]
     for number, (before, after) in enumerate(pairwise(middles), 1):
         if any(before < place < after for place in places):
@@ -110,13 +110,13 @@ def _crossed(places: Sequence[float], words: Sequence[PlacedWord]) -> Iterator[i
 
 
 def chunks_of_lines(lines: Iterable[Line], rules: Sequence[Rule]) -> list[Chunk]:
-    """Lines that OCR found, cut where a wide space or a rule is."""
+    """Cut the lines that OCR found at wide spaces and rules."""
     down = [rule for rule in rules if not rule.across]
     return [piece for line in lines for piece in _cut(line, down)]
 
 
 def _cut(line: Line, down: Sequence[Rule]) -> Iterator[Chunk]:
-    """The words of a line that stand together, between the rules that cross it."""
+    """Cut a line at wide spaces and at the rules that cross it."""
     box, middle = line.box, line.box.centre[1]
     words = [word for word in line.read if word.edges]
     if not words:
@@ -142,7 +142,7 @@ def _together(words: Sequence[Word], line: Box) -> Chunk:
 
 
 def rows(chunks: Iterable[Chunk]) -> list[Row]:
-    """Chunks by the line they stand on, from top to bottom."""
+    """Group chunks into lines, from top to bottom."""
     found: list[list[Chunk]] = []
     middle = height = 0.0
     for chunk in sorted(chunks, key=lambda chunk: chunk.box.top + chunk.box.bottom):
@@ -157,7 +157,7 @@ def rows(chunks: Iterable[Chunk]) -> list[Row]:
 
 
 def _row(chunks: list[Chunk]) -> Row:
-    """A line; neighbours with no more than a word's space between them are one chunk."""
+    """Build a line; merge chunks with at most a word space between them."""
     if len(chunks) == 1:
         return Row(tuple(chunks), chunks[0].box)
     chunks = sorted(chunks, key=lambda chunk: chunk.box.left)
@@ -176,7 +176,7 @@ def _row(chunks: list[Chunk]) -> Row:
 
 
 def _joined(chunks: list[Chunk]) -> list[Chunk]:
-    """Neighbours on a line, those with a word's space between them as one."""
+    """Merge neighbours on a line with a word space between them."""
     if len(chunks) == 1:
         return chunks
     least = max(_word_space(chunks), SPACE * chunks[0].box.height / 2)
@@ -193,9 +193,9 @@ def _joined(chunks: list[Chunk]) -> list[Chunk]:
 
 
 def _word_space(chunks: Sequence[Chunk]) -> float:
-    """The widest space between the words of a justified line; 0 for any other line.
+    """The widest word space of a justified line; 0 for any other line.
 
-    Such a line has spaces that would part the columns of a table.
+    Spaces in a justified line can be wide enough to part the columns of a table.
     """
     counts = [chunk.text.count(" ") for chunk in chunks]
     if 2 * sum(map(_has_digit, chunks)) > len(chunks):
@@ -210,7 +210,7 @@ def _word_space(chunks: Sequence[Chunk]) -> float:
 
 
 def _all_alike(spaces: Sequence[float], chunks: Sequence[Chunk]) -> bool:
-    """Whether the spaces are those of a justified line, not of columns that are equally wide."""
+    """Whether spaces are alike as in a justified line, not as between equally wide columns."""
     same = _SAME_SPACE * chunks[0].box.height
     widths = [chunk.box.width for chunk in chunks]
     return (
@@ -225,7 +225,7 @@ def _has_digit(chunk: Chunk) -> bool:
 
 
 def cell_text(chunks: Sequence[Chunk]) -> MarkedText:
-    """The text of a cell that these chunks stand in."""
+    """Join a cell's chunks into its text, undoing hyphenation."""
     whole = MarkedText("")
     for row in rows(chunks):
         for chunk in row.chunks:
@@ -238,5 +238,5 @@ def cell_text(chunks: Sequence[Chunk]) -> MarkedText:
 
 
 def usual_height(chunks: Sequence[Chunk]) -> float:
-    """The height of most text, at least one point."""
+    """Median height of the chunks, at least 1 point."""
     return max(1.0, statistics.median(chunk.box.height for chunk in chunks))

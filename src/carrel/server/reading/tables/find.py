@@ -20,7 +20,7 @@ from carrel.server.reading.tables.signs import look_like_frames, look_like_table
 from carrel.server.reading.tables.unruled import unruled_tables
 
 _OVER = 0.6
-"""How far a line may reach over the one above it, as a part of its height."""
+"""Largest overlap of two lines of text, as a fraction of the smaller height."""
 
 
 def find_tables(
@@ -31,12 +31,12 @@ def find_tables(
     *,
     scanned: bool = False,
 ) -> list[Region]:
-    """The tables of an upright page, from top to bottom.
+    """Find the tables of an upright page, from top to bottom.
 
-    `chunks` is its text and `rules` its straight lines, both in points from the top left corner.
-    `regions` asks the layout model: of a page that is not `scanned`, by OCR, only where white space
-    or rules make tables or charts that are not certain. `structure` asks for the cells
-    of a region.
+    `chunks` (text) and `rules` (straight lines) are in points from the top left corner.
+    `regions` runs the layout model: always on a page `scanned` by OCR, otherwise only where
+    white space or rules leave tables or charts uncertain. `structure` returns the cells of a
+    region.
     """
     ruled, clear, rest = _ruled(chunks, rules)
     lines = rows(rest)
@@ -66,9 +66,9 @@ def find_tables(
 def _ruled(
     chunks: Sequence[Chunk], rules: Sequence[Rule], seen: Sequence[ModelRegion] = ()
 ) -> tuple[list[Region], list[Grid], list[Chunk]]:
-    """The tables framed by rules, the grids that are certainly of tables, and other chunks.
+    """Return the tables framed by rules, the grids that are certainly tables, and other chunks.
 
-    What the layout model has `seen` tells charts from tables.
+    The layout model's regions, `seen`, tell charts from tables.
     """
     ruled: list[Region] = []
     clear: list[Grid] = []
@@ -85,12 +85,12 @@ def _ruled(
 
 
 def _overlap(chunks: Sequence[Chunk]) -> bool:
-    """Whether text lies on other text: the slanted labels of a chart."""
+    """Whether text overlaps other text, as a chart's slanted labels do."""
     ordered = sorted((chunk.box for chunk in chunks), key=lambda box: box.top)
     for above, below in pairwise(ordered):
         across = min(above.right, below.right) - max(above.left, below.left)
         down = above.bottom - below.top
-        # Words beside each other may touch where OCR found them.
+        # OCR's boxes of adjacent words may touch.
         if min(across, down) > _OVER * min(above.height, below.height):
             return True
     return False

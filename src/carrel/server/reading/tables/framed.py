@@ -1,7 +1,7 @@
-"""The table that a grid of rules frames.
+"""Tables framed by a grid of rules.
 
-Few tables have every cell drawn. Rules may part the head and leave the body to white space, or part
-columns and leave rows to their lines: both are completed here from where the words stand.
+Few tables have every cell drawn: rules may part the head and leave the body to white space, or
+part columns and leave rows to their lines. Word positions complete both.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,17 +16,17 @@ from carrel.server.reading.tables.unruled import is_list
 from carrel.server.reading.tables.valleys import Span, columns_of, of_column
 
 _LETTERS = 200
-"""A frame with longer texts in its fields on average is the layout of a page."""
+"""Most letters per filled field on average; a frame with more is a page's layout."""
 _FILLED = 0.2
-"""The least part of a grid's fields with text in them; a chart's are empty."""
+"""Smallest fraction of a grid's fields that hold text; a chart's are empty."""
 _NARROW = 0.6
-"""Rules nearer to each other than this part of a line's height are double ones."""
+"""Rules closer than this fraction of line height are a double rule."""
 _PARTED = 0.5
-"""The part of a column's lines with text on both sides of a valley that makes it two columns."""
+"""Smallest fraction of a column's lines with text on both sides of a valley that splits it."""
 
 
 def framed_table(grid: Grid, chunks: Sequence[Chunk]) -> Table | None:
-    """The table whose frame this is; None for a chart, a form's boxes or a page's layout."""
+    """Return the framed table; None for a chart, a form's boxes or a page's layout."""
     if not chunks:
         return None
     filled = sum(any(grid.field_box(f).holds(*c.box.centre) for c in chunks) for f in grid.fields)
@@ -40,7 +40,7 @@ def framed_table(grid: Grid, chunks: Sequence[Chunk]) -> Table | None:
 
 
 def _without_gaps(grid: Grid, chunks: Sequence[Chunk]) -> Grid:
-    """The grid without the rows and columns that are only the space between double rules."""
+    """Drop rows and columns that are only the gap of a double rule."""
     least = _NARROW * usual_height(chunks)
     columns = _edges(grid.xs, [chunk.box.centre[0] for chunk in chunks], least)
     bands = _edges(grid.ys, [chunk.box.centre[1] for chunk in chunks], least)
@@ -56,7 +56,7 @@ def _without_gaps(grid: Grid, chunks: Sequence[Chunk]) -> Grid:
 
 
 def _edges(places: Sequence[float], middles: Sequence[float], least: float) -> list[int]:
-    """The number of each edge, those with no more than a gap between them as one."""
+    """Number the edges; those with at most a gap between them share a number."""
     numbers = [0]
     for before, after in pairwise(places):
         gap = after - before < least and not any(before < middle < after for middle in middles)
@@ -65,7 +65,7 @@ def _edges(places: Sequence[float], middles: Sequence[float], least: float) -> l
 
 
 def _joined(places: Sequence[float], numbers: Sequence[int]) -> tuple[float, ...]:
-    """The places of edges that became one: in the middle between them."""
+    """Place each merged edge midway between its outermost positions."""
     found: dict[int, list[float]] = {}
     for number, place in zip(numbers, places, strict=True):
         found.setdefault(number, []).append(place)
@@ -73,7 +73,7 @@ def _joined(places: Sequence[float], numbers: Sequence[int]) -> tuple[float, ...
 
 
 def _with_columns(grid: Grid, chunks: Sequence[Chunk]) -> Grid:
-    """The grid, with columns that white space parts although no rule does."""
+    """Split grid columns at white space where no rule parts them."""
     inner: dict[int, list[float]] = {}
     for number, (left, right) in enumerate(pairwise(grid.xs)):
         inside = [chunk for chunk in chunks if left < chunk.box.left and chunk.box.right < right]
@@ -98,7 +98,7 @@ def _with_columns(grid: Grid, chunks: Sequence[Chunk]) -> Grid:
 
 
 def _parted(chunks: Sequence[Chunk]) -> list[Span]:
-    """The columns in which the chunks of one column of a grid stand, if there are several."""
+    """Find the columns of text within one grid column; empty unless there are several."""
     lines = rows(chunks)
     if sum(len(line.chunks) > 1 for line in lines) < max(2, _PARTED * len(lines)):
         return []
@@ -108,14 +108,14 @@ def _parted(chunks: Sequence[Chunk]) -> list[Span]:
 
 @dataclass(frozen=True)
 class _Piece:
-    """A part of a field with the text in it."""
+    """A part of a field, with its text."""
 
     field: Field
     chunks: list[Chunk]
 
 
 def _cells(grid: Grid, chunks: Sequence[Chunk]) -> Iterator[Cell]:
-    """The cells of a grid; a row of it that holds several rows of text is taken apart."""
+    """Yield the cells of a grid; split a grid row that holds several rows of text."""
     pieces = [piece for field in grid.fields for piece in _pieces(grid, field, chunks)]
     spans = list(pairwise(grid.xs))
     bands = [_bands(band, pieces, spans) for band in range(len(grid.ys) - 1)]
@@ -137,7 +137,7 @@ def _cells(grid: Grid, chunks: Sequence[Chunk]) -> Iterator[Cell]:
 
 
 def _pieces(grid: Grid, field: Field, chunks: Sequence[Chunk]) -> Iterator[_Piece]:
-    """A field; cut where none of its text crosses the edge of a column, if that parts its text."""
+    """Split a field at column edges that none of its text crosses, if that parts its text."""
     box = grid.field_box(field)
     inside = [chunk for chunk in chunks if box.holds(*chunk.box.centre)]
     free = [
@@ -157,7 +157,7 @@ def _pieces(grid: Grid, field: Field, chunks: Sequence[Chunk]) -> Iterator[_Piec
 
 
 def _bands(band: int, pieces: Sequence[_Piece], spans: Sequence[Span]) -> list[float]:
-    """The upper edges of the rows of text in a row of a grid; the first says nothing."""
+    """Return the upper edge of each row of text in a grid row; the first value is unused."""
     alone = [piece for piece in pieces if piece.field.row == band and piece.field.rows == 1]
     lines = rows(chunk for piece in alone for chunk in piece.chunks)
     filled = sum(bool(of_column(lines, span)) for span in spans)
@@ -168,6 +168,6 @@ def _bands(band: int, pieces: Sequence[_Piece], spans: Sequence[Span]) -> list[f
 
 
 def _header_rows(cells: Sequence[Cell]) -> int:
-    """One; two where a head covers several columns or rows."""
+    """Count header rows: the largest row span of a head, at least 2 if a head spans columns."""
     first = [cell for cell in cells if cell.row == 0]
     return max([cell.rows for cell in first] + [2 if cell.columns > 1 else 1 for cell in first])

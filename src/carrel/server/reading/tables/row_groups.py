@@ -1,4 +1,4 @@
-"""Lines of a table by the row they belong to: cells may have several lines."""
+"""Rows of a table, grouped from its lines: a cell may have several lines."""
 
 import re
 from collections.abc import Sequence
@@ -12,14 +12,14 @@ _NUMBER = re.compile(r"[-+−–(]?[$€£]?\s?\d[\d.,:\s]*\s?[%)€]?|[-–—]
 
 
 def is_number(chunk: Chunk) -> bool:
-    """Whether a chunk is a number, or stands for one that there is not."""
+    """Whether a chunk is a number, or a placeholder for one such as a dash."""
     return _NUMBER.fullmatch(chunk.text) is not None
 
 
 def row_groups(
     run: Sequence[Row], columns: Sequence[Span], rules: Sequence[Rule]
 ) -> list[list[Row]]:
-    """Lines of a table by the row they belong to: cells may have several lines."""
+    """Group a table's lines into rows: a cell may have several lines."""
     height = usual_height([chunk for row in run for chunk in row.chunks])
     banded = _banded(run, rules)
     if len(banded) > 2 and not any(_several_rows(group, columns) for group in banded):
@@ -46,7 +46,7 @@ def _split(run: Sequence[Row], breaks: Sequence[bool]) -> list[list[Row]]:
 
 
 def _banded(run: Sequence[Row], rules: Sequence[Rule]) -> list[list[Row]]:
-    """Lines by the rules between them."""
+    """Group lines by the rules between them."""
     left, right = min(row.box.left for row in run), max(row.box.right for row in run)
     heights = [
         rule.at
@@ -61,7 +61,7 @@ def _banded(run: Sequence[Row], rules: Sequence[Rule]) -> list[list[Row]]:
 
 
 def _limits(gaps: Sequence[float], height: float) -> list[float]:
-    """What may part the gaps inside rows from those between them, the widest first."""
+    """Thresholds between the gaps inside rows and those between rows, widest first."""
     ordered = sorted(gaps, reverse=True)
     return [
         (wide + narrow) / 2 for wide, narrow in pairwise(ordered) if wide - narrow > 0.2 * height
@@ -69,21 +69,21 @@ def _limits(gaps: Sequence[float], height: float) -> list[float]:
 
 
 def numbers_stacked(group: Sequence[Row], columns: Sequence[Span]) -> int:
-    """In how many columns lines that were taken for one row hold more than one number."""
+    """Count the columns with more than one number in lines taken for one row."""
     return sum(
         sum(is_number(chunk) for chunk in of_column(group, column)) > 1 for column in columns
     )
 
 
 def _several_rows(group: Sequence[Row], columns: Sequence[Span]) -> bool:
-    """Whether lines that were taken for one row are several."""
+    """Whether lines taken for one row are several rows."""
     if numbers_stacked(group, columns):
         return True
     return sum(len(row.chunks) == len(columns) for row in group) > 1
 
 
 def _continues(above: Row, row: Row, columns: Sequence[Span]) -> bool:
-    """Whether a line is more of the cells above it: no first cell, no number."""
+    """Whether a line continues the cells above it: no first cell, no number."""
     if any(map(is_number, row.chunks)):
         return False
     held = {reach(chunk, columns)[0] for chunk in above.chunks}

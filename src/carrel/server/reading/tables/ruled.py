@@ -1,4 +1,4 @@
-"""Grids: what the rules of a page enclose."""
+"""Grids of fields enclosed by a page's rules."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,12 +8,12 @@ from carrel.server.reading.page.elements import Box
 from carrel.server.reading.page.rules import Rule
 
 _TOUCH = 3.0
-"""Points by which rules that meet may miss each other."""
+"""Largest distance in points between rules that meet."""
 _COVER = 0.6
-"""How much of a cell's side must be drawn for it to be closed there."""
+"""Smallest fraction of a cell's side that must be drawn to close it."""
 
 _MOST_FIELDS = 20_000
-"""Squared paper has more fields, a table never."""
+"""Most fields of a table's grid; squared paper has more."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ def _meet(across: Rule, down: Rule) -> bool:
 
 
 def _overhang(rules: Sequence[Rule], crossing: Sequence[Rule]) -> list[float]:
-    """The ends of rules that reach beyond the outermost one they cross: an open side."""
+    """Ends of rules beyond the outermost rule they cross: an open side."""
     if len(rules) < 2:
         return []
     first, last = min(rule.start for rule in rules), max(rule.end for rule in rules)
@@ -106,7 +106,7 @@ def _places(values: Sequence[float]) -> list[float]:
 def _fields(
     xs: Sequence[float], ys: Sequence[float], across: Sequence[Rule], down: Sequence[Rule]
 ) -> list[Field]:
-    """The fields of a grid: neighbouring places with no rule between them are one."""
+    """Merge neighbouring places with no rule between them into fields."""
     height, width = len(ys) - 1, len(xs) - 1
     owner = {(row, column): (row, column) for row in range(height) for column in range(width)}
 
@@ -141,7 +141,7 @@ def _closed(rules: Sequence[Rule], start: float, end: float) -> bool:
 
 
 def _rectangles(places: list[tuple[int, int]]) -> list[Field]:
-    """One field where the places form a rectangle; otherwise each place by itself."""
+    """Return one field if the places form a rectangle, else one for each place."""
     top, bottom = min(row for row, _ in places), max(row for row, _ in places)
     left, right = min(column for _, column in places), max(column for _, column in places)
     if (bottom - top + 1) * (right - left + 1) == len(places):

@@ -1,4 +1,4 @@
-"""Tables where the layout model sees them, taken apart in the way that suits best."""
+"""Tables that the layout model sees, split into cells by the method that fits best."""
 
 import re
 from collections.abc import Sequence
@@ -11,23 +11,23 @@ from carrel.server.reading.page.table import Cell, Table
 from carrel.server.reading.tables.chunks import Chunk, cell_text
 
 _LEAST = 4
-"""Chunks of text in a table, or numbers on a scale, at least."""
+"""Fewest chunks of text in a table, or numbers on a scale."""
 _LEAST_ACROSS = 6
-"""Numbers on a scale that runs across, at least: a head may count a few columns."""
+"""Fewest numbers on a horizontal scale: a head may count a few columns."""
 _PROSE: frozenset[RegionKind] = frozenset(["title", "text", "list"])
 _NOTES: frozenset[RegionKind] = frozenset(["reference", "footnote"])
-"""The model takes tables for them, too."""
+"""Kinds that the layout model also assigns to tables."""
 _DOWN = 3.0
-"""How many times nearer a line must be to a cell above or below than to one beside it."""
+"""Weight of vertical against horizontal distance when assigning a chunk to a cell."""
 _SENTENCE = 24
-"""Letters of the usual piece of text in columns of prose."""
+"""Smallest median length of text in columns of prose, in letters."""
 _MOST = 0.8
-"""The part of a region's text that a table of the whole region holds."""
+"""Smallest fraction of a region's text in a table of the whole region."""
 _FITTING = 0.7
-"""The part of a table's text that stands in the cells that the model sees, if it is right."""
+"""Smallest fraction of a table's text inside the model's cells, if these are right."""
 _NUMBER = re.compile(r"[-−–]?\d+(\.\d+)?%?")
 _NUMBERS = re.compile(r"(?:(?:^|\s)[-+−–]?[\d.,]*\d%?(?=\s|$)){5,}")
-"""Numbers that stand in one cell only if the rows between them were missed."""
+"""Five or more numbers in one cell: the rows between them were missed."""
 
 
 def with_seen_tables(
@@ -39,10 +39,10 @@ def with_seen_tables(
     *,
     scanned: bool,
 ) -> list[Region]:
-    """The tables found by rules and by white space, and those that the layout model sees.
+    """Merge the tables found by rules and white space with those that the layout model sees.
 
-    Where it sees one that was found only in part, or in a doubtful way, the structure model takes
-    it apart. White space is doubtful in a scan, whose words have no exact places.
+    If one was found only in part or doubtfully, the structure model splits it into cells. White
+    space is doubtful in a scan, whose words have no exact places.
     """
     found = [*ruled, *spaced]
     taken: list[Box] = []
@@ -58,7 +58,7 @@ def with_seen_tables(
         sure = [table for table in whole if not scanned or table in ruled]
         if any(not _doubtful(table) for table in sure):
             continue
-        # The model may take several tables below each other for one.
+        # The model may merge several stacked tables into one.
         parts = [table for table in here if table in ruled and not _doubtful(table)]
         held = sum(len(_inside(table.box, inside)) for table in parts)
         if len(parts) > 1 and held >= _MOST * len(inside):
@@ -70,17 +70,17 @@ def with_seen_tables(
 
 
 def _is_tabular(chunks: Sequence[Chunk]) -> bool:
-    """Whether the text is not that of columns of prose."""
+    """Whether there is enough text for a table, in pieces too short for columns of prose."""
     return len(chunks) >= _LEAST and median(len(chunk.text) for chunk in chunks) < _SENTENCE
 
 
 def is_prose(
     box: Box, chunks: Sequence[Chunk], regions: Sequence[ModelRegion], *, scanned: bool
 ) -> bool:
-    """Whether the layout model takes most of what stands in a box for running text.
+    """Whether the layout model takes most text in a box for prose.
 
-    Of a page with a text layer it is not believed where the pieces of text are as short as words:
-    there the white space is exact.
+    On a page with a text layer, word-length pieces of text override the model: white space is
+    exact there.
     """
     kinds = _PROSE | _NOTES if scanned else _PROSE
     prose = [region.box for region in regions if region.kind in kinds]
@@ -91,9 +91,9 @@ def is_prose(
 
 
 def is_chart(table: Table, box: Box, regions: Sequence[ModelRegion]) -> bool:
-    """Whether what looks like a table is the scale of a chart, where the model sees a figure.
+    """Whether a table is the scale of a chart, where the model sees a figure.
 
-    It takes coloured tables for figures too.
+    The figure alone is no proof: the model takes coloured tables for figures too.
     """
     x, y = box.centre
     figures = (region.box for region in regions if region.kind == "figure")
@@ -101,7 +101,7 @@ def is_chart(table: Table, box: Box, regions: Sequence[ModelRegion]) -> bool:
 
 
 def has_scale(table: Table) -> bool:
-    """Whether the numbers of a column, or of a row below the head, go up or down in equal steps."""
+    """Whether numbers in a column, or in a row below the head, rise or fall in equal steps."""
     columns: dict[int, list[float]] = {}
     for cell in table.cells:
         if _NUMBER.fullmatch(cell.text):
@@ -135,7 +135,7 @@ def _any_holds(boxes: Sequence[Box], point: tuple[float, float]) -> bool:
 
 
 def _seen(chunks: Sequence[Chunk], cells: Sequence[CellBox], least: float) -> Region | None:
-    """The table of these cells, if at least this part of the chunks stands where they are seen."""
+    """The table of these cells, if at least the fraction `least` of the chunks lies in them."""
     boxes = [cell.box for cell in cells]
     fitting = sum(_any_holds(boxes, chunk.box.centre) for chunk in chunks)
     if not cells or fitting < least * len(chunks):
@@ -149,7 +149,7 @@ def _seen(chunks: Sequence[Chunk], cells: Sequence[CellBox], least: float) -> Re
 def _doubtful(region: Region) -> bool:
     """Whether rules between rows seem to be missing.
 
-    A cell then holds a whole column of numbers, or all cells of a row reach into the next.
+    If so, a cell holds a whole column of numbers, or all cells of a row span the next.
     """
     assert region.table is not None
     return not all(region.table.rows()) or any(
@@ -158,7 +158,7 @@ def _doubtful(region: Region) -> bool:
 
 
 def _of_cells(chunks: Sequence[Chunk], cells: Sequence[CellBox]) -> Table | None:
-    """The table of these cells, filled with these chunks."""
+    """Assign each chunk to its nearest cell and build the table."""
     held: dict[CellBox, list[Chunk]] = {cell: [] for cell in cells}
     for chunk in chunks:
         held[min(cells, key=lambda cell: _distance(chunk.box, cell.box))].append(chunk)
@@ -172,7 +172,7 @@ def _of_cells(chunks: Sequence[Chunk], cells: Sequence[CellBox]) -> Table | None
 
 
 def _distance(chunk: Box, cell: Box) -> tuple[float, float]:
-    """How far a chunk's middle is from a cell, and from the cell's middle."""
+    """Distance of a chunk's centre from a cell, then from the cell's centre."""
     x, y = chunk.centre
     across = max(0.0, cell.left - x, x - cell.right)
     down = max(0.0, cell.top - y, y - cell.bottom)
@@ -181,6 +181,6 @@ def _distance(chunk: Box, cell: Box) -> tuple[float, float]:
 
 
 def _header_rows(cells: Sequence[Cell]) -> int:
-    """One; two where a head covers several columns or rows."""
+    """Count header rows: the largest row span of a head, at least 2 if a head spans columns."""
     first = [cell for cell in cells if cell.row == 0]
     return max([1, *(cell.rows for cell in first), *(2 for cell in first if cell.columns > 1)])

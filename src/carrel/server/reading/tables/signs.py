@@ -1,6 +1,6 @@
-"""Cheap signs that the tables of a page need a second opinion.
+"""Cheap signs that a page's tables need a second opinion.
 
-The layout model takes as long as ten plain pages: it is asked only about pages that show them.
+The layout model takes as long as ten plain pages, so it runs only on pages with these signs.
 """
 
 from collections.abc import Iterable, Sequence
@@ -11,15 +11,15 @@ from carrel.server.reading.tables.ruled import Grid
 from carrel.server.reading.tables.valleys import widened
 
 _APART = 3
-"""Chunks on a line, and columns shared by lines, that look like a table."""
+"""Fewest chunks on a line, and columns shared by lines, that look like a table."""
 _GRID = 2
-"""Rules in each direction that look like a frame with cells, or a chart."""
+"""More rules than this in each direction look like a frame with cells, or a chart."""
 _TOUCH = 3.0
-"""Points by which a rule may lie beside the edge of its grid."""
+"""Largest distance in points between a rule and the edge of its grid."""
 
 
 def parts_all(grid: Grid, chunks: Sequence[Chunk]) -> bool:
-    """Whether no two of these chunks, on one line in the grid, stand in the same field."""
+    """Whether no two chunks on one line share a field of the grid."""
     fields = [grid.field_box(field) for field in grid.fields]
     return all(
         sum(box.holds(*chunk.box.centre) for chunk in row.chunks) <= 1
@@ -30,7 +30,7 @@ def parts_all(grid: Grid, chunks: Sequence[Chunk]) -> bool:
 
 
 def look_like_tables(lines: Sequence[Row]) -> bool:
-    """Whether three lines below each other have columns in common, as no justified text has."""
+    """Whether three consecutive lines share columns, as justified text never does."""
     return any(
         len(widened(widened(widened([], above), line), below)) >= _APART
         for above, line, below in zip(lines, lines[1:], lines[2:], strict=False)
@@ -39,7 +39,7 @@ def look_like_tables(lines: Sequence[Row]) -> bool:
 
 
 def look_like_frames(rules: Iterable[Rule], clear: Sequence[Grid]) -> bool:
-    """Whether rules, beside those of `clear` grids, look like a frame or a chart."""
+    """Whether rules outside `clear` grids look like a frame or a chart."""
     others = [rule for rule in rules if not any(_belongs(rule, grid) for grid in clear)]
     across = sum(rule.across for rule in others)
     return across > _GRID and len(others) - across > _GRID

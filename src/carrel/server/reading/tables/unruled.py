@@ -1,4 +1,4 @@
-"""Tables without rules between their columns: found by the white space that runs down them."""
+"""Tables without rules between their columns, found by vertical white space."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -13,14 +13,14 @@ from carrel.server.reading.tables.row_groups import is_number, row_groups
 from carrel.server.reading.tables.valleys import Span, columns_of, of_column, reach, widened
 
 _APART = 1.6
-"""Rows further apart than this part of a line's height are not of one table."""
+"""Largest gap between rows of one table, in line heights."""
 _LARGE = 1.8
-"""Type so much larger than the usual one is a map's or a poster's, and never in a table."""
+"""Largest type in a table, in usual heights; larger type is a map's or a poster's."""
 _PROSE = 34
-"""Letters of a line in a column of running text, at least."""
+"""Fewest letters of a line in a column of running text."""
 _MARKER = re.compile(r"[•◦▪‣●○■□·∙*–—-]|\(?(\d{1,3}|[a-zA-Z]|[ivx]{1,5})[.):]?")
 _MOST_HEADS = 4
-"""Rows of heads that a table has at the most."""
+"""Most header rows of a table."""
 _LEADERS = re.compile(r"(\. ?){5,}|…{3,}|_{5,}")
 
 
@@ -60,7 +60,7 @@ def unruled_tables(rows: Sequence[Row], rules: Sequence[Rule]) -> list[UnruledTa
 
 
 def _run(rows: Sequence[Row], start: int) -> tuple[int, list[Span]]:
-    """Where lines that share columns, beginning at one with several chunks, end."""
+    """Return the end and columns of a run of aligned lines; the first has several chunks."""
     if len(rows[start].chunks) < 2 or _leads(rows[start]):
         return start, []
     columns = widened([], rows[start])
@@ -84,7 +84,7 @@ def _run(rows: Sequence[Row], start: int) -> tuple[int, list[Span]]:
 
 
 def _parts_rows(rows: Sequence[Row], number: int, columns: list[Span]) -> bool:
-    """Whether a line is a title inside a table: rows that share its columns follow."""
+    """Whether a line is a title inside a table: the next row has the table's columns."""
     line, following = rows[number], rows[number + 1 : number + 2]
     if len(line.chunks) > 1 or not following or len(following[0].chunks) < len(columns) - 1:
         return False
@@ -109,7 +109,7 @@ def _is_leader(chunk: Chunk) -> bool:
 
 
 def _without_leaders(row: Row) -> Row:
-    """A line whose dots lead to several numbers, without the dots: no line of contents."""
+    """Strip leader dots from a line with several numbers: it is not from a table of contents."""
     if len(row.chunks) < 3:
         return row
     leaders = [number for number, chunk in enumerate(row.chunks) if _is_leader(chunk)]
@@ -120,7 +120,7 @@ def _without_leaders(row: Row) -> Row:
 
 
 def _trails(run: Sequence[Row]) -> bool:
-    """Whether the last line is a single chunk below the table, not the rest of its last row."""
+    """Whether the last line is a single chunk below the table, not part of its last row."""
     last, above = run[-1], run[-2]
     if len(last.chunks) > 1:
         return False
@@ -130,10 +130,10 @@ def _trails(run: Sequence[Row]) -> bool:
 
 
 def _is_prose(chunks: Sequence[Chunk]) -> bool:
-    """Whether the lines of a column reach its edge: half of them if they are long, or most."""
+    """Whether lines reach the column's edge: half of them if long, otherwise most."""
     if not chunks:
         return False
-    # A line that stands across the gutter makes the column wider than its text.
+    # A line across the gutter makes the column wider than its text.
     width = sorted(chunk.box.width for chunk in chunks)[int(0.9 * len(chunks))]
     full = [chunk for chunk in chunks if chunk.box.width >= 0.7 * width]
     long = sum(len(chunk.text) >= _PROSE for chunk in full)
@@ -148,7 +148,7 @@ def _side_by_side(run: Sequence[Row], columns: Sequence[Span]) -> bool:
 
 
 def _whole_lines(run: Sequence[Row], column: Span) -> list[Chunk]:
-    """The lines of a column, those that wide spaces cut made whole again."""
+    """Rejoin the lines of a column that wide spaces cut."""
     cut = [of_column([row], column) for row in run]
     return [
         pieces[0]
@@ -160,7 +160,7 @@ def _whole_lines(run: Sequence[Row], column: Span) -> list[Chunk]:
 
 
 def _sides(run: Sequence[Row], columns: Sequence[Span]) -> list[list[Row]]:
-    """The lines left and right of the widest gutter, each by themselves."""
+    """Split lines at the widest gutter into a left and a right side."""
     gutters = [
         (after[0] - before[1], (after[0] + before[1]) / 2) for before, after in pairwise(columns)
     ]
@@ -177,7 +177,7 @@ def _sides(run: Sequence[Row], columns: Sequence[Span]) -> list[list[Row]]:
 
 
 def _is_table(groups: Sequence[Sequence[Row]], columns: Sequence[Span]) -> bool:
-    """Whether rows that share columns are a table, and not a list or a letterhead."""
+    """Whether rows that share columns are a table, not a list or a letterhead."""
     if len(columns) < 2 or len(groups) < (3 if len(columns) == 2 else 2):
         return False
     chunks = [chunk for group in groups for row in group for chunk in row.chunks]
@@ -195,7 +195,7 @@ def _is_table(groups: Sequence[Sequence[Row]], columns: Sequence[Span]) -> bool:
 
 
 def _is_code(run: Sequence[Row], columns: Sequence[Span]) -> bool:
-    """Whether lines with letters of one width are no table: few of its fields are numbers."""
+    """Whether monospaced lines are code: few of their fields are numbers."""
     chunks = [chunk for row in run for chunk in row.chunks]
     if not all(chunk.mono for chunk in chunks):
         return False
@@ -204,12 +204,12 @@ def _is_code(run: Sequence[Row], columns: Sequence[Span]) -> bool:
 
 
 def is_list(chunks: Sequence[Chunk]) -> bool:
-    """Whether the first column of two holds a list's markers alone."""
+    """Whether the first of two columns holds only list markers."""
     return all(_MARKER.fullmatch(chunk.text) for chunk in chunks)
 
 
 def _spanning_head(rows: Sequence[Row], start: int, columns: Sequence[Span]) -> list[Row]:
-    """The line above, if it stands over some of the columns and inside the table."""
+    """Return the line above if it spans some of the columns, inside the table."""
     if start == 0:
         return []
     row, first = rows[start - 1], rows[start]
@@ -239,13 +239,13 @@ def _table(
 def _placed(
     group: Sequence[Row], columns: Sequence[Span], rules: Sequence[Rule]
 ) -> dict[tuple[int, int], list[Chunk]]:
-    """The chunks of a row of a table, by the first and last column that they stand in."""
+    """Group a table row's chunks by the first and last column they span."""
     found: dict[tuple[int, int], list[Chunk]] = {}
     for chunk in (chunk for row in group for chunk in row.chunks):
         found.setdefault(reach(_underlined(chunk, rules, columns), columns), []).append(chunk)
     for place in [place for place in found if place[0] < place[1]]:
         if any(place[0] <= other[1] and other[0] <= place[1] for other in found if other != place):
-            # It only reaches into a column that has text of its own.
+            # It only overhangs a column that has text of its own.
             for chunk in found.pop(place):
                 alone = _nearest(chunk, columns)
                 found.setdefault((alone, alone), []).append(chunk)
@@ -260,7 +260,7 @@ def _nearest(chunk: Chunk, columns: Sequence[Span]) -> int:
 
 
 def _underlined(chunk: Chunk, rules: Sequence[Rule], columns: Sequence[Span]) -> Chunk:
-    """A head, as wide as the rule below it that is drawn for it alone."""
+    """Widen a head to the rule below it, if that is drawn for it alone."""
     box = chunk.box
     whole = 0.9 * (columns[-1][1] - columns[0][0])
     for rule in rules:
@@ -274,7 +274,7 @@ def _underlined(chunk: Chunk, rules: Sequence[Rule], columns: Sequence[Span]) ->
 def _head_rows(
     groups: Sequence[Sequence[Row]], columns: Sequence[Span], rules: Sequence[Rule]
 ) -> int:
-    """How many rows are heads: those above the first rule, or those that cover columns and one."""
+    """Count header rows: down to the first rule, or one past the last that spans columns."""
     left, right = columns[0][0], columns[-1][1]
     for number, (above, below) in enumerate(pairwise(groups[: _MOST_HEADS + 1]), 1):
         upper, lower = above[-1].box.centre[1], below[0].box.centre[1]
@@ -294,7 +294,7 @@ def _head_rows(
 def _with_whole_heads(
     heads: Sequence[Sequence[Row]], columns: Sequence[Span]
 ) -> list[Sequence[Row]]:
-    """Rows of heads, those of several lines as one."""
+    """Merge header rows that continue the row above."""
     whole: list[Sequence[Row]] = []
     for group in heads:
         above = whole[-1] if whole else None
@@ -306,7 +306,7 @@ def _with_whole_heads(
 
 
 def _heads_go_on(above: Sequence[Row], group: Sequence[Row], columns: Sequence[Span]) -> bool:
-    """Whether each head in a row of them goes on in the next."""
+    """Whether every head in a row continues in the next row."""
     places = [{reach(c, columns) for row in rows for c in row.chunks} for rows in (above, group)]
     close = group[0].box.top - above[-1].box.bottom < 0.5 * group[0].box.height
     alone = all(first == last for held in places for first, last in held)

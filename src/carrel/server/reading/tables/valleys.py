@@ -1,4 +1,4 @@
-"""The columns of a table, by the valleys of white space between its words."""
+"""Columns of a table, found by the valleys of white space between its words."""
 
 from collections.abc import Sequence
 
@@ -8,13 +8,13 @@ Span = tuple[float, float]
 """The left and right edge of a column."""
 
 _TOUCH = 1.5
-"""Points by which a chunk may reach over a column that it does not stand in."""
+"""Largest overlap in points of a chunk with a column it does not belong to."""
 _CURRENCIES = frozenset("$€£¥")
 _UNITS = frozenset("%‰")
 
 
 def widened(columns: list[Span], row: Row) -> list[Span]:
-    """The columns, made wide enough for one more line."""
+    """Widen the columns to fit one more line."""
     spans = sorted([*columns, *((chunk.box.left, chunk.box.right) for chunk in row.chunks)])
     least = SPACE * row.box.height / 2
     merged = spans[:1]
@@ -27,7 +27,7 @@ def widened(columns: list[Span], row: Row) -> list[Span]:
 
 
 def columns_of(run: Sequence[Row]) -> list[Span]:
-    """The columns of some lines. A head or a long line over several of them parts none."""
+    """Find the columns of some lines; a head or a long line across several parts none."""
     columns: list[Span] = []
     support: list[int] = []
     for row in sorted(run, key=lambda row: -len(row.chunks)):
@@ -48,12 +48,12 @@ def columns_of(run: Sequence[Row]) -> list[Span]:
 
 
 def _after(columns: Sequence[Span], left: float) -> int:
-    """How many columns stand left of a place."""
+    """Count the columns left of a position."""
     return sum(start < left for start, _ in columns)
 
 
 def _with_signs(columns: Sequence[Span], run: Sequence[Row]) -> list[Span]:
-    """The columns; signs of currency or per cent that stand in line belong to their numbers."""
+    """Merge columns of currency or per cent signs into those of their numbers."""
     joined: list[Span] = []
     waiting: Span | None = None
     for column in columns:
@@ -74,7 +74,7 @@ def of_column(run: Sequence[Row], column: Span) -> list[Chunk]:
 
 
 def reach(chunk: Chunk, columns: Sequence[Span]) -> tuple[int, int]:
-    """The first and last column that a head stands over."""
+    """The first and last column that a head spans."""
     left, right = chunk.box.left + _TOUCH, chunk.box.right - _TOUCH
     over = [n for n, (start, end) in enumerate(columns) if left < end and right > start]
     if over:
