@@ -1,5 +1,6 @@
 """Every test runs with an empty home and none of the developer's settings."""
 
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +13,9 @@ from support.process import RunningServer
 # How long an example takes says how busy the machine is.
 settings.register_profile("carrel", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("carrel")
+
+# Started in the background, the tests and their processes would ignore Ctrl+C.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)

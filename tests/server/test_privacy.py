@@ -73,7 +73,7 @@ def test_no_name_is_looked_up_and_no_other_machine_called(calls: list[str]) -> N
 
 
 def test_no_file_is_written_outside_the_data_folder(calls: list[str], folder: Path) -> None:
-    own = tuple(f"{folder}/{name}" for name in ("data/", "data.ready", ".data.ready"))
+    own = tuple(f"{folder}/{name}" for name in ("data/", "data.ready", ".saving-"))
     written = [
         (Path.cwd() / path).as_posix()
         for call in calls

@@ -74,7 +74,7 @@ def test_nothing_changed_is_said(page: Page) -> None:
     begun(page)
     page.get_by_role("button", name="Save…").click()
     answer(page, "review", None)
-    expect(page.locator(".carrel")).to_contain_text("Nothing was changed")
+    expect(page.locator(".carrel")).to_contain_text("Nothing changed")
     expect(page.get_by_role("grid", name="Versions")).to_be_visible()
 
 
