@@ -19,6 +19,7 @@ from benchmarks.digital_pages import book
 from benchmarks.report import Figure
 from carrel.server.reading.options import ReadOptions
 from carrel.server.reading.reader import Reader
+from support.process import children
 
 FEW, MANY = 10, 1000
 BOUND = 1.25
@@ -45,17 +46,12 @@ def _peak(process: int) -> int:
     return 1024 * int(found[1]) if found else 0
 
 
-def _children() -> list[int]:
-    own = os.getpid()
-    return list(map(int, Path(f"/proc/{own}/task/{own}/children").read_text().split()))
-
-
 async def _highest_child() -> int:
     """The highest peak among this process's children, when cancelled."""
     highest = 0
     with contextlib.suppress(asyncio.CancelledError):
         while True:
-            highest = max([highest, *map(_peak, _children())])
+            highest = max([highest, *map(_peak, children(os.getpid()))])
             await asyncio.sleep(0.01)
     return highest
 

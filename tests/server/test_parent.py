@@ -10,7 +10,7 @@ import pytest
 
 from support.documents import picture
 from support.libraries import connect, new_library
-from support.process import serve
+from support.process import children, command, runs, serve
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends a child with its parent"),
@@ -21,18 +21,9 @@ pytestmark = [
 def _processes_below(pid: int) -> dict[int, str]:
     """The commands of the processes that a process started, and of those that they started."""
     below = dict[int, str]()
-    for thread in Path(f"/proc/{pid}/task").iterdir():
-        for child in map(int, (thread / "children").read_text().split()):
-            below |= {child: Path(f"/proc/{child}/cmdline").read_text()} | _processes_below(child)
+    for child in children(pid):
+        below |= {child: command(child)} | _processes_below(child)
     return below
-
-
-def _runs(pid: int) -> bool:
-    try:
-        # A zombie has ended; it only waits to be counted.
-        return ") Z " not in Path(f"/proc/{pid}/stat").read_text()
-    except (FileNotFoundError, ProcessLookupError):
-        return False
 
 
 def test_processes_that_hang_end_with_a_killed_server(tmp_path: Path) -> None:
@@ -61,9 +52,9 @@ def test_processes_that_hang_end_with_a_killed_server(tmp_path: Path) -> None:
             server.process.kill()
             server.process.wait()
             deadline = time.monotonic() + 20
-            while any(map(_runs, below)):
-                assert time.monotonic() < deadline, [below[pid] for pid in below if _runs(pid)]
+            while any(map(runs, below)):
+                assert time.monotonic() < deadline, [below[pid] for pid in below if runs(pid)]
                 time.sleep(0.02)
         finally:
-            for pid in filter(_runs, below):
+            for pid in filter(runs, below):
                 os.kill(pid, signal.SIGKILL)

@@ -12,6 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
+# Raised by /proc for a process or thread that ends while it is looked at.
+GONE = (FileNotFoundError, ProcessLookupError)
+
 
 @dataclass(frozen=True)
 class RunningServer:
@@ -68,11 +71,35 @@ def processor_seconds(pid: int) -> float:
 
 
 def family_seconds(pid: int) -> float:
-    """The processor time of a process and of all below it, those that ended included."""
+    """The processor time of a process and of all below it, ended ones included."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     seconds = sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
-    for thread in Path(f"/proc/{pid}/task").iterdir():
-        for child in (thread / "children").read_text().split():
-            with suppress(FileNotFoundError):
-                seconds += family_seconds(int(child))
+    for child in children(pid):
+        with suppress(*GONE):
+            seconds += family_seconds(child)
     return seconds
+
+
+def children(pid: int) -> set[int]:
+    """The processes a process started and did not yet wait for; none once it has ended."""
+    found = set[int]()
+    for other in Path("/proc").glob("[0-9]*/stat"):
+        # By each process's parent: a thread's list of children misses some while threads end.
+        with suppress(*GONE):
+            if int(other.read_text().rpartition(")")[2].split()[1]) == pid:
+                found.add(int(other.parent.name))
+    return found
+
+
+def command(pid: int) -> str:
+    """A process's command line; empty once it has ended."""
+    with suppress(*GONE):
+        return Path(f"/proc/{pid}/cmdline").read_text()
+    return ""
+
+
+def runs(pid: int) -> bool:
+    """Whether a process has not ended; a zombie has."""
+    with suppress(*GONE):
+        return ") Z " not in Path(f"/proc/{pid}/stat").read_text()
+    return False

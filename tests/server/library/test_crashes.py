@@ -15,7 +15,7 @@ import pytest
 from carrel.server.records.processing import UNFINISHED
 from support.documents import digital_pdf
 from support.libraries import LibraryUnderTest, connect, new_library
-from support.process import RunningServer, serve
+from support.process import RunningServer, children, serve
 from support.rounds import rounds
 
 KILLS = rounds(4, 40)
@@ -57,12 +57,9 @@ def _chunks(server: RunningServer) -> list[tuple[Any, ...]]:
 
 def _kill_reader(server: RunningServer, chance: random.Random) -> None:
     """Ends one of the processes that read documents for the server, at once."""
-    pid = server.process.pid
-    children = Path(f"/proc/{pid}/task/{pid}/children")
-    readers = children.read_text().split() if children.exists() else []
-    if readers:
+    if readers := sorted(children(server.process.pid)):
         with suppress(ProcessLookupError):
-            os.kill(int(chance.choice(readers)), signal.SIGKILL)
+            os.kill(chance.choice(readers), signal.SIGKILL)
         time.sleep(chance.uniform(0.0, 0.2))
 
 

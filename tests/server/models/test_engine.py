@@ -17,6 +17,7 @@ from carrel.server.errors import ApiError
 from carrel.server.models import weights
 from carrel.server.models.engine import Engine
 from carrel.server.models.process import EmbeddedProcess
+from support.process import runs
 from support.rounds import rounds
 
 pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.xdist_group("model")]
@@ -48,15 +49,6 @@ async def is_free(engine: Engine) -> bool:
         headers = {"authorization": f"Bearer {address.key}"}
         slots = await http.get(f"{address.url.removesuffix('/v1')}/slots", headers=headers)
         return not any(slot["is_processing"] for slot in slots.json())
-
-
-def runs(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    # A zombie has ended; it only waits to be counted.
-    return ") Z " not in Path(f"/proc/{pid}/stat").read_text()
 
 
 async def test_starts_on_first_need_and_once_for_all(caplog: pytest.LogCaptureFixture) -> None:

@@ -29,7 +29,7 @@ from support.office import (
     slides_file,
     stored_first,
 )
-from support.process import RunningServer
+from support.process import RunningServer, children
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -390,7 +390,7 @@ async def test_a_cut_off_pdf_gets_a_reason_or_its_pages(tmp_path: Path, read: Re
 
 async def test_a_cancelled_reading_leaves_no_process(tmp_path: Path) -> None:
     reader = Reader()
-    others = _children()
+    others = children(os.getpid())
     path = digital_pdf(tmp_path / "a.pdf", pages=400, text=TEXT * 20)
     options = ReadOptions(granularity="word")
     task = asyncio.ensure_future(reader.read(path, mimetype=None, options=options))
@@ -398,32 +398,26 @@ async def test_a_cancelled_reading_leaves_no_process(tmp_path: Path) -> None:
         parsers: set[int] = set()
         while not parsers:
             await asyncio.sleep(0.01)
-            parsers = _children() - others
+            parsers = children(os.getpid()) - others
         await asyncio.sleep(0.5)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        assert not parsers & _children()
+        assert not parsers & children(os.getpid())
     finally:
         await reader.stop()
-    assert _children() == others
-
-
-def _children() -> set[int]:
-    """The processes that this one started and that still run."""
-    threads = Path("/proc/self/task").iterdir()
-    return {int(pid) for thread in threads for pid in (thread / "children").read_text().split()}
+    assert children(os.getpid()) == others
 
 
 async def test_a_spare_parser_that_was_killed_is_replaced(tmp_path: Path) -> None:
     reader = Reader()
-    others = _children()
+    others = children(os.getpid())
     path = digital_pdf(tmp_path / "a.pdf", pages=1)
     try:
         for _ in range(2):
             reading = await reader.read(path, mimetype=None, options=ReadOptions())
             assert TEXT in reading.pages[0].markdown
-            while not (spares := _children() - others):  # noqa: ASYNC110
+            while not (spares := children(os.getpid()) - others):  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
             for spare in spares:
                 os.kill(spare, signal.SIGKILL)
@@ -433,20 +427,15 @@ async def test_a_spare_parser_that_was_killed_is_replaced(tmp_path: Path) -> Non
 
 async def test_a_parser_that_is_killed_while_it_reads_is_replaced(tmp_path: Path) -> None:
     reader = Reader()
-    others = _children()
+    others = children(os.getpid())
     path = digital_pdf(tmp_path / "a.pdf", pages=400, text=TEXT * 20)
     options = ReadOptions(granularity="word")
     task = asyncio.ensure_future(reader.read(path, mimetype=None, options=options))
     try:
-        while not (reading := [pid for pid in _children() - others if _has_copy(pid)]):  # noqa: ASYNC110
+        while not (reading := [pid for pid in children(os.getpid()) - others if children(pid)]):  # noqa: ASYNC110
             await asyncio.sleep(0.001)
         os.kill(reading[0], signal.SIGKILL)
         assert len((await task).pages) == 400
     finally:
         await reader.stop()
-    assert _children() == others
-
-
-def _has_copy(parser: int) -> bool:
-    """Whether a copy of this parser reads a document."""
-    return bool(Path(f"/proc/{parser}/task/{parser}/children").read_text())
+    assert children(os.getpid()) == others

@@ -12,6 +12,7 @@ from PIL import Image
 
 from carrel.server.reading.processes.recogniser import MAX_PIXELS, Recogniser
 from support.documents import page_pictures, picture
+from support.process import children, command
 from support.tables import tables_pdf
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -122,8 +123,4 @@ async def test_pixels_must_fit_the_size_and_the_bound(
 
 def _processes(module: str) -> list[int]:
     """The running children of this process that execute a module."""
-    threads = Path("/proc/self/task").iterdir()
-    children = [pid for thread in threads for pid in (thread / "children").read_text().split()]
-    return [
-        int(pid) for pid in children if module.encode() in Path(f"/proc/{pid}/cmdline").read_bytes()
-    ]
+    return [pid for pid in children(os.getpid()) if module in command(pid)]
