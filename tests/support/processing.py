@@ -11,6 +11,7 @@ from carrel.server.blobs.local import LocalBlobs
 from carrel.server.blobs.store import put
 from carrel.server.folder import DataFolder
 from carrel.server.http.access import Access
+from carrel.server.jobs import Jobs
 from carrel.server.library.service import LibraryService
 from carrel.server.reading.options import ReadOptions, ReadResult
 from carrel.server.reading.reader import Reader
@@ -52,18 +53,21 @@ class Lab:
         self.database = Database(folder.database_url)
         self.blobs = LocalBlobs(folder.blob_folder)
         self.access = Access(self.database, folder.secret)
-        self.service = LibraryService(self.database, self.blobs, cast(Reader, reader))
+        self.jobs = Jobs(self.database.engine)
+        self.service = LibraryService(self.database, self.blobs, cast(Reader, reader), self.jobs)
         self.api_key = folder.api_key
 
     async def open(self) -> None:
         """Starts the service as the server does."""
         await self.access.admit(self.api_key)
         self.caller: Caller = await self.access.caller(f"Bearer {self.api_key}")
+        await self.jobs.start()
         await self.service.start()
 
     async def close(self) -> None:
         """Stops it."""
         await self.service.stop()
+        await self.jobs.stop()
         self.database.close()
 
     async def new_library(self) -> str:

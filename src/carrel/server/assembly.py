@@ -15,6 +15,7 @@ from carrel.server.completions.service import CompletionService
 from carrel.server.folder import DataFolder
 from carrel.server.housekeeping import stop_when_unused, throw_away, watch_settings
 from carrel.server.http.access import Access
+from carrel.server.jobs import Jobs
 from carrel.server.leases import Leases
 from carrel.server.library.service import LibraryService
 from carrel.server.library.summaries import Summaries
@@ -44,6 +45,7 @@ class Server:
     fetched: FetchedDocuments
     results: Results
     reader: Reader
+    jobs: Jobs
     library: LibraryService
     engine: Engine
     completions: CompletionService
@@ -60,7 +62,8 @@ class Server:
         blobs = _blobs(settings, folder)
         results = Results(folder.pages_file, lambda: server.settings.limits.remembered_bytes)
         reader = Reader(results)
-        library = LibraryService(database, blobs, reader)
+        jobs = Jobs(database.engine)
+        library = LibraryService(database, blobs, reader, jobs)
         engine = _engine(settings)
         server = cls(
             given=given,
@@ -74,6 +77,7 @@ class Server:
             fetched=FetchedDocuments(folder.fetched_folder),
             results=results,
             reader=reader,
+            jobs=jobs,
             library=library,
             engine=engine,
             completions=_completions(engine, library, settings),
@@ -89,10 +93,10 @@ class Server:
             await self.access.admit(self.folder.api_key)
             # The current engine: changed settings replace it.
             self.library.count_tokens_with(lambda text: self.engine.count_tokens(text))
-            for part in (self.reader, self.library):
+            stack.push_async_callback(self._stop_engine)
+            for part in (self.reader, self.jobs, self.library):
                 stack.push_async_callback(part.stop)
                 await part.start()
-            stack.push_async_callback(self._stop_engine)
             for work in self._background():
                 await stack.enter_async_context(_in_background(work))
             yield
@@ -100,11 +104,11 @@ class Server:
     def _background(self) -> Iterator[Coroutine[Any, Any, None]]:
         yield throw_away(self.database, self.blobs, self.results, lambda: self.settings.limits)
         yield watch_settings(self.folder.settings_file, self._apply)
-        yield Summaries(self.database, lambda: self.engine, lambda: self.library.active > 0).run()
+        yield Summaries(self.database, lambda: self.engine, lambda: self.jobs.active > 0).run()
         if self.settings.until_unused:
             # A clean stop, as by SIGTERM from outside.
             stop = partial(signal.raise_signal, signal.SIGTERM)
-            yield stop_when_unused(self.leases, self.library, stop)
+            yield stop_when_unused(self.leases, self.jobs, stop)
 
     async def _apply(self, folder_settings: FolderSettings) -> None:
         """Applies changed settings with a new engine; running answers are cut off."""

@@ -6,7 +6,8 @@ import pytest
 
 from carrel.server.errors import ApiError
 from carrel.server.folder import DataFolder
-from carrel.server.library import jobs, processing
+from carrel.server import jobs
+from carrel.server.library import processing
 from carrel.server.reading.options import UnreadableDocument
 from carrel.server.records import documents
 from carrel.server.records.tables import chunks, document_pages

@@ -16,8 +16,8 @@ import sqlalchemy as sa
 
 from carrel.server.blobs.store import BlobMissing, Blobs, BlobsUnavailable, put
 from carrel.server.errors import ApiError
+from carrel.server.jobs import RunStep
 from carrel.server.library.chunking import DEFAULT_SIZE, TextChunk, chunk_pages
-from carrel.server.library.jobs import RunStep
 from carrel.server.library.places import TextPlaces, page_layout
 from carrel.server.library.vectors import stored_vectors
 from carrel.server.library.words import segment, vocabulary

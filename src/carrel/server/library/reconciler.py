@@ -7,7 +7,7 @@ from functools import partial
 
 import sqlalchemy as sa
 
-from carrel.server.library.jobs import Jobs
+from carrel.server.jobs import Jobs, Queue
 from carrel.server.records import documents, processing
 from carrel.server.records.database import Database
 from carrel.server.records.processing import Job, Superseded
@@ -21,8 +21,9 @@ _MAX_LOST = 5
 class Reconciler:
     """Enqueues unfinished documents without a job, and removes expired ones."""
 
-    def __init__(self, database: Database, jobs: Jobs) -> None:
+    def __init__(self, database: Database, queue: Queue, jobs: Jobs) -> None:
         self._database = database
+        self._queue = queue
         self._jobs = jobs
         self._came_round = time.monotonic()
 
@@ -44,7 +45,8 @@ class Reconciler:
         """Reconciles once."""
         # In this order: a job added in between belongs to a document not seen here.
         unfinished = await self._database.read(processing.unfinished)
-        have_jobs = await asyncio.to_thread(self._jobs.unfinished)
+        keys = await asyncio.to_thread(self._queue.unfinished)
+        have_jobs = {Job.of(key) for key in keys}
         for job in unfinished:
             if job not in have_jobs:
                 await self._database.write(partial(self._resume, job=job))
@@ -61,6 +63,6 @@ class Reconciler:
                 return
             log.warning("document %s had lost its job", job.document_id)
             processing.postpone(connection, job, "Processing was cut short.", 0)
-            self._jobs.enqueue(connection, job)
+            self._queue.enqueue(connection, job.key)
         except Superseded:
             pass

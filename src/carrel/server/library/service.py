@@ -9,11 +9,12 @@ import sqlalchemy as sa
 
 from carrel.server.blobs.store import Blobs
 from carrel.server.errors import not_found
-from carrel.server.library.jobs import Jobs, RunStep
+from carrel.server.jobs import JobKey, Jobs, RunStep
 from carrel.server.library.processing import CountTokens, Processing
 from carrel.server.library.reconciler import Reconciler
 from carrel.server.library.search import FoundPassage, Search
 from carrel.server.models.embedder import Embedder
+from carrel.server.reading.processes.parsers import PARSERS
 from carrel.server.reading.reader import Reader
 from carrel.server.records import documents, libraries, processing
 from carrel.server.records.caller import Caller
@@ -23,6 +24,9 @@ from carrel.server.records.libraries import Role
 from carrel.server.records.processing import Job
 from carrel.wire.documents import Document
 from carrel.wire.libraries import SearchQuery
+
+# More than the number of parsers: the next is read while one is indexed.
+_RUNNING = 3 * PARSERS
 
 
 @dataclass(frozen=True)
@@ -37,14 +41,14 @@ class WorkerState:
 class LibraryService:
     """Processes the documents of libraries in the background, and searches them."""
 
-    def __init__(self, database: Database, blobs: Blobs, reader: Reader) -> None:
+    def __init__(self, database: Database, blobs: Blobs, reader: Reader, jobs: Jobs) -> None:
         self._database = database
         self.embedder = Embedder()
         """The embedder; its weights are in memory once."""
         self._processing = Processing(database, blobs, reader, self.embedder)
         self._search = Search(self.embedder)
-        self._jobs = Jobs(database.engine, self._process)
-        self._reconciler = Reconciler(database, self._jobs)
+        self._queue = jobs.queue("documents", "process_document", self._process, running=_RUNNING)
+        self._reconciler = Reconciler(database, self._queue, jobs)
         self._reconciling: asyncio.Task[Any] | None = None
         self._warming: asyncio.Task[None] | None = None
 
@@ -55,7 +59,7 @@ class LibraryService:
     @property
     def active(self) -> int:
         """Number of documents being processed."""
-        return self._jobs.active
+        return self._queue.running
 
     async def worker(self) -> WorkerState:
         """The state of the worker that processes documents."""
@@ -67,27 +71,17 @@ class LibraryService:
         )
 
     async def start(self) -> None:
-        """Resumes processing."""
-        await self._jobs.start()
+        """Resumes processing; the jobs run already."""
         self._reconciling = asyncio.create_task(self._reconciler.run())
         self._warming = asyncio.create_task(self._database.read(self._search.warm))
 
     async def stop(self) -> None:
-        """Stops processing; the next start resumes unfinished documents."""
+        """Stops what runs beside the jobs."""
         for task in (self._reconciling, self._warming):
             if task is not None:
                 task.cancel()
                 with suppress(asyncio.CancelledError):
                     await task
-        await self._jobs.stop()
-
-    def pause(self) -> None:
-        """Pauses the queue."""
-        self._jobs.pause()
-
-    def resume(self) -> None:
-        """Resumes the queue."""
-        self._jobs.resume()
 
     async def add(self, caller: Caller, library_id: str, new: NewDocument) -> tuple[Document, bool]:
         """The library's document with these bytes, and whether it is new and was queued.
@@ -99,7 +93,7 @@ class LibraryService:
         def write(connection: sa.Connection) -> tuple[Document, bool]:
             document, created = documents.add(connection, caller, library_id, new)
             if created:
-                self._jobs.enqueue(connection, Job(document.id, documents.FIRST_GENERATION))
+                self._enqueue(connection, Job(document.id, documents.FIRST_GENERATION))
             return document, created
 
         return await self._database.write(write)
@@ -113,7 +107,7 @@ class LibraryService:
 
         def write(connection: sa.Connection) -> None:
             documents.get(connection, caller, library_id, document_id, Role.EDITOR)
-            self._jobs.enqueue(connection, processing.restart(connection, document_id))
+            self._enqueue(connection, processing.restart(connection, document_id))
 
         await self._database.write(write)
 
@@ -148,5 +142,8 @@ class LibraryService:
 
         return await self._database.read(read)
 
-    def _process(self, job: Job, durable_step: RunStep, step: RunStep) -> None:
-        self._processing.run(job, durable_step, step, self._jobs.enqueue)
+    def _process(self, key: JobKey, durable_step: RunStep, step: RunStep) -> None:
+        self._processing.run(Job.of(key), durable_step, step, self._enqueue)
+
+    def _enqueue(self, connection: sa.Connection, job: Job, *, delay: float = 0) -> None:
+        self._queue.enqueue(connection, job.key, delay=delay)

@@ -8,7 +8,7 @@ searchable text has chunks.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, Self
 
 import sqlalchemy as sa
 
@@ -35,6 +35,17 @@ class Job:
 
     document_id: str
     generation: int
+
+    @classmethod
+    def of(cls, key: Sequence[str | int]) -> Self:
+        """The job of a key."""
+        document_id, generation = key
+        return cls(str(document_id), int(generation))
+
+    @property
+    def key(self) -> tuple[str, int]:
+        """Its key in the queue."""
+        return self.document_id, self.generation
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """Durable jobs: DBOS on the server's own database.
 
-A job is enqueued in the transaction that writes its document: there is never one
+A job is enqueued in the transaction that writes its row: there is never one
 without the other, and its finished steps are remembered: after a crash it goes on with the
 step it was in. Nothing outside this module knows DBOS.
 """
@@ -17,9 +17,6 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import sqlalchemy as sa
 
-from carrel.server.reading.processes.parsers import PARSERS
-from carrel.server.records.processing import Job
-
 if TYPE_CHECKING:
     from dbos import DBOSClient
 
@@ -31,8 +28,6 @@ _APPLICATION = "carrel"
 # Recovery sees only jobs of its own version and executor, so both are constants.
 _VERSION = "1"
 _EXECUTOR = "server"
-_QUEUE = "documents"
-_WORKFLOW = "process_document"
 _UNFINISHED = ["ENQUEUED", "DELAYED", "PENDING"]
 _FINISHED = ["SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"]
 
@@ -40,8 +35,6 @@ _POLL_SECONDS = 0.4
 # Each poll costs 3 ms, also on an idle server. It takes more jobs than can run
 # at once, so that the interval does not bound the rate.
 _CLAIMED = 24
-# More than the number of parsers: the next is read while one is indexed.
-_RUNNING = 3 * PARSERS
 STOP_SECONDS = 3.0
 """Grace period of a stop before it interrupts running steps."""
 _KEEP_SECONDS = 600
@@ -58,31 +51,84 @@ class Interrupted(BaseException):
     """The server is stopping. A BaseException, so the job stays unfinished and is resumed."""
 
 
+JobKey = tuple[str | int, ...]
+"""The row of a job: its id, and what else identifies the run. No part has a dot."""
+
+Work = Callable[[JobKey, RunStep, RunStep], None]
+"""A job's work, called in a thread with two functions that run a step.
+
+What the first one runs is durable: its outcome is remembered until the job ends, which
+costs a few milliseconds. The second is for what may as well be repeated.
+"""
+
+
+class Queue:
+    """The jobs of one kind."""
+
+    def __init__(self, jobs: "Jobs", name: str, workflow: str, work: Work, running: int) -> None:
+        self.name = name
+        self.workflow = workflow
+        self.work = work
+        self.slots = threading.Semaphore(running)
+        self.running = 0
+        """Number of running jobs."""
+        self._jobs = jobs
+
+    def enqueue(self, connection: sa.Connection, key: JobKey, *, delay: float = 0) -> None:
+        """Adds a job within the caller's transaction, to be run in `delay` seconds or later."""
+        from dbos import EnqueueOptions
+
+        name = ".".join(map(str, key))
+        options: EnqueueOptions = {
+            "workflow_name": self.workflow,
+            "queue_name": self.name,
+            "workflow_id": f"{name}.{secrets.token_hex(4)}",
+            "app_version": _VERSION,
+        }
+        if delay:
+            options["delay_seconds"] = delay
+        self._jobs.client.enqueue_in_transaction(connection, options, *key)
+
+    def unfinished(self) -> set[tuple[str, ...]]:
+        """The keys of the waiting and running jobs, as text; blocking."""
+        from dbos import DBOS
+
+        found = DBOS.list_workflows(
+            name=self.workflow, status=_UNFINISHED, load_input=False, load_output=False
+        )
+        return {tuple(status.workflow_id.split(".")[:-1]) for status in found}
+
+
 class Jobs:
-    """The queue of documents to process; one per process.
+    """The queues of a process, of which there is one."""
 
-    `work` is called in a thread for each job, with the job and two functions that run a step.
-    What the first one runs is durable: its outcome is remembered until the job ends, which
-    costs a few milliseconds. The second is for what may as well be repeated.
-    """
-
-    def __init__(self, engine: sa.Engine, work: Callable[[Job, RunStep, RunStep], None]) -> None:
+    def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
-        self._work = work
         self._loop: asyncio.AbstractEventLoop | None = None
         self._client: DBOSClient | None = None
-        self._slots = threading.Semaphore(_RUNNING)
+        self._queues: list[Queue] = []
         self._stopping = False
         self._taking = threading.Event()
         self._taking.set()
-        self._active = 0
         self._steps: set[Future[Any]] = set()
         self._lock = threading.Lock()
 
     @property
     def active(self) -> int:
         """Number of running jobs."""
-        return self._active
+        return sum(queue.running for queue in self._queues)
+
+    @property
+    def client(self) -> "DBOSClient":
+        """What jobs are enqueued with."""
+        assert self._client is not None, "not started"
+        return self._client
+
+    def queue(self, name: str, workflow: str, work: Work, *, running: int) -> Queue:
+        """Adds a kind of job, of which at most `running` run at once, before the start."""
+        queue = Queue(self, name, workflow, work, running)
+        self._queues.append(queue)
+        return queue
 
     async def start(self) -> None:
         """Starts taking jobs, unfinished ones of the last run first."""
@@ -101,30 +147,9 @@ class Jobs:
         """Waits for running steps, then interrupts them; the next start resumes."""
         self._stopping = True
         self._taking.set()
-        self._slots.release(_CLAIMED)
+        for queue in self._queues:
+            queue.slots.release(_CLAIMED)
         await asyncio.to_thread(self._finish)
-
-    def enqueue(self, connection: sa.Connection, job: Job, *, delay: float = 0) -> None:
-        """Adds a job within the caller's transaction, to be run in `delay` seconds or later."""
-        from dbos import EnqueueOptions
-
-        assert self._client is not None, "not started"
-        options: EnqueueOptions = {
-            "workflow_name": _WORKFLOW,
-            "queue_name": _QUEUE,
-            "workflow_id": f"{job.document_id}.{job.generation}.{secrets.token_hex(4)}",
-            "app_version": _VERSION,
-        }
-        if delay:
-            options["delay_seconds"] = delay
-        self._client.enqueue_in_transaction(connection, options, job.document_id, job.generation)
-
-    def unfinished(self) -> set[Job]:
-        """The waiting and running jobs; blocking."""
-        from dbos import DBOS
-
-        found = DBOS.list_workflows(status=_UNFINISHED, load_input=False, load_output=False)
-        return {_job(status.workflow_id) for status in found}
 
     def forget_finished(self) -> None:
         """Purges the records of jobs that ended a while ago; blocking."""
@@ -157,25 +182,32 @@ class Jobs:
                 "use_listen_notify": False,
             }
         )
-
-        @DBOS.workflow(name=_WORKFLOW)
-        def process_document(document_id: str, generation: int) -> None:
-            self._run(Job(document_id, generation))
-
-        DBOS.listen_queues([_QUEUE])
+        for queue in self._queues:
+            self._register(queue)
+        DBOS.listen_queues([queue.name for queue in self._queues])
         DBOS.launch()
-        DBOS.register_queue(_QUEUE, worker_concurrency=_CLAIMED, polling_interval_sec=_POLL_SECONDS)
+        for queue in self._queues:
+            DBOS.register_queue(
+                queue.name, worker_concurrency=_CLAIMED, polling_interval_sec=_POLL_SECONDS
+            )
         self._client = DBOSClient(
             system_database_engine=self._engine, application_name=_APPLICATION, lazy=True
         )
-        log.info("job queue started in %.2f s", time.perf_counter() - began)
+        log.info("job queues started in %.2f s", time.perf_counter() - began)
+
+    def _register(self, queue: Queue) -> None:
+        from dbos import DBOS
+
+        @DBOS.workflow(name=queue.workflow)
+        def run(*key: str | int) -> None:
+            self._run(queue, key)
 
     def _finish(self) -> None:
         from dbos import DBOS
 
         wait(self._unfinished_steps(), timeout=STOP_SECONDS)
         deadline = time.monotonic() + STOP_SECONDS
-        while self._active and time.monotonic() < deadline:
+        while self.active and time.monotonic() < deadline:
             for step in self._unfinished_steps():
                 step.cancel()
             time.sleep(0.01)
@@ -185,18 +217,18 @@ class Jobs:
         with self._lock:
             return list(self._steps)
 
-    def _run(self, job: Job) -> None:
-        with self._slots:
+    def _run(self, queue: Queue, key: JobKey) -> None:
+        with queue.slots:
             self._taking.wait()
             if self._stopping:
                 raise Interrupted
             with self._lock:
-                self._active += 1
+                queue.running += 1
             try:
-                self._work(job, self._durable_step, self._step)
+                queue.work(key, self._durable_step, self._step)
             finally:
                 with self._lock:
-                    self._active -= 1
+                    queue.running -= 1
 
     def _durable_step(self, step: Callable[..., Coroutine[Any, Any, T]], *args: Any) -> T:
         from dbos import DBOS
@@ -218,7 +250,3 @@ class Jobs:
             with self._lock:
                 self._steps.discard(future)
 
-
-def _job(workflow_id: str) -> Job:
-    document_id, generation, _ = workflow_id.split(".")
-    return Job(document_id, int(generation))
