@@ -249,4 +249,3 @@ class Jobs:
         finally:
             with self._lock:
                 self._steps.discard(future)
-

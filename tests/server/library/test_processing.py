@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
+from carrel.server import jobs
 from carrel.server.errors import ApiError
 from carrel.server.folder import DataFolder
-from carrel.server import jobs
 from carrel.server.library import processing
 from carrel.server.reading.options import UnreadableDocument
 from carrel.server.records import documents
