@@ -263,7 +263,7 @@ async def _model(client: "Client", wanted: str | None, profile: str | None) -> s
     from carrel.store.agents.words import models_words, unlisted_words
 
     try:
-        cards = [card for card in (await client.models.list()).data if card.chats]
+        cards = (await client.models.list()).chat_models
     except NotFound:
         cards = []  # listing models is optional for a service
     models = [card.id for card in cards]

@@ -60,6 +60,14 @@ def serve(
             "http://127.0.0.1:11434/v1.",
         ),
     ] = None,
+    strict_models: Annotated[
+        bool,
+        typer.Option(
+            "--strict-models",
+            help="Answer only to the names of the models that run here. Without it, common names "
+            "such as mistral-small-latest or gpt-4o mean the default model.",
+        ),
+    ] = False,
     public_url: Annotated[
         str | None,
         typer.Option(
@@ -104,6 +112,7 @@ def serve(
       model_url = "http://…/v1"      or an OpenAI-compatible address that answers
       model_key = "…"                its key; CARREL_MODEL_KEY overrides it
       model_name = "…"               its default model; without it, the first that it lists
+      strict_models = true           answer only to the models' own names
       public_url = "https://…"       the base of signed addresses behind a proxy
       blobs = "s3://bucket/prefix"   the store for files and documents, from the next start
       [limits]                       limits in bytes, pages, days and seconds:
@@ -157,6 +166,7 @@ def serve(
         ready_file=ready_file,
         model_path=model,
         model_url=model_url,
+        strict_models=strict_models,
         public_url=public_url,
         blobs=blobs,
         log_format=log_format,

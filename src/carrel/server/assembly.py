@@ -146,6 +146,7 @@ def _engine(settings: ServerSettings) -> Engine:
         model_url=settings.model_url,
         model_key=settings.model_key,
         model_name=settings.model_name,
+        strict=settings.strict_models,
     )
 
 

@@ -85,6 +85,8 @@ class FolderSettings(_Section):
     """The key of that address; CARREL_MODEL_KEY in the environment wins over it."""
     model_name: str | None = None
     """The default model at that address; without it, the first that it lists."""
+    strict_models: bool = False
+    """Whether models answer to their own names only, and not to those of vendors."""
     model_path: Path | None = None
     """A GGUF file that the embedded engine loads instead of the built-in model."""
     public_url: PublicURL | None = None
@@ -126,6 +128,7 @@ class ServerSettings:
     model_url: str | None = None
     model_key: str | None = field(default=None, repr=False)
     model_name: str | None = None
+    strict_models: bool = False
     until_unused: bool = False
     """Stop after a minute without a lease."""
     public_url: str | None = None
@@ -142,6 +145,7 @@ class ServerSettings:
             model_url=self.model_url if chosen else folder.model_url,
             model_key=os.environ.get("CARREL_MODEL_KEY") or (None if chosen else folder.model_key),
             model_name=None if chosen else folder.model_name,
+            strict_models=self.strict_models or folder.strict_models,
             public_url=self.public_url or folder.public_url,
             blobs=self.blobs or folder.blobs,
             limits=folder.limits,

@@ -10,6 +10,8 @@ class ModelCapabilities(Answer):
 
     completion_chat: bool = False
     function_calling: bool = False
+    vision: bool = False
+    ocr: bool = False
 
 
 class ModelCard(Answer):
@@ -39,3 +41,13 @@ class ModelCard(Answer):
 class ModelList(Answer):
     object: str = "list"
     data: list[ModelCard]
+
+    @property
+    def chat_models(self) -> list[ModelCard]:
+        """The models that can chat, without further names of one already listed."""
+        cards = [card for card in self.data if card.chats]
+        return [
+            card
+            for index, card in enumerate(cards)
+            if not any(earlier.answers_to(card.id) for earlier in cards[:index])
+        ]

@@ -12,6 +12,7 @@ from carrel.server.errors import ApiError
 from carrel.server.models.address import unreachable
 from carrel.server.models.embedder import DIMENSIONS, Embedder
 from carrel.server.models.engine import Engine, invalid_model
+from carrel.server.models.names import EMBEDDING_NAMES, is_embedding_name
 from carrel.wire.completions import Usage
 from carrel.wire.embeddings import Embedding, EmbeddingList, EmbeddingRequest, OutputType
 from carrel.wire.models import ModelCard
@@ -24,7 +25,6 @@ _OWN_MODEL = ModelCard(
     owned_by="carrel",
     name="WordLlama",
     description=f"embeddings of {DIMENSIONS} numbers",
-    aliases=["mistral-embed"],
 )
 # All token vectors of a text are in memory at once, a kilobyte each.
 _MAX_CHARACTERS = 100_000
@@ -33,14 +33,19 @@ _MAX_CHARACTERS = 100_000
 class Embeddings:
     """Embeds texts."""
 
-    def __init__(self, engine: Engine, embedder: Embedder) -> None:
+    def __init__(self, engine: Engine, embedder: Embedder, *, strict: bool = False) -> None:
+        """`strict` says that the models answer to their own names only."""
         self._engine = engine
         self._embedder = embedder
+        self._strict = strict
 
     @property
     def models(self) -> list[ModelCard]:
         """The server's own models; none on a platform without weights."""
-        return [_OWN_MODEL] if self._embedder.available else []
+        if not self._embedder.available:
+            return []
+        aliases = [] if self._strict else list(EMBEDDING_NAMES)
+        return [_OWN_MODEL.model_copy(update={"aliases": aliases})]
 
     async def create(self, request: EmbeddingRequest, *, seconds: float) -> EmbeddingList:
         """The vectors, within so many seconds.
@@ -98,7 +103,8 @@ class Embeddings:
 
     async def _own(self, request: EmbeddingRequest) -> tuple[list[list[float]], int]:
         """Vectors and tokens by the server's own weights."""
-        if not any(request.model in (card.id, *(card.aliases or ())) for card in self.models):
+        vendors = not self._strict and is_embedding_name(request.model)
+        if not any(vendors or card.answers_to(request.model) for card in self.models):
             raise invalid_model(request.model, self.models)
         for number, text in enumerate(request.texts):
             if len(text) > _MAX_CHARACTERS:

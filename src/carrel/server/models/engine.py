@@ -10,6 +10,7 @@ from carrel.server.errors import ApiError
 from carrel.server.models.address import Abilities, ModelAddress, ModelClient, model_http
 from carrel.server.models.budget import TokenBudget
 from carrel.server.models.embedded import CONTEXT_TOKENS, SLOTS
+from carrel.server.models.names import CHAT_NAMES, is_chat_name
 from carrel.server.models.process import EmbeddedProcess
 from carrel.server.models.stages import Tell, tell_nobody
 from carrel.server.models.weights import built_in_weights
@@ -17,17 +18,6 @@ from carrel.wire.completions import Progress
 from carrel.wire.models import ModelCapabilities, ModelCard
 
 BUILT_IN = "smollm2"
-VENDOR_NAMES = (
-    "mistral-small-latest",
-    "mistral-medium-latest",
-    "mistral-large-latest",
-    "ministral-3b-latest",
-    "ministral-8b-latest",
-    "magistral-medium-latest",
-    "codestral-latest",
-    "open-mistral-nemo",
-)
-"""Model names required by clients of the hosted service; aliases of the default model."""
 
 _CAPABILITIES = ModelCapabilities(completion_chat=True, function_calling=True)
 _DEFAULT_MAX_TOKENS = 1024
@@ -94,8 +84,13 @@ class Engine:
         model_url: str | None = None,
         model_key: str | None = None,
         model_name: str | None = None,
+        strict: bool = False,
     ) -> None:
-        """Uses the built-in model without a path or an address."""
+        """Uses the built-in model without a path or an address.
+
+        `strict` says that the models answer to their own names only.
+        """
+        self._strict = strict
         self._remote = ModelAddress(model_url, model_key, model_name) if model_url else None
         self._process = EmbeddedProcess(lambda: model_path or built_in_weights())
         self._tokenizer = EmbeddedProcess(
@@ -106,7 +101,8 @@ class Engine:
         self._budget = TokenBudget(CONTEXT_TOKENS)
         self._http = model_http()
         self._abilities: dict[ModelAddress, Abilities] = {}
-        self._embedded = _embedded_card(model_path)
+        self._aliases = [] if strict else list(CHAT_NAMES)
+        self._embedded = _embedded_card(model_path, self._aliases)
         self._sampling = _BUILT_IN_SAMPLING if model_path is None else {}
 
     async def stop(self) -> None:
@@ -180,10 +176,10 @@ class Engine:
             ModelCard(
                 id=name,
                 owned_by="remote",
-                capabilities=_CAPABILITIES,
+                capabilities=_CAPABILITIES.model_copy(update={"vision": bool(abilities.images)}),
                 name=name,
                 max_context_length=abilities.context_of(name),
-                aliases=list(VENDOR_NAMES) if name == abilities.default_model else [],
+                aliases=self._aliases if name == abilities.default_model else [],
             )
             for name in abilities.models
         ]
@@ -204,8 +200,10 @@ class Engine:
         for again in (False, True):
             cards = await self._cards(again=again)
             for card in cards:
-                if model == card.id or model in (card.aliases or ()):
+                if card.answers_to(model):
                     return card.id
+        if cards and not self._strict and is_chat_name(model):
+            return cards[0].id
         raise invalid_model(model, cards)
 
 
@@ -220,7 +218,7 @@ def invalid_model(model: str, cards: Sequence[ModelCard]) -> ApiError:
     )
 
 
-def _embedded_card(path: Path | None) -> ModelCard:
+def _embedded_card(path: Path | None, aliases: list[str]) -> ModelCard:
     return ModelCard(
         id=BUILT_IN if path is None else path.stem,
         owned_by="carrel",
@@ -228,5 +226,5 @@ def _embedded_card(path: Path | None) -> ModelCard:
         name="SmolLM2 135M" if path is None else path.stem,
         description="small test model" if path is None else None,
         max_context_length=CONTEXT_TOKENS if path is None else None,
-        aliases=list(VENDOR_NAMES),
+        aliases=aliases,
     )

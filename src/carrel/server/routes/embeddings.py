@@ -15,7 +15,8 @@ router = APIRouter(prefix="/v1/embeddings")
 async def create(
     body: EmbeddingRequest, request: Request, server: CurrentServer, caller: CurrentCaller
 ) -> Response:
-    embeddings = Embeddings(server.engine, server.library.embedder)
+    strict = server.settings.strict_models
+    embeddings = Embeddings(server.engine, server.library.embedder, strict=strict)
     seconds = server.settings.limits.completion_seconds
     try:
         answer = await unless_disconnected(request, embeddings.create(body, seconds=seconds))

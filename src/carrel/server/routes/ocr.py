@@ -19,6 +19,8 @@ from carrel.server.errors import ApiError
 from carrel.server.http.disconnect import LEFT, unless_disconnected
 from carrel.server.mimetypes import sniff
 from carrel.server.models.annotations import annotate, check_formats
+from carrel.server.models.engine import invalid_model
+from carrel.server.models.listing import OCR_MODEL, ocr_card
 from carrel.server.reading.options import NoSuchPage, ReadOptions, UnreadableDocument
 from carrel.server.reading.processes.parsers import ParserUnavailable
 from carrel.server.reading.processes.recogniser import OCRUnavailable
@@ -34,7 +36,6 @@ router = APIRouter(prefix="/v1/ocr")
 
 log = logging.getLogger(__name__)
 
-DEFAULT_MODEL = "carrel-ocr"
 _PICTURE_BYTES = 20 * 1024 * 1024
 
 
@@ -64,6 +65,8 @@ async def recognise(body: OCRRequest, server: Server, caller: Caller) -> OCRResu
         ApiError: it cannot be found, fetched or read.
     """
     check_formats(body)
+    if server.settings.strict_models and body.model not in (None, OCR_MODEL):
+        raise invalid_model(body.model, [ocr_card(strict=True)])
     options = ReadOptions.of(body, page_limit=server.settings.limits.ocr_pages)
     if body.bbox_annotation_format is not None:
         options = replace(options, include_image_base64=True)
@@ -84,7 +87,7 @@ async def recognise(body: OCRRequest, server: Server, caller: Caller) -> OCRResu
             ) from None
     result = OCRResult(
         pages=reading.pages,
-        model=body.model or DEFAULT_MODEL,
+        model=body.model or OCR_MODEL,
         usage_info=OCRUsage(pages_processed=len(reading.pages), doc_size_bytes=reading.size),
     )
     return await annotate(result, body, server.engine)

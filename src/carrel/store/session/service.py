@@ -208,8 +208,7 @@ class SessionService(Service[SessionState]):
 
         try:
             async with asyncio.timeout(CHECK_TIMEOUT):
-                listed = (await self._client.models.list()).data
-                self._cards = tuple(card for card in listed if card.chats)
+                self._cards = tuple((await self._client.models.list()).chat_models)
         except Unauthorized:
             raise
         except NotFound:
