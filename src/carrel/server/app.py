@@ -26,6 +26,7 @@ from carrel.server.routes import (
     models,
     ocr,
     signed,
+    users,
 )
 
 _KEYED = [
@@ -40,6 +41,7 @@ _KEYED = [
         libraries,
         documents,
         leases,
+        users,
         absent,
     )
 ]

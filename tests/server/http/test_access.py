@@ -124,6 +124,9 @@ def test_lists_hold_nothing_of_another_organisation(
     assert stranger.get("/v1/agents").json() == []
     assert stranger.get("/v1/agents/pages").json()["data"] == []
     assert stranger.get("/v1/libraries").json()["data"] == []
+    own = http.get("/v1/users/me").json()["organization"]["id"]
+    for path in ("users/me", "users/me/organizations", "users/me/workspaces", "whoami"):
+        assert own not in stranger.get(f"/v1/{path}").text
 
 
 @pytest.mark.parametrize(
