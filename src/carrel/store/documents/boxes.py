@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from carrel.store.core.words import percent
 from carrel.store.documents.blocks import Rect, blocks_of, per_page
+from carrel.store.documents.order import order_doubtful
 from carrel.store.documents.table_rows import as_markdown, rows_of
 
 if TYPE_CHECKING:
@@ -28,7 +29,8 @@ Heat = Literal["fair", "doubtful"]
 class BlockBox:
     """A part of a page where it stands; `sure` is the confidence from 0 to 1, None if unknown.
 
-    `name` reads `text 2 of 9`, and `words` adds how sure the reader was. `heat` is that of its
+    `name` reads `text 2 of 9`, and `words` adds how sure the reader was. A block is doubtful for
+    its own confidence or for its reading order. `heat` is that of its
     least sure word, or its own where no word is scored.
     """
 
@@ -76,11 +78,13 @@ def boxes(page: Page) -> tuple[BlockBox, ...]:
         scores = _scores(page, number)
         sure = _sure(block, scores)
         words = [name]
+        if disordered := order_doubtful(block):
+            words.append("order doubtful")
         if low := sum(score < DOUBTFUL for score in scores):
             words.append(f"{low:,} doubtful")
         if sure is not None:
             words.append(f"{percent(sure)} sure")
-        doubtful = sure is not None and sure < DOUBTFUL
+        doubtful = disordered or (sure is not None and sure < DOUBTFUL)
         heat = heat_of(min(scores, default=1.0 if sure is None else sure))
         found.append(BlockBox(number, kind, name, rect, sure, doubtful, " · ".join(words), heat))
     return tuple(found)

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Literal
 
 from carrel.store.core.diff import DiffLine, compare_lines
 from carrel.store.core.words import count, left, one_line, percent
+from carrel.store.documents.blocks import blocks_of
 from carrel.store.documents.boxes import DOUBTFUL, FAIR, boxes
 from carrel.store.documents.marks import TextMark, doubtful, heat, hits, marks
+from carrel.store.documents.order import order_doubtful
 
 if TYPE_CHECKING:
     from carrel.store.documents.reader import ReadOptions
@@ -60,12 +62,18 @@ def page_marks(state: DocumentState) -> tuple[PageMark, ...]:
 
 
 def confidence(page: Page | None) -> str:
-    """`3 doubtful · 98 % sure`; empty where there is no text, or the service gives no scores."""
-    if page is None or page.confidence_scores is None or not page.markdown.strip():
+    """`order doubtful · 3 doubtful · 98 % sure`, of which it says what is known.
+
+    Empty where there is no text. Without scores from the service, the order alone is judged.
+    """
+    if page is None or not page.markdown.strip():
         return ""
-    words = f"{percent(page.confidence_scores.average_page_confidence_score)} sure"
-    found = len(doubtful(page))
-    return f"{count(found)} doubtful · {words}" if found else words
+    words = ["order doubtful"] if any(map(order_doubtful, blocks_of(page))) else []
+    if page.confidence_scores is not None:
+        if found := len(doubtful(page)):
+            words.append(f"{count(found)} doubtful")
+        words.append(f"{percent(page.confidence_scores.average_page_confidence_score)} sure")
+    return " · ".join(words)
 
 
 def heat_words(page: Page | None) -> str:
