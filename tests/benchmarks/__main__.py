@@ -25,7 +25,7 @@ def main(wanted: list[str]) -> int:
     """The exit code: 1 when a promise was missed, 2 for an unknown name."""
     unknown = set(wanted) - set(names())
     if unknown:
-        print(f"No such benchmark: {', '.join(sorted(unknown))}. There are: {', '.join(names())}.")
+        print(f"No such benchmark: {', '.join(sorted(unknown))}. Available: {', '.join(names())}.")
         return 2
     missed = False
     for name in wanted or names():

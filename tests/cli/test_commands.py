@@ -100,9 +100,9 @@ async def test_ocr_prints_markdown_and_leaves_no_file(run: Run, tmp_path: Path) 
     read = await run("ocr", path)
     assert read.out.count("The notice period is three months.") == 3
     assert "Read 3 pages." in read.err
-    second = await run("ocr", path, "--pages", "1-2", "--format", "json")
+    second = await run("ocr", path, "--pages", "2-3", "--format", "json")
     assert [page["index"] for page in second.json["pages"]] == [1, 2]
-    lines = (await run("ocr", path, "--pages", "0", "--format", "jsonl")).out.splitlines()
+    lines = (await run("ocr", path, "--pages", "1", "--format", "jsonl")).out.splitlines()
     assert len(lines) == 1
     (tmp_path / "broken.pdf").write_bytes(b"%PDF-1.4 nothing")
     broken = await run("ocr", tmp_path / "broken.pdf", code=1)
@@ -206,7 +206,7 @@ async def test_an_alias_names_a_version_until_it_is_moved_or_taken_away(run: Run
 
 
 async def test_a_model_that_the_service_does_not_list_is_a_warning(run: Run) -> None:
-    warning = "This service lists no model “nope”: it may not answer. There are: smollm2"
+    warning = "This service lists no model “nope”: it may not answer. Available: smollm2"
     made = await run("agents", "create", "doubtful", "--model", "nope")
     assert warning in made.err
     assert warning in (await run("agents", "edit", "doubtful", "--model", "nope")).err

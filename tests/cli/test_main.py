@@ -32,6 +32,7 @@ async def test_help_names_the_exit_codes() -> None:
         ["files", "url"],
         ["ocr", "x.pdf", "--pages", "first"],
         ["ocr", "x.pdf", "--pages", "3-1"],
+        ["ocr", "x.pdf", "--pages", "0-2"],
         ["ocr", "x.pdf", "--format", "docx"],
         ["agents", "switch", "a", "latest"],
         ["agents", "alias", "a", "prod", "latest"],

@@ -56,10 +56,11 @@ async def test_pages_come_in_order_however_many_requests_they_took(
     whole = (await run(path, "--format", "json")).json
     assert [page["index"] for page in whole["pages"]] == list(range(12))
     assert whole["usage_info"]["pages_processed"] == 12
-    some = await run(path, "--pages", "7,0-2,1", "--format", "jsonl")
+    some = await run(path, "--pages", "8,1-3,2", "--format", "jsonl")
     assert [json.loads(line)["index"] for line in some.out.splitlines()] == [7, 0, 1, 2]
-    beyond = await run(path, "--pages", "3,12", code=1)
-    assert (beyond.out, beyond.err.count("There is no page 12")) == ("", 1)
+    beyond = await run(path, "--pages", "3,13", code=1)
+    assert beyond.out == ""
+    assert beyond.err.count("There is no page 13: the document has 12 pages.") == 1
 
 
 async def test_text_and_web_pages(run: Run, tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ def main(wanted: list[str]) -> int:
     known = {path.stem: path for path in sorted(FOLDER.glob("*.ipynb"))}
     unknown = set(wanted) - set(known)
     if unknown:
-        print(f"No such notebook: {', '.join(sorted(unknown))}. There are: {', '.join(known)}.")
+        print(f"No such notebook: {', '.join(sorted(unknown))}. Available: {', '.join(known)}.")
         return 2
     for name in wanted or known:
         print(name, flush=True)

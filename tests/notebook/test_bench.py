@@ -348,9 +348,9 @@ def test_an_agent_is_duplicated(bench: Bench) -> None:
     assert begun["fields"]["name"] == "twin copy"
     unlisted = {**begun["fields"], "model": "m"}
     found = wire.ask("review", draft=begun["draft"], fields=unlisted)["result"]
-    assert found["title"] == "Make twin copy all the same?"
+    assert found["title"] == "Create twin copy anyway?"
     assert found["doubt"] == (
-        "This service lists no model “m”: it may not answer. There are: smollm2"
+        "This service lists no model “m”: it may not answer. Available: smollm2"
     )
     assert wire.ask("review", draft=begun["draft"], fields=begun["fields"])["result"]["title"] == ""
     wire.ask("save", draft=begun["draft"])

@@ -114,7 +114,7 @@ def test_sources_stand_beside_the_answer_as_text(store: Store) -> None:
 def test_what_is_given_is_told_apart_from_what_is_cited(store: Store) -> None:
     passage = Passage(index=1, library_id="l", document_id="d", document_name="a.pdf", snippet="")
     answer = Answer("support", "Three.", (passage,), Usage(), 4)
-    assert "<p>Passages given</p>" in answer._repr_html_()
+    assert "<p>Sources, none cited</p>" in answer._repr_html_()
     cited = Answer("support", "Three [1].", (passage,), Usage(), 4)
     assert "<p>Sources</p>" in cited._repr_html_()
 

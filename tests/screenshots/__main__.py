@@ -24,7 +24,7 @@ def main(wanted: list[str]) -> int:
     """The exit code: 2 for an unknown face."""
     unknown = set(wanted) - set(FACES)
     if unknown:
-        print(f"No such face: {', '.join(sorted(unknown))}. There are: {', '.join(FACES)}.")
+        print(f"No such face: {', '.join(sorted(unknown))}. Available: {', '.join(FACES)}.")
         return 2
     OUT.mkdir(exist_ok=True)
     # An empty home: nothing of this machine's user gets into a picture.

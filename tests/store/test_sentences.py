@@ -273,7 +273,7 @@ ANSWERING = (
         not_so=ended(status="lost"),
     ),
     row(
-        "Cut off: the answer was longer than it may be.",
+        "Cut off at the token limit.",
         so=ended(cut=True),
         not_so=ended(cut=False),
     ),
@@ -288,7 +288,7 @@ ANSWERING = (
         not_so=ended(searches=True, searched=True, sources=(FOUND,)),
     ),
     row(
-        "Passages given",
+        "Sources, none cited",
         so=chat.sources_title(Turn("assistant", "Three", sources=(FOUND,))),
         not_so=chat.sources_title(Turn("assistant", "Three [1]", sources=(FOUND,))),
     ),
@@ -305,13 +305,13 @@ ANSWERING = (
 # Reading
 
 
-def page(*sure: float, words: bool = True, blocks: bool = True) -> Page:
+def page(*sure: float, words: bool = True, blocks: bool = True, width: int = 10) -> Page:
     text = " ".join("word" for _ in sure)
     scored = [{"text": "word", "confidence": s, "start_index": 5 * n} for n, s in enumerate(sure)]
     average = sum(sure) / len(sure) if sure else 1.0
     scores = {"average_page_confidence_score": average, "minimum_page_confidence_score": 0.0}
     block = {"type": "text", "content": text, "top_left_x": 0, "top_left_y": 0}
-    block |= {"bottom_right_x": 10, "bottom_right_y": 10}
+    block |= {"bottom_right_x": width, "bottom_right_y": 10}
     return Page.model_validate(
         {
             "index": 0,
@@ -357,6 +357,11 @@ READING = (
         " sure",
         so=documents.confidence(page(1.0)),
         not_so=documents.confidence(UNSCORED),
+    ),
+    row(
+        "order doubtful",
+        so=documents.confidence(page(1.0, 1.0, width=90)),
+        not_so=documents.confidence(page(1.0, 1.0, width=50)),
     ),
     row(
         " doubtful · ",

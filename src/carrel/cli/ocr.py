@@ -12,7 +12,15 @@ import typer
 
 from carrel.cli import output
 from carrel.cli.errors import Code, CommandError
-from carrel.cli.ocr_batches import Manner, batches, is_address, joined, name_of, opened
+from carrel.cli.ocr_batches import (
+    Manner,
+    batches,
+    counted_from_zero,
+    is_address,
+    joined,
+    name_of,
+    opened,
+)
 from carrel.cli.ocr_folder import read_folder
 from carrel.cli.ocr_output import Format, OutputFolders, rendered, write_text
 from carrel.cli.options import JSONOption, ProfileOption
@@ -35,12 +43,15 @@ def ocr(
     ],
     pages: Annotated[
         str | None,
-        typer.Option(metavar="PAGES", help="Which pages, from 0: 2 or 0,2-4. Without it, all."),
+        typer.Option(
+            metavar="PAGES", help="Pages to read, counted from 1: 3 or 1,3-5. Without it, all."
+        ),
     ] = None,
     format: Annotated[
         Format,
         typer.Option(
-            help="Markdown, the JSON answer, JSON with one page per line, HTML, or plain text."
+            help="Markdown, the JSON answer (its `index` counts from 0), JSON with one page per "
+            "line, HTML, or plain text."
         ),
     ] = "md",
     out: Annotated[
@@ -85,20 +96,18 @@ def ocr(
     after an interruption or to read changed documents. Documents that cannot be read are listed
     with the reason, and the exit code is 1.
     """
-    from carrel.wire.ocr import parse_pages
-
     if model is None and not load_profile(profile).local:
         from carrel.store.documents.reader import HOSTED_MODEL
 
         model = HOSTED_MODEL
     try:
-        parse_pages(pages)
+        asked = None if pages is None else counted_from_zero(pages)
     except ValueError as error:
         raise CommandError(f"--pages: {error}", Code.USAGE) from None
     if tables is not None and out is None:
         raise CommandError("--tables needs --out: a folder to write them to.", Code.USAGE)
     command = _OCR(
-        manner=Manner(model, pages, images is not None, tables is not None, _schema(schema)),
+        manner=Manner(model, asked, images is not None, tables is not None, _schema(schema)),
         format="json" if json else format,
         out=out,
         images=images,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 from carrel.cli import output
+from carrel.cli.errors import CommandError
 from carrel.filenames import file_name
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ _PAGED = (".pdf", ".tif", ".tiff")
 
 @dataclass(frozen=True)
 class Manner:
-    """How documents are read: the fields of every request."""
+    """How documents are read: the fields of every request, pages counted from 0."""
 
     model: str | None
     pages: str | None
@@ -123,6 +124,20 @@ async def batches(
             yield result
 
 
+def counted_from_zero(pages: str) -> str:
+    """`1,3-5` as a request names it: `0,2-4`.
+
+    Raises:
+        ValueError: a part is neither a page number from 1 nor a rising range.
+    """
+    from carrel.wire.ocr import parse_pages
+
+    ranges = parse_pages(pages) or []
+    if any(part.start == 0 for part in ranges):
+        raise ValueError("the first page is 1")
+    return ",".join(f"{part.start - 1}-{part.stop - 2}" for part in ranges)
+
+
 def joined(results: Sequence["OCRResult"]) -> "OCRResult":
     """Joins the answers of all batches into one."""
     last = results[-1]
@@ -132,7 +147,11 @@ def joined(results: Sequence["OCRResult"]) -> "OCRResult":
 
 
 def _numbers(pages: str | None, page_count: int | None) -> list[int] | None:
-    """The pages to ask for in order, counted from 0; None leaves that to the service."""
+    """The pages to ask for in order, counted from 0; None leaves that to the service.
+
+    Raises:
+        CommandError: a page is beyond the document's end.
+    """
     from carrel.wire.ocr import parse_pages
 
     if page_count is None:
@@ -140,8 +159,9 @@ def _numbers(pages: str | None, page_count: int | None) -> list[int] | None:
     ranges = parse_pages(pages)
     if ranges is None:
         return list(range(page_count))
-    if any(part.stop > page_count for part in ranges):
-        return None  # the service says what is wrong with that
+    if beyond := [max(part.start, page_count) for part in ranges if part.stop > page_count]:
+        have = "1 page" if page_count == 1 else f"{page_count} pages"
+        raise CommandError(f"There is no page {beyond[0] + 1}: the document has {have}.")
     return list(dict.fromkeys(_each(ranges)))
 
 

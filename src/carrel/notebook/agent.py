@@ -255,8 +255,8 @@ class AgentPanel(Panel):
         agent = next((one for one in agents if one.id == filled.agent_id), None)
         if agent is None:
             filled.create()
-            title = f"Make {filled.name} all the same?" if doubt else ""
-            return {"title": title, "doubt": doubt, "about": "", "rows": [], "verb": "Make it"}
+            title = f"Create {filled.name} anyway?" if doubt else ""
+            return {"title": title, "doubt": doubt, "about": "", "rows": [], "verb": "Create"}
         if filled.update(agent) is None:
             return None
         version = next_version(agent)

@@ -24,5 +24,5 @@ def named(kind: str, name: str, found: Sequence[N]) -> N:
         ids = ", ".join(one.id for one in matching)
         raise BenchError(Problem(f"More than one {kind} is named “{name}”", ids, "Give the id."))
     names = ", ".join(f"“{one.name}”" for one in found[:10])
-    there = f"There are: {names}." if names else "There are none yet."
+    there = f"Available: {names}." if names else "There are none yet."
     raise BenchError(Problem(f"There is no {kind} “{name}”", there))

@@ -18,7 +18,7 @@ def test_a_draft_is_tried_beside_the_active_version(notebook: Notebook) -> None:
     panel = notebook(PANEL).locator(".carrel-agents")
     panel.get_by_role("button", name="Edit").click(timeout=SLOW_MS)
     panel.get_by_label("Instructions").fill("Be brief.")
-    panel.get_by_role("button", name="Try in chat").click()
+    panel.get_by_role("button", name="Try draft").click()
     for title in ("tried v0", "tried draft"):
         expect(panel.get_by_role("heading", name=title)).to_be_visible(timeout=SLOW_MS)
     room, *chats = [

@@ -91,7 +91,7 @@ def test_a_refused_form_stays_as_it_was(page: Page) -> None:
 def test_a_new_agent_is_made_at_once(page: Page) -> None:
     begun(page, draft="new1", title="New agent")
     page.get_by_role("button", name="Save…").click()
-    answer(page, "review", {"title": "", "about": "", "rows": [], "verb": "Make it"})
+    answer(page, "review", {"title": "", "about": "", "rows": [], "verb": "Create"})
     page.wait_for_function("model.sent.some((one) => one.name === 'save')")
     assert sent(page, "save")[0]["args"] == {"draft": "new1"}
 
@@ -99,12 +99,12 @@ def test_a_new_agent_is_made_at_once(page: Page) -> None:
 def test_a_model_that_may_not_answer_is_a_warning_before_saving(page: Page) -> None:
     begun(page, draft="new1", title="New agent")
     page.get_by_role("button", name="Save…").click()
-    doubt = {"title": "Make support all the same?", "doubt": "There is no such model."}
-    answer(page, "review", {**doubt, "about": "", "rows": [], "verb": "Make it"})
+    doubt = {"title": "Create support anyway?", "doubt": "There is no such model."}
+    answer(page, "review", {**doubt, "about": "", "rows": [], "verb": "Create"})
     review = page.get_by_role("alertdialog", name="What changes")
     expect(review).to_contain_text("There is no such model.")
     assert sent(page, "save") == []
-    review.get_by_role("button", name="Make it").click()
+    review.get_by_role("button", name="Create").click()
     assert sent(page, "save")[0]["args"] == {"draft": "new1"}
 
 
@@ -186,7 +186,7 @@ def test_a_draft_that_is_tried_stands_beside_the_active_version(page: Page) -> N
     page.get_by_role("button", name="Save…").click()
     assert sent(page, "review")[0]["args"] == {"draft": "a1", "fields": None}
     answer(page, "review", {**FOUND, "rows": ROWS})
-    page.get_by_role("button", name="Leave it").click()
+    page.get_by_role("button", name="Cancel").click()
     page.get_by_role("button", name="Edit").click()
     answer(page, "end_trial", None)
     kernel(page, "state", {"trial": None})

@@ -170,8 +170,8 @@ def test_variants_are_gone_through_and_questions_taken_up_again(page: Page) -> N
     kernel(page, "answer", "edit", {"result": "Why?"})
     expect(page.get_by_role("textbox", name="Message")).to_have_value("Why?")
     kernel(page, "state", {"editing": 0})
-    expect(page.get_by_text("Changed question")).to_be_visible()
-    page.get_by_role("button", name="Leave it").click()
+    expect(page.get_by_text("Edit question")).to_be_visible()
+    page.get_by_role("button", name="Cancel").click()
     assert sent(page, "edit")[1]["args"] == {"turn": None}
 
 
@@ -245,7 +245,7 @@ def test_parameters_and_exports(page: Page) -> None:
     mount(page, "chat", chat_state(turn(0, "user", ["<p>Why?</p>"])))
     page.get_by_role("button", name="More").click()
     page.get_by_label("Temperature").fill("0.2")
-    page.get_by_role("button", name="Use them").click()
+    page.get_by_role("button", name="Apply").click()
     assert sent(page, "parameters")[0]["args"]["values"]["temperature"] == "0.2"
     with page.expect_download() as download:
         page.get_by_role("button", name="Save Markdown").click()

@@ -47,11 +47,11 @@ def test_the_transcript() -> None:
 @pytest.mark.parametrize(
     ("text", "cited", "title"),
     [
-        (f"[{'1' * 5000}]", set(), "Passages given"),
+        (f"[{'1' * 5000}]", set(), "Sources, none cited"),
         ("Three months [1].", {1}, "Sources"),
         ("Three months [1, 2] and [3].", {1, 2}, "Sources"),
-        ("Three months [7].", set(), "Passages given"),
-        ("Three months.", set(), "Passages given"),
+        ("Three months [7].", set(), "Sources, none cited"),
+        ("Three months.", set(), "Sources, none cited"),
     ],
 )
 def test_only_what_the_text_names_and_is_there_is_cited(

@@ -53,7 +53,7 @@ def test_a_mistyped_key_is_said_before_it_is_kept_and_corrected_after(
     with terminal([*CARREL, "--profile", "local"], CARREL_URL="") as app:
         app.wait_for(r"\[1 Files\]")
         app.rush(F3)
-        app.wait_for("What it is called here")
+        app.wait_for("Profile name")
         app.rush(*server.url, "enter", *wrong, "enter", *"work", "enter")
         app.wait_for("The key was refused")
         app.wait_for("press F2 again to keep it")

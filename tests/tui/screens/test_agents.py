@@ -95,7 +95,7 @@ async def test_a_model_is_chosen_from_a_list_and_an_unknown_one_is_a_warning(
     await bench.type("clerk")
     bench.app.screen.query_one("#model", Field).value = "gpt-9"
     await bench.press("f2")
-    await bench.shows("This service lists no model “gpt-9”", "There are: smollm2")
+    await bench.shows("This service lists no model “gpt-9”", "Available: smollm2")
     assert state(bench).items == ()
     await bench.leave("escape")
     await bench.shows("New agent", "gpt-9")
@@ -311,7 +311,7 @@ async def test_a_new_agent_from_yaml_is_shown_before_it_is_made(
     await bench.press("n")
     await bench.type("minutes")
     await bench.press("f4")
-    await bench.shows("Make minutes?", "Nothing was sent yet.", "smollm2")
+    await bench.shows("Create minutes?", "Nothing was sent yet.", "smollm2")
     assert f"{library.id}  contracts" in copied.read_text()
     assert state(bench).items == ()
     await bench.press("enter")

@@ -219,9 +219,9 @@ async def test_the_last_question_is_changed_and_sent_again(
 ) -> None:
     await answered(bench, service, "How long?", "Three months.")
     await bench.press("escape", "e")
-    await bench.shows("Changed question")
+    await bench.shows("Edit question")
     await bench.press("escape")
-    assert "Changed question" not in bench.text()
+    assert "Edit question" not in bench.text()
     await bench.press("escape", "e")
     await bench.type(" Exactly")
     await bench.press("enter")
@@ -383,7 +383,7 @@ async def test_the_question_that_is_changed_gives_back_what_was_typed(
     await bench.type("And then")
     prompt = bench.app.screen.query_one(Prompt)
     await bench.press("escape", "e")
-    await bench.shows("Changed question")
+    await bench.shows("Edit question")
     assert prompt.text == "How long?"
     await bench.press("escape")
     await bench.until(lambda: prompt.text == "And then")

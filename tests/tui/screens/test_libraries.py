@@ -41,7 +41,7 @@ async def test_marked_documents_are_asked_about_and_esc_takes_the_marks_away(
     await bench.press("tab", "j", "j", "space", "g", "space")
     await bench.shows("2 marked", "✓ 0.pdf", "✓ 2.pdf")
     await bench.press("R")
-    await bench.shows("Process these 2 documents again?", "Leave it")
+    await bench.shows("Process these 2 documents again?", "Cancel")
     await bench.leave("escape")
     await bench.press("escape")
     await bench.until(lambda: "marked" not in bench.text())

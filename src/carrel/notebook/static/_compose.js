@@ -26,7 +26,7 @@ class Composer {
 
   draw(state) {
     this.history = state.history;
-    const purpose = state.editing !== null ? "Changed question" : state.prompt;
+    const purpose = state.editing !== null ? "Edit question" : state.prompt;
     say(this.purpose, purpose);
     this.purpose.hidden = purpose === "";
     const waiting = state.uploading ? [{ id: "", name: `${state.uploading} uploading …` }] : [];

@@ -79,7 +79,7 @@ class AgentView extends View {
     this.modelList = h("datalist", { id: `${this.id}-models` });
     this.libraryBoxes = h("div", { class: "libraries", role: "group", "aria-label": "Libraries it may search" });
     this.submit = h("button", { class: "carrel-button primary" }, "Save…");
-    this.dropButton = this.button("Drop draft…", () => this.drop(this.editing), "danger");
+    this.dropButton = this.button("Discard draft…", () => this.drop(this.editing), "danger");
     const form = h("form", {
       class: "carrel-form", hidden: true, oninput: () => this.keepSoon(),
       onsubmit: (event) => { event.preventDefault(); this.review(this.editing, this.fields()); },
@@ -91,8 +91,8 @@ class AgentView extends View {
     ...field("message", "What this version is about", h("input", { autocomplete: "off", maxlength: 500 })),
     ...field("description", "Description", h("input", { autocomplete: "off" })),
     ...field("temperature", "Temperature", h("input", { type: "number", min: 0, max: 1, step: "any", placeholder: "the model's own" })),
-    ...field("max_tokens", "Tokens of an answer", h("input", { type: "number", min: 0, step: 1, placeholder: "the model's own" })),
-    h("div", { class: "actions" }, this.submit, this.button("Try in chat", () => this.tryDraft()), this.dropButton,
+    ...field("max_tokens", "Max answer tokens", h("input", { type: "number", min: 0, step: 1, placeholder: "the model's own" })),
+    h("div", { class: "actions" }, this.submit, this.button("Try draft", () => this.tryDraft()), this.dropButton,
       this.button("Close", () => this.leave())));
     this.modelList.style.display = "none";
     form.addEventListener("keydown", (event) => { if (event.key === "Escape") this.leave(); }, { signal: this.signal });
@@ -274,9 +274,9 @@ class AgentView extends View {
     this.confirmChanges(found, [
       this.button(found.verb, () => this.save(draft), "primary"),
       this.button("Edit", () => this.begin(draft)),
-      this.button("Try in chat", () => this.tryDraft()),
-      this.button("Drop draft…", () => this.drop(draft), "danger"),
-      this.button("Leave it", () => this.show("versions")),
+      this.button("Try draft", () => this.tryDraft()),
+      this.button("Discard draft…", () => this.drop(draft), "danger"),
+      this.button("Cancel", () => this.show("versions")),
     ]);
   }
 
@@ -296,7 +296,7 @@ class AgentView extends View {
 
   drop(draft) {
     clearTimeout(this.keeping);
-    this.confirm("Drop this draft? What was not saved is gone then.", "Drop", async () => {
+    this.confirm("Discard this draft? Unsaved changes are lost.", "Discard", async () => {
       if (await this.ask("drop", { draft }) !== undefined) this.show("versions");
     });
   }
@@ -338,7 +338,7 @@ class AgentView extends View {
     if (!found) return;
     this.confirmChanges(found, [
       this.button("Make active", () => { this.show("versions"); this.ask("make_active", { agent, version }); }, "primary"),
-      this.button("Leave it", () => this.show("versions")),
+      this.button("Cancel", () => this.show("versions")),
     ]);
   }
 

@@ -46,7 +46,7 @@ class ChatView extends View {
     this.uploads = new Uploads(this, (files) => this.ask("attach", { files }));
     this.uploads.button.className = "carrel-button";
     say(this.uploads.button, "Attach…");
-    this.cancelButton = this.button("Leave it", () => this.edit(null));
+    this.cancelButton = this.button("Cancel", () => this.edit(null));
     this.retryButton = this.button("Retry", () => this.ask("retry"));
     this.sendButton = h("button", { class: "carrel-button primary" }, "Send");
     this.stopButton = this.button("■ Stop", () => this.ask("stop"), "danger");
@@ -93,7 +93,7 @@ class ChatView extends View {
         event.preventDefault();
         this.ask("parameters", { values: Object.fromEntries(Object.entries(this.fields).map(([name, field]) => [name, field.value.trim()])) });
       } }, ...Object.entries(labels).map(([name, label]) => h("label", {}, `${label} `, this.fields[name])),
-      h("button", { class: "carrel-button small" }, "Use them")),
+      h("button", { class: "carrel-button small" }, "Apply")),
       h("div", {}, this.button("Save Markdown", () => this.save("markdown", "md"), "small"), " ",
         this.button("Save JSON", () => this.save("json", "json"), "small")));
   }

@@ -237,4 +237,4 @@ def unlisted_words(model: str) -> str:
 def models_words(models: Sequence[str]) -> str:
     """The models that a service lists, as many as a line holds."""
     more = f" and {count(len(models) - NAMED)} more" if len(models) > NAMED else ""
-    return f"There are: {', '.join(models[:NAMED])}{more}"
+    return f"Available: {', '.join(models[:NAMED])}{more}"

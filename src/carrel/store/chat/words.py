@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 NO_SEARCH = "No library search was reported."
 NOTHING_FOUND = "Nothing about it was found in the libraries."
-CUT = "Cut off: the answer was longer than it may be."
+CUT = "Cut off at the token limit."
 ENDS = {
     "stopped": ("Stopped.", "Stopped."),
     "failed": ("Cut off: the service failed. Retry asks again.", "No answer. Retry asks again."),
@@ -63,8 +63,8 @@ class SourceRow:
 class TurnRow:
     """What one side said: who, with which figures, the text, and how it ended.
 
-    `variant` is "‹2/3›" where there are several. `sources_title` is "Sources" when the text names
-    one of them. `calls` are the calls that the answer asks for, `attached` what goes with a
+    `variant` is "‹2/3›" where there are several. `sources_title` says when the text cites
+    none of them. `calls` are the calls that the answer asks for, `attached` what goes with a
     question.
     """
 
@@ -143,10 +143,10 @@ def citations(text: str) -> Iterator[tuple[int, int, int]]:
 
 
 def sources_title(turn: Turn) -> str:
-    """`Sources` when the text cites one, else `Passages given`."""
+    """`Sources` when the text cites one, else `Sources, none cited`."""
     if not turn.sources:
         return ""
-    return "Sources" if cited(turn) else "Passages given"
+    return "Sources" if cited(turn) else "Sources, none cited"
 
 
 def source_rows(turn: Turn) -> list[SourceRow]:

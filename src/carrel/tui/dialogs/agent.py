@@ -104,7 +104,7 @@ class AgentForm(Dialog[Filled]):
                         text = "" if value is None else str(value)
                         yield Field(text, id=name, placeholder="the model's own")
         yield hint("")
-        yield buttons(("leave", "Leave it"), ("yaml", "F4 YAML"), ("save", "F2 Save"))
+        yield buttons(("leave", "Cancel"), ("yaml", "F4 YAML"), ("save", "F2 Save"))
 
     def on_mount(self) -> None:
         self.query_one("#name").focus()
@@ -184,5 +184,5 @@ class AgentForm(Dialog[Filled]):
         return replace(draft, message=self._text("message"))
 
 
-_NUMBERS = {"temperature": "Temperature, 0 to 1", "max_tokens": "Tokens of an answer, at most"}
+_NUMBERS = {"temperature": "Temperature, 0 to 1", "max_tokens": "Max answer tokens"}
 _WRONG = object()

@@ -49,7 +49,7 @@ class ParametersForm(Dialog[Parameters]):
             "An empty field is the agent's. Another model, temperature or top p is asked of an"
             " agent made for each answer and removed after it."
         )
-        yield buttons(("cancel", "Leave it"), ("save", "Use them"))
+        yield buttons(("cancel", "Cancel"), ("save", "Apply"))
 
     def _fields(self) -> ComposeResult:
         yield model_label(self._models)

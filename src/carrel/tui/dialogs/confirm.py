@@ -31,7 +31,7 @@ class Confirm(Dialog[bool]):
     def inside(self) -> ComposeResult:
         with VerticalScroll(classes="words", can_focus=False):
             yield Static(Content("\n").join(self._about))
-        yield buttons(("no", "Leave it"), ("yes", self._verb))
+        yield buttons(("no", "Cancel"), ("yes", self._verb))
 
     def on_mount(self) -> None:
         self.query_one("#yes").focus()

@@ -45,7 +45,7 @@ class DocumentForm(Dialog[DocumentFields]):
         yield Label("Attributes, one a line, such as year: 2024")
         yield MultilineField(to_text(self._start.attributes))
         yield hint(KINDS)
-        yield buttons(("cancel", "Leave it"), ("save", "F2 Save"))
+        yield buttons(("cancel", "Cancel"), ("save", "F2 Save"))
 
     def on_mount(self) -> None:
         self.query_one(Field).focus()

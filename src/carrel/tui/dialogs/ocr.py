@@ -77,7 +77,7 @@ class OCRForm(Dialog[ReadOptions]):
             yield Label("A JSON schema to answer the whole document in (may stay empty)")
             yield MultilineField(options.schema, id="schema")
         yield hint(self._billed or "What was read so before is not read again.")
-        yield buttons(("cancel", "Leave it"), ("read", "F2 Run OCR"))
+        yield buttons(("cancel", "Cancel"), ("read", "F2 Run OCR"))
 
     def on_mount(self) -> None:
         self.query_one("#pages").focus()

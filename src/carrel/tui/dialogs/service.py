@@ -69,13 +69,13 @@ class ServiceForm(Dialog[Profile]):
         yield Field(profile.url or "", id="url", placeholder="https://api.example.com")
         yield Label("API key")
         yield Field(profile.api_key or "", id="key", password=True)
-        yield Label("What it is called here")
+        yield Label("Profile name")
         yield Field(
             profile.name, id="name", placeholder="such as work", disabled=self._edited is not None
         )
         yield Choices(Selection("Read-only: change nothing there", "read-only", profile.read_only))
         yield hint(HOW)
-        yield buttons(("cancel", "Leave it"), ("connect", "F2 Connect"))
+        yield buttons(("cancel", "Cancel"), ("connect", "F2 Connect"))
 
     def on_button_pressed(self, event: Button.Pressed) -> None:
         if event.button.id == "connect":

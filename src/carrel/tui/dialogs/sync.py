@@ -133,7 +133,7 @@ class SyncDialog(Dialog[SyncWish]):
             never = pattern_words(self._wish.exclude)
             yield Field(never, placeholder="Leave out, such as drafts/", id="exclude")
         yield hint(HOW)
-        yield buttons(("no", "Leave it"), ("yes", "F2 Sync"))
+        yield buttons(("no", "Cancel"), ("yes", "F2 Sync"))
 
     def on_mount(self) -> None:
         self._close = watch(self._store.sync.slice, self._show_looking, deliver=self.call_later)

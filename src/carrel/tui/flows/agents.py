@@ -20,7 +20,7 @@ async def make_active(place: Place, agent: Agent, version: Agent) -> None:
     name = version_name(version.version)
     rows = changed_field_rows(compare_agents(agent, version), library_names(place))
     about = labels.line(f"{version_name(agent.version)} is active now. What changes:")
-    answers = (("no", "Leave it"), ("yes", "Make active"))
+    answers = (("no", "Cancel"), ("yes", "Make active"))
     title = f"Make {name} of {agent.name} active?"
     if await place.ask(Changes(title, about, rows, answers)) == "yes":
         place.do(place.store.agents.switch(agent.id, version.version))

@@ -165,9 +165,9 @@ def _update(place: Place, draft: Draft, agent: Agent) -> Changes:
         about = Content("\n").join([doubt, about])
     rows = changed_field_rows(compare_agents(agent, draft.preview(agent)), library_names(place))
     answers = (
-        ("drop", "Drop it"),
+        ("drop", "Discard"),
         ("edit", "Edit"),
-        ("try", "Try in chat"),
+        ("try", "Try draft"),
         ("save", f"Save as {version}"),
     )
     return Changes(f"Save this as {agent.name} {version}?", about, rows, answers)
@@ -183,8 +183,8 @@ def _creation(place: Place, draft: Draft) -> Changes:
     nothing = nobody()
     rows = changed_field_rows(compare_agents(nothing, draft.preview(nothing)), library_names(place))
     about = _doubt(place, draft) or labels.line("Nothing was sent yet. It would have:")
-    answers = (("drop", "Drop it"), ("edit", "Edit"), ("save", "Make it"))
-    return Changes(f"Make {draft.name}?", about, rows, answers)
+    answers = (("drop", "Discard"), ("edit", "Edit"), ("save", "Create"))
+    return Changes(f"Create {draft.name}?", about, rows, answers)
 
 
 def try_in_chat(place: Place, draft: Draft) -> None:
@@ -206,8 +206,8 @@ def try_in_chat(place: Place, draft: Draft) -> None:
 
 async def drop(place: Place, draft: Draft) -> None:
     """Drops a draft, once that is confirmed."""
-    about = [labels.line(draft.name, "bold"), Content("What was not saved is gone then.")]
-    if await place.ask(Confirm("Drop this draft?", about, "Drop")):
+    about = [labels.line(draft.name, "bold"), Content("Unsaved changes are lost.")]
+    if await place.ask(Confirm("Discard this draft?", about, "Discard")):
         place.do(place.store.agents.drop(draft.id))
 
 
@@ -216,7 +216,7 @@ async def _make(place: Place, draft: Draft) -> None:
     if doubt := _doubt(place, draft):
         models = models_words(place.store.session.slice.value.models)
         about = [doubt, labels.line(models, "$muted")]
-        if not await place.ask(Confirm(f"Make {draft.name} all the same?", about, "Make")):
+        if not await place.ask(Confirm(f"Create {draft.name} anyway?", about, "Create")):
             await fill_in(place, draft)
             return
     await _save(place, draft)

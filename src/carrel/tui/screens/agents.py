@@ -252,7 +252,7 @@ class AgentsPlace(Place):
 
     def lacking(self, action: str) -> str:
         if self._state.agent is None and action in _OF_AN_AGENT:
-            return "Make an agent first: n New."
+            return "Create an agent first: n New."
         if action == "try" and self._state.draft is None:
             return "There is no draft to try: e edits, and what is typed is one."
         if action == "mark" and not self.versions.has_focus:

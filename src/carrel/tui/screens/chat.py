@@ -38,7 +38,7 @@ from carrel.tui.widgets.transcript import Transcript
 NO_SESSION = empty(
     "Choose an agent to talk to.",
     Way("n", "New chat"),
-    Way("4", "Make an agent"),
+    Way("4", "Create an agent"),
 )
 NOTHING_SAID = Content.styled("Ask something. The answer appears here as it is written.", "$muted")
 ASK = "@ adds a file or document by its name"
@@ -159,7 +159,7 @@ class ChatPlace(ChatSources):
         self.prompt.asked = state.history
         # The keys of a source are letters in the field: the way to them starts with esc.
         self.prompt.border_subtitle = Content(TO_SOURCES if self.has_sources() else "")
-        what = "Changed question" if state.editing is not None else prompt_title(state)
+        what = "Edit question" if state.editing is not None else prompt_title(state)
         self.box.show(what, state.attached, state.uploading)
         self._show_chat(state, self.query_one("#transcript", Transcript))
 

@@ -286,7 +286,7 @@ class LibrariesPlace(Place):
         library = self._library(self.store.libraries.slice.value)
         over_documents = action in ("text", "reprocess", "mark")
         if library is None and (over_documents or action in _OF_A_LIBRARY):
-            return "Make a library first: n New."
+            return "Create a library first: n New."
         if over_documents and self._document() is None:
             return "There is no document in this library yet: u uploads one."
         if action == "mark" and not self.documents.has_focus:
@@ -311,7 +311,7 @@ class LibrariesPlace(Place):
     def dropped(self, files: tuple[Path, ...]) -> None:
         library_id = self.store.libraries.slice.value.selected
         if library_id is None:
-            self.notice("Make a library first: n New.", failed=True)
+            self.notice("Create a library first: n New.", failed=True)
             return
         for file in files:
             self.do(self.store.libraries.upload(library_id, file))
