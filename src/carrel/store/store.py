@@ -21,6 +21,7 @@ from carrel.store.documents.batch import BatchService
 from carrel.store.documents.service import DocumentsService
 from carrel.store.files.service import FilesService
 from carrel.store.finder.service import FinderService
+from carrel.store.layout.service import LayoutService
 from carrel.store.libraries.service import LibrariesService
 from carrel.store.models.service import ModelsService
 from carrel.store.notifications.service import NotificationsService
@@ -50,6 +51,7 @@ class Store:
         self.notifications = NotificationsService(loop)
         self.activity = ActivityService(loop)
         self.requests = RequestsService(loop)
+        self.layout = LayoutService(loop, folders().state)
         self.session = SessionService(loop, profile, self.requests.log)
         self.files = FilesService(loop, self.session, self.activity, self.notifications)
         self.copies = Copies(self.session)
@@ -124,6 +126,7 @@ class Store:
         self.session.slice.changed.disconnect(self._session_changed, missing_ok=True)
         services: tuple[Service[Any], ...] = (
             self.sample,
+            self.layout,
             self.sync,
             self.files,
             self.previews,

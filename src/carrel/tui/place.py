@@ -9,6 +9,7 @@ from textual import events
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.timer import Timer
+from textual.widget import Widget
 from textual.widgets import Input, TextArea
 
 from carrel.store.activity.state import ActivityState
@@ -18,10 +19,12 @@ from carrel.store.core.handle import Handle
 from carrel.store.core.problem import Problem
 from carrel.store.core.slice import Slice
 from carrel.store.core.watch import watch
+from carrel.store.layout.state import LayoutState
 from carrel.store.session.area import READ_ONLY
 from carrel.store.session.state import SessionState
 from carrel.store.session.words import connection, service_words, status
 from carrel.store.store import Store
+from carrel.tui.dialogs.columns import Columns
 from carrel.tui.dialogs.confirm import Confirm
 from carrel.tui.dialogs.dialog import Dialog
 from carrel.tui.frame import Frame
@@ -78,6 +81,7 @@ class Place(Frame):
         ),
         Binding("i", "details", "Details", show=False, id="place.details"),
         Binding("slash", "filter_list", "Filter or find", show=False, id="place.filter"),
+        Binding("comma", "columns", "Columns…", key_display=",", show=False, id="place.columns"),
         Binding("f5", "reload", "Load again", show=False, id="place.reload"),
     ]
     HELP = ""
@@ -100,6 +104,7 @@ class Place(Frame):
         self.follow(self.store.activity.slice, self._show_activity)
         for chat in (self.store.chat, self.store.beside):
             self.follow(chat.slice, self._show_answering, hz=5)
+        self.follow(self.store.layout.slice, self._lay_out_tables)
         self.set_interval(REFRESH, self._refresh)
         self.set_interval(TICK, self._tick)
 
@@ -152,6 +157,21 @@ class Place(Frame):
     def _show_answering(self, _state: ChatState) -> None:
         chats = (self.store.chat, self.store.beside)
         self.top.answering = any(chat.slice.value.phase != "idle" for chat in chats)
+
+    # Columns
+
+    def _lay_out_tables(self, state: LayoutState) -> None:
+        for table in self.query(VirtualTable):
+            table.lay_out(state.table(table.id or ""))
+
+    def action_columns(self) -> None:
+        if isinstance(table := self.focused, VirtualTable):
+            named = [column for column in table.columns if column.name]
+            layout = self.store.layout
+            self.app.push_screen(Columns(layout, table.id or "", named, lambda: table.widths))
+
+    def on_virtual_table_header_clicked(self, event: VirtualTable.HeaderClicked) -> None:
+        self.store.layout.sort(event.table.id or "", event.column.name)
 
     # Following the state
 
@@ -272,6 +292,8 @@ class Place(Frame):
             return str(READ_ONLY)
         if action == "details" and not self.query(".details"):
             return "There are no details to fold here: tab goes from pane to pane."
+        if action == "columns" and not _has_columns(self.focused):
+            return "There are no columns here to sort, hide or widen."
         return self.lacking(action)
 
     def lacking(self, action: str) -> str:
@@ -368,6 +390,10 @@ class Place(Frame):
     def dropped_folder(self, folder: Path) -> None:
         """A folder was dropped on this place: Libraries offers to sync it."""
         self.app.call_later(self.workbench.offer_folder, folder)
+
+
+def _has_columns(widget: Widget | None) -> bool:
+    return isinstance(widget, VirtualTable) and any(each.name for each in widget.columns)
 
 
 def header(state: SessionState) -> tuple[Content, ...]:

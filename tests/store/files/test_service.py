@@ -7,8 +7,10 @@ import pytest
 
 from carrel.config import Profile
 from carrel.store.core.loop import OwnerLoop
+from carrel.store.core.paging import KEPT
+from carrel.store.core.sorting import Sort
 from carrel.store.files.state import FilesState
-from carrel.store.files.words import file_rows
+from carrel.store.files.words import file_rows, sort_words, sorted_files
 from carrel.store.session.area import READ_ONLY
 from carrel.store.store import Store
 from support.process import RunningServer, serve
@@ -283,3 +285,29 @@ async def test_marks_outlive_a_change_of_the_list(empty: Store, tmp_path: Path) 
     assert await empty.files.delete(empty.files.slice.value.marked) == 5
     state = await until(empty.files.slice, lambda state: state.total == 1 and not state.loading)
     assert not state.marked
+
+
+async def test_all_files_are_loaded_to_be_sorted(empty: Store, tmp_path: Path) -> None:
+    empty.files.slice.set(page_size=3)
+    for number, size in enumerate((50, 10, 70, 30, 20, 60, 40)):
+        await empty.files.upload(made(tmp_path, f"{number}.txt", b"x" * size))
+    await empty.files.sort(Sort("size", descending=True))
+    state = empty.files.slice.value
+    ordered = sorted_files(state, {})
+    assert ordered is not None
+    assert [file.bytes for file in ordered] == [70, 60, 50, 40, 30, 20, 10]
+    assert (state.missing, sort_words(state)) == (None, "")
+    await empty.files.upload(made(tmp_path, "least.txt", b"x"))
+    await until(empty.files.slice, lambda state: state.total == 8 and state.missing is None)
+    ordered = sorted_files(empty.files.slice.value, {})
+    assert ordered is not None and ordered[-1].filename == "least.txt"
+    await empty.files.sort(None)
+    assert sorted_files(empty.files.slice.value, {}) is None
+
+
+def test_it_is_said_when_only_a_part_is_sorted() -> None:
+    state = FilesState(sort=Sort("name"), total=10_000, seen={0: ()})
+    assert sort_words(state) == "sorted: 0 of 10,000"
+    assert state.missing == 1
+    every = dict.fromkeys(range(KEPT), ())
+    assert FilesState(sort=Sort("name"), total=10_000, seen=every).missing is None

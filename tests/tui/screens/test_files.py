@@ -1,5 +1,6 @@
 """Files, libraries and activity: looking into files, narrowing, links, retries, the sample."""
 
+import re
 from collections.abc import AsyncIterator
 from pathlib import Path
 from uuid import uuid4
@@ -9,6 +10,7 @@ import pytest
 
 from carrel import samples
 from carrel.tui.widgets.fields import Field, MultilineField
+from carrel.tui.widgets.table import VirtualTable
 from carrel.wire.documents import DocumentUpdate
 from carrel.wire.files import File
 from carrel.wire.libraries import Library
@@ -119,6 +121,34 @@ async def test_many_files_are_scrolled_marked_saved_and_deleted(
     await bench.shows("Delete these 3 files?", *names)
     await bench.press("enter")
     await bench.shows("Deleted 3 files.", "of 37")
+
+
+async def test_files_are_sorted_and_their_columns_chosen(
+    bench: Workbench, tmp_path: Path, name: str
+) -> None:
+    for number, size in enumerate((20, 30, 10)):
+        (tmp_path / f"{name}-{number}.txt").write_text("x" * size)
+        await upload(bench, tmp_path / f"{name}-{number}.txt")
+    await only(bench, name)
+    await bench.press("comma")
+    await bench.shows("Columns", "enter sorts")
+    await bench.press("down", "space", "down", "enter", "enter", "right", "right")
+    await bench.shows("Size↓")
+    await bench.leave("escape")
+    await bench.until(lambda: bench.app.screen is bench.app.place)
+    await bench.shows("Size↓   Pages")
+    assert bench.app.screen.query_one("#files", VirtualTable).widths["purpose"] == 0
+    assert _order(bench, name) == ["1", "0", "2"]
+    await bench.pilot.click("#files", offset=(4, 1))
+    await bench.shows("Name↑")
+    await bench.until(lambda: _order(bench, name) == ["0", "1", "2"])
+    await bench.press("2", "3", "comma")
+    await bench.shows("There are no columns here")
+
+
+def _order(bench: Workbench, name: str) -> list[str]:
+    """The numbers of the files in the order of their rows."""
+    return re.findall(rf"{name}-(\d)\.txt +\d+ B", bench.text())
 
 
 async def test_a_documents_name_and_attributes_are_edited(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from carrel.store.core.sorting import Sort, in_order
 from carrel.store.core.words import Badge, age, count, duration, left, one_line, percent, size
 
 if TYPE_CHECKING:
@@ -24,6 +26,8 @@ _BADGES = {
     "failed": Badge("✕", "Failed", "failed"),
     "cancelled": Badge("○", "Stopped", "muted"),
 }
+
+_URGENCY = {"failed": 0, "running": 1, "queued": 2}
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,16 +52,22 @@ class ActivityRow:
     retryable: bool
 
 
-def activity_rows(state: ActivityState, now: float) -> tuple[ActivityRow, ...]:
-    """Failures first, until they are dismissed; then what runs or waits; then what ended."""
-    order = {"failed": 0, "running": 1, "queued": 2}
-    items = sorted(state.items, key=lambda item: order.get(item.status, 3))
+def activity_rows(
+    state: ActivityState, now: float, sort: Sort | None = None
+) -> tuple[ActivityRow, ...]:
+    """Failures first, until they are dismissed; then what runs or waits; then what ended.
+
+    With a `sort` they are in that order instead.
+    """
+    items = sorted(state.items, key=lambda item: _URGENCY.get(item.status, 3))
+    if sort is not None:
+        items = in_order(items, ACTIVITY_ORDERS[sort.column], descending=sort.descending)
     return tuple(activity_row(item, now) for item in items)
 
 
 def activity_row(item: ActivityItem, now: float) -> ActivityRow:
     """One item in words."""
-    fraction = min(1.0, item.done / item.total) if item.done is not None and item.total else None
+    fraction = _fraction(item)
     return ActivityRow(
         item.id,
         _KINDS[item.kind],
@@ -109,6 +119,26 @@ def _took(item: ActivityItem) -> str:
 
 
 def _left(item: ActivityItem) -> str:
+    seconds = _seconds_left(item)
+    return "" if seconds is None else left(seconds)
+
+
+def _fraction(item: ActivityItem) -> float | None:
+    return min(1.0, item.done / item.total) if item.done is not None and item.total else None
+
+
+def _seconds_left(item: ActivityItem) -> float | None:
     if item.status != "running" or not item.rate or item.done is None or item.total is None:
-        return ""
-    return left((item.total - item.done) / item.rate)
+        return None
+    return (item.total - item.done) / item.rate
+
+
+ACTIVITY_ORDERS: Mapping[str, Callable[[ActivityItem], Any]] = {
+    "kind": lambda item: _KINDS[item.kind],
+    "name": lambda item: item.name.casefold(),
+    "status": lambda item: _URGENCY.get(item.status, 3),
+    "progress": _fraction,
+    "rate": lambda item: item.rate if item.status == "running" else None,
+    "left": _seconds_left,
+}
+"""The sort keys of an item by the column's name; None sorts last."""

@@ -20,6 +20,16 @@ def with_page(seen: Seen[T], page: int, items: tuple[T, ...]) -> Seen[T]:
     return dict([*pages.items(), (page, items)][-KEPT:])
 
 
+def first_missing(seen: Seen[T], last_page: int) -> int | None:
+    """The first page that is not cached, among those that can be cached together."""
+    return next((page for page in range(min(last_page + 1, KEPT)) if page not in seen), None)
+
+
+def all_seen(seen: Seen[T]) -> tuple[T, ...]:
+    """The entries of the cached pages, in the list's order."""
+    return tuple(item for page in sorted(seen) for item in seen[page])
+
+
 def seen_at(index: int, page_size: int, page: int, items: tuple[T, ...], seen: Seen[T]) -> T | None:
     """The entry at a place of the whole list, if it was seen. `items` are those of `page`."""
     number, row = divmod(index, page_size)

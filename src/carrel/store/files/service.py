@@ -17,6 +17,7 @@ from carrel.store.core.handle import Handle
 from carrel.store.core.loop import OwnerLoop
 from carrel.store.core.marking import toggled, without
 from carrel.store.core.paging import last_page, with_page
+from carrel.store.core.sorting import Sort
 from carrel.store.files.media_types import TYPES
 from carrel.store.files.state import FilesState
 from carrel.store.notifications.service import NotificationsService
@@ -76,6 +77,12 @@ class FilesService(Area[FilesState]):
     async def show_all(self) -> None:
         """Ends the search, and shows files of every kind."""
         self.slice.set(search="", purpose=None, source=None, type=None, seen={})
+        await self._load(0)
+
+    @action(Policy.LATEST, lane="load")
+    async def sort(self, sort: Sort | None) -> None:
+        """Sorts the files by a column of FILE_ORDERS; None is the service's own order."""
+        self.slice.set(sort=sort)
         await self._load(0)
 
     @instant
@@ -182,6 +189,15 @@ class FilesService(Area[FilesState]):
         )
         if self.slice.value.find(state.selected) is None:
             self.slice.set(selected=items[0].id if items else None)
+        if self.slice.value.sort is not None:
+            await self._load_missing()
+
+    async def _load_missing(self) -> None:
+        """Loads the other pages: only what is here can be sorted."""
+        with self._loading():
+            while (page := self.slice.value.missing) is not None:
+                found = await self._list(page)
+                self.slice.set(seen=with_page(self.slice.value.seen, page, tuple(found.data)))
 
     async def _list(self, page: int) -> FileList:
         client, state = await self._session.client(), self.slice.value

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from carrel.store.cache.readings import PagesRead
-from carrel.store.core.paging import Seen, last_page, seen_at
+from carrel.store.core.paging import Seen, first_missing, last_page, seen_at
 from carrel.store.core.problem import Problem
+from carrel.store.core.sorting import Sort
 
 if TYPE_CHECKING:
     from carrel.wire.files import File, Purpose, Source
@@ -19,7 +20,8 @@ class FilesState:
     """A page of the files, and the pages seen before. Pages count from 0.
 
     `search` is a part of the name; a word in it after a `!` must not be in the name. `type` is
-    one of TYPES. `marked` has the marked files by id, also those of other pages.
+    one of TYPES. `marked` has the marked files by id, also those of other pages. The service
+    does not sort files: with a `sort` every page is loaded, as far as all can be cached.
     """
 
     items: tuple[File, ...] = ()
@@ -31,6 +33,7 @@ class FilesState:
     purpose: Purpose | None = None
     source: Source | None = None
     type: str | None = None
+    sort: Sort | None = None
     selected: str | None = None
     marked: Mapping[str, File] = field(default_factory=dict, repr=False)
     readings: Mapping[str, PagesRead] = field(default_factory=dict, repr=False)
@@ -48,6 +51,11 @@ class FilesState:
     def last_page(self) -> int:
         """The number of the last page."""
         return last_page(self.total, self.page_size)
+
+    @property
+    def missing(self) -> int | None:
+        """The next page to load for a sorted list; None once it is complete."""
+        return first_missing(self.seen, self.last_page)
 
     def at(self, index: int) -> File | None:
         """The file in this place of the whole list, if it is in a cached page."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from carrel.config import on_this_machine
 from carrel.store.core.filters import NameFilter
+from carrel.store.core.paging import all_seen
+from carrel.store.core.sorting import in_order
 from carrel.store.core.words import (
     Badge,
     age,
@@ -106,6 +108,29 @@ def facets(state: FilesState) -> tuple[Facet, ...]:
     )
 
 
+def sorted_files(
+    state: FilesState, runs: Mapping[str | None, ActivityItem]
+) -> Sequence[File] | None:
+    """The loaded files in the order that is chosen; None: the service's own order."""
+    sort = state.sort
+    if sort is None:
+        return None
+    key = FILE_ORDERS[sort.column]
+
+    def of(file: File) -> object:
+        return key(file, runs.get(file.id), state.readings.get(file.id))
+
+    return in_order(all_seen(state.seen), of, descending=sort.descending)
+
+
+def sort_words(state: FilesState) -> str:
+    """Which part of the files is sorted, unless all of them are: `sorted: 2,000 of 10,000`."""
+    here = sum(map(len, state.seen.values()))
+    if state.sort is None or state.total is None or here >= state.total:
+        return ""
+    return f"sorted: {count(here)} of {count(state.total)}"
+
+
 def nothing_words(state: FilesState) -> str:
     """Message for an empty filtered list."""
     if state.search and not (state.purpose or state.source or state.type):
@@ -139,7 +164,7 @@ def link_words(url: str, hours: int, now: float) -> str:
 def _pages(file: File, run: ActivityItem | None, reading: PagesRead | None) -> str:
     if file.num_lines is not None:
         return f"{count(file.num_lines)} lines"
-    total = (run.total if run else None) or (reading.total if reading else None)
+    total = _page_count(run, reading)
     return count(total) if total else ""
 
 
@@ -162,3 +187,25 @@ def _ocr(item: ActivityItem | None, reading: PagesRead | None) -> Badge | None:
             return Badge("✕", "failed", "failed")
         case "cancelled":
             return Badge("○", "stopped", "muted")
+
+
+def _done(item: ActivityItem | None, reading: PagesRead | None) -> str | None:
+    badge = _ocr(item, reading)
+    return None if badge is None else badge.text
+
+
+def _page_count(item: ActivityItem | None, reading: PagesRead | None) -> int | None:
+    return (item.total if item else None) or (reading.total if reading else None)
+
+
+Key: TypeAlias = "Callable[[File, ActivityItem | None, PagesRead | None], Any]"
+
+FILE_ORDERS: Mapping[str, Key] = {
+    "name": lambda file, run, reading: file.filename.casefold(),
+    "purpose": lambda file, run, reading: file.purpose,
+    "size": lambda file, run, reading: file.bytes,
+    "pages": lambda file, run, reading: file.num_lines or _page_count(run, reading),
+    "ocr": lambda file, run, reading: _done(run, reading),
+    "created": lambda file, run, reading: file.created_at,
+}
+"""The sort keys of a file by the column's name; None sorts last."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from carrel.store.activity.service import ActivityService
@@ -13,6 +13,7 @@ from carrel.store.core.action import Policy, action
 from carrel.store.core.loop import OwnerLoop
 from carrel.store.core.paging import last_page, with_page
 from carrel.store.core.problem import Problem
+from carrel.store.core.sorting import Sort
 from carrel.store.libraries.phase import UNFINISHED, document_phase
 from carrel.store.libraries.state import LibrariesState
 from carrel.store.notifications.service import NotificationsService
@@ -20,12 +21,20 @@ from carrel.store.session.area import Area
 from carrel.store.session.service import SessionService
 
 if TYPE_CHECKING:
-    from carrel.wire.documents import Document
+    from carrel.wire.documents import Document, SortBy
     from carrel.wire.libraries import Library
 
 
 POLL, POLL_HOSTED = 1.0, 5.0
 """Poll interval in seconds for unprocessed documents: on this machine, hosted."""
+SORT_FIELDS: Mapping[str, SortBy] = {
+    "name": "name",
+    "status": "processing_status",
+    "pages": "number_of_pages",
+    "added": "created_at",
+}
+"""The columns that services sort documents by, with their names there."""
+NEWEST = Sort("added", descending=True)
 AWAITED = 0.3
 """Poll interval in seconds for a document that a caller waits for."""
 
@@ -99,6 +108,12 @@ class LibraryLists(Area[LibrariesState]):
         """Loads a page of the selected library's documents and shows it."""
         await self._show_documents(page)
 
+    @action(Policy.LATEST, lane="documents")
+    async def sort(self, sort: Sort | None) -> None:
+        """Has the service sort the documents by a column of SORT_FIELDS."""
+        self.slice.set(sort=sort, seen={})
+        await self._show_documents()
+
     @action(Policy.RENEW, lane="documents")
     async def _load_documents_again(self) -> None:
         await self._show_documents(self.slice.value.page)
@@ -155,7 +170,14 @@ class LibraryLists(Area[LibrariesState]):
             return
         client = await self._session.client()
         size = self.slice.value.page_size
-        found = await client.documents.list(library_id, page=page, page_size=size)
+        sort = self.slice.value.sort or NEWEST
+        found = await client.documents.list(
+            library_id,
+            page=page,
+            page_size=size,
+            sort_by=SORT_FIELDS[sort.column],
+            sort_order="desc" if sort.descending else "asc",
+        )
         if self.slice.value.selected != library_id:
             return
         documents, total = tuple(found.data), found.pagination.total_items

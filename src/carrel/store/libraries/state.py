@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from carrel.store.core.paging import Seen, last_page, seen_at
 from carrel.store.core.problem import Problem
+from carrel.store.core.sorting import Sort
 
 if TYPE_CHECKING:
     from carrel.wire.documents import Document
@@ -20,7 +21,8 @@ class LibrariesState:
 
     `seen` has the pages of documents seen before; `total` and `page` are those of the documents;
     pages count from 0. `document` is the selected document, `text` its text once asked for;
-    `marked` has the marked documents by id, also those of other pages.
+    `marked` has the marked documents by id, also those of other pages. The service sorts the
+    documents by `sort`; None is the newest first.
     """
 
     items: tuple[Library, ...] = ()
@@ -30,6 +32,7 @@ class LibrariesState:
     page: int = 0
     page_size: int = 50
     seen: Seen[Document] = field(default_factory=dict, repr=False)
+    sort: Sort | None = None
     document: str | None = None
     marked: Mapping[str, Document] = field(default_factory=dict, repr=False)
     text: str | None = None

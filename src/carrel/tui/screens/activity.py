@@ -38,12 +38,12 @@ class ActivityPlace(Place):
 
     def panes(self) -> ComposeResult:
         table = VirtualTable(
-            Column("What", 10),
-            Column("Name"),
-            Column("Status", 10),
-            Column("Progress", 24, rank=1),
-            Column("Rate", 11, rank=3, right=True),
-            Column("Left", 10, rank=2, right=True),
+            Column("What", 10, name="kind"),
+            Column("Name", name="name"),
+            Column("Status", 10, name="status"),
+            Column("Progress", 24, rank=1, name="progress"),
+            Column("Rate", 11, rank=3, right=True, name="rate"),
+            Column("Left", 10, rank=2, right=True, name="left"),
             id="activity",
         )
         table.border_title = labels.title("Activity")
@@ -60,6 +60,7 @@ class ActivityPlace(Place):
 
     def on_mount(self) -> None:
         self.follow(self.store.activity.slice, self._show)
+        self.follow(self.store.layout.slice, lambda _: self._show(self.store.activity.slice.value))
         self.set_interval(1, self._tick)
         self.table.focus()
 
@@ -69,7 +70,8 @@ class ActivityPlace(Place):
             self._show(state)
 
     def _show(self, state: ActivityState) -> None:
-        rows = activity_rows(state, time.time())
+        sort = self.store.layout.slice.value.table("activity").sort
+        rows = activity_rows(state, time.time(), sort)
         self.table.show([_row(row) for row in rows])
         self.table.say(*NOTHING)
         running = sum(not item.ended for item in state.items)

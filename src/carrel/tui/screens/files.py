@@ -22,8 +22,11 @@ from carrel.store.files.words import (
     hidden,
     nothing_words,
     ocr_runs,
+    sort_words,
+    sorted_files,
     title,
 )
+from carrel.store.layout.state import LayoutState
 from carrel.store.previews.state import PreviewState
 from carrel.tui.flows import files as flows
 from carrel.tui.flows import sample
@@ -68,12 +71,12 @@ class FilesPlace(Place):
     def panes(self) -> ComposeResult:
         with Vertical(id="list", classes="column -current"):
             yield VirtualTable(
-                Column("Name"),
-                Column("Purpose", 9, rank=3),
-                Column("Size", 8, right=True),
-                Column("Pages", 6, rank=4, right=True),
-                Column("OCR", 12, rank=2),
-                Column("Created", 11, rank=1),
+                Column("Name", name="name"),
+                Column("Purpose", 9, rank=3, name="purpose"),
+                Column("Size", 8, right=True, name="size"),
+                Column("Pages", 6, rank=4, right=True, name="pages"),
+                Column("OCR", 12, rank=2, name="ocr"),
+                Column("Created", 11, rank=1, name="created"),
                 id="files",
             )
             yield FilterLine("a part of the name, !words to leave out")
@@ -93,6 +96,7 @@ class FilesPlace(Place):
         self.follow(self.store.activity.slice, self._show_work)
         self.follow(self.store.previews.slice, self._show_preview)
         self.follow(self.store.files.slice, self._await_list)
+        self.follow(self.store.layout.slice, self._sort)
         self.store.files.load()
         self.set_interval(30, self._refresh_ages)
         self.table.focus()
@@ -103,10 +107,17 @@ class FilesPlace(Place):
 
     # Showing
 
+    def _sort(self, state: LayoutState) -> None:
+        sort = state.table("files").sort
+        if sort != self.store.files.slice.value.sort:
+            self.store.files.sort(sort)
+
     def _show(self, state: FilesState) -> None:
         table, found = self.table, filter_words(state)
         words = f"filter: {found}" if found else ""
-        table.border_title = labels.title(title(state), words, "esc clears" if found else "")
+        table.border_title = labels.title(
+            title(state), sort_words(state), words, "esc clears" if found else ""
+        )
         table.filter(hidden(state))
         table.show(self._rows(state))
         self._show_range()
@@ -125,12 +136,15 @@ class FilesPlace(Place):
 
     def _rows(self, state: FilesState) -> PagedRows:
         now, runs = time.time(), self._runs
+        ordered = sorted_files(state, runs)
 
         def make(index: int) -> Row | None:
-            file = state.at(index)
+            file = state.at(index) if ordered is None else ordered[index]
             return None if file is None else _row(file_row(file, state, runs, now))
 
         total = len(state.items) if state.total is None else state.total
+        if ordered is not None:
+            total = len(ordered)
         return PagedRows(make, total, self._uploads)
 
     def _show_range(self) -> None:

@@ -13,6 +13,7 @@ from textual.widgets import Input
 
 from carrel.store.cache.copies import DocumentSource
 from carrel.store.core.words import view_words
+from carrel.store.layout.state import LayoutState
 from carrel.store.libraries.phase import document_phase
 from carrel.store.libraries.state import LibrariesState
 from carrel.store.libraries.words import document_row, hit_rows, library_rows, title
@@ -76,18 +77,18 @@ class LibrariesPlace(Place):
             yield SyncedFolders()
         with Vertical(id="middle", classes="column"):
             yield VirtualTable(
-                Column("Document"),
-                Column("Status", 15),
-                Column("Pages", 5, rank=3, right=True),
-                Column("Added", 10, rank=2),
-                Column("Summary", least=24, rank=4),
+                Column("Document", name="name"),
+                Column("Status", 15, name="status"),
+                Column("Pages", 5, rank=3, right=True, name="pages"),
+                Column("Added", 10, rank=2, name="added"),
+                Column("Summary", least=24, rank=4, name="summary", sorts=False),
                 id="documents",
             )
             yield VirtualTable(
-                Column("Hit", 3, right=True),
-                Column("Document", 16, rank=1),
-                Column("Page", 4, right=True),
-                Column("Passage", least=16),
+                Column("Hit", 3, right=True, name="hit", sorts=False),
+                Column("Document", 16, rank=1, name="name", sorts=False),
+                Column("Page", 4, right=True, name="page", sorts=False),
+                Column("Passage", least=16, name="passage", sorts=False),
                 id="hits",
             )
             yield FilterLine("what to look for in this library")
@@ -116,6 +117,7 @@ class LibrariesPlace(Place):
         self.follow(self.store.libraries.slice, self._show)
         self.follow(self.store.sync.slice, self._show_folders, hz=10)
         self.follow(self.store.libraries.slice, self._await_list)
+        self.follow(self.store.layout.slice, self._sort)
         self.store.libraries.load()
         self.store.sync.load()
         self.libraries.focus()
@@ -127,6 +129,11 @@ class LibrariesPlace(Place):
         return awaited and state.error is None
 
     # Showing
+
+    def _sort(self, state: LayoutState) -> None:
+        sort = state.table("documents").sort
+        if sort != self.store.libraries.slice.value.sort:
+            self.store.libraries.sort(sort)
 
     def _show_folders(self, state: SyncState) -> None:
         library_id = self.store.libraries.slice.value.selected

@@ -1,7 +1,7 @@
 """A table of any length: draws only the rows in view, and asks for those not here yet."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from textual import events
@@ -15,6 +15,7 @@ from textual.strip import Strip
 from textual.style import Style
 
 from carrel.store.core.filters import NameFilter
+from carrel.store.layout.state import USUAL, TableLayout
 from carrel.tui.terminal.textual_private import Steady
 
 GAP = 2
@@ -29,7 +30,8 @@ NOTHING = (Content.styled("Nothing here passes the filter.", "$muted"),)
 class Column:
     """A column. Width 0 takes what the others leave, `least` or more.
 
-    When it gets narrow the columns of the highest rank go first; rank 0 stays.
+    When it gets narrow the columns of the highest rank go first; rank 0 stays. One with a
+    `name` can be laid out; one that `sorts` can be sorted by.
     """
 
     title: str
@@ -37,6 +39,9 @@ class Column:
     least: int = 22
     rank: int = 0
     right: bool = False
+    name: str = ""
+    sorts: bool = True
+    hidden: bool = False
 
 
 @dataclass(frozen=True)
@@ -140,11 +145,23 @@ class VirtualTable(Steady, ScrollView, can_focus=True):
         def control(self) -> "VirtualTable":
             return self.table
 
+    @dataclass
+    class HeaderClicked(Message):
+        """The title of a column was clicked."""
+
+        table: "VirtualTable"
+        column: Column
+
+        @property
+        def control(self) -> "VirtualTable":
+            return self.table
+
     def __init__(
         self, *columns: Column, id: str | None = None, header: bool = True, classes: str = "pane"
     ) -> None:
         super().__init__(id=id, classes=classes)
         self.columns = columns
+        self._layout = USUAL
         self._header = int(header)
         self._rows: Sequence[Row | None] = ()
         self._all: Sequence[Row | None] = ()
@@ -163,6 +180,23 @@ class VirtualTable(Steady, ScrollView, can_focus=True):
     def key(self) -> str | None:
         """The key of the row under the cursor."""
         return self._key
+
+    def lay_out(self, layout: TableLayout) -> None:
+        """Shows the columns in this layout from now on."""
+        if layout != self._layout:
+            self._layout = layout
+            self._strips.clear()
+            self.refresh()
+
+    @property
+    def widths(self) -> Mapping[str, int]:
+        """The width of each named column in cells; 0 for those that are not seen."""
+        drawn = zip(self.columns, self._drawn_widths(), strict=True)
+        return {column.name: width for column, width in drawn if column.name}
+
+    def _drawn_widths(self) -> list[int]:
+        width = self.scrollable_content_region.width - GAP
+        return column_widths(laid_out(self.columns, self._layout), width)
 
     @property
     def in_view(self) -> range:
@@ -269,11 +303,20 @@ class VirtualTable(Steady, ScrollView, can_focus=True):
         self.post_message(self.Scrolled(self))
 
     def on_click(self, event: events.Click) -> None:
-        index = event.get_content_offset_capture(self).y - self._header + self.scroll_offset.y
-        if event.get_content_offset_capture(self).y >= self._header and index < len(self._rows):
+        x, y = event.get_content_offset_capture(self)
+        index = y - self._header + self.scroll_offset.y
+        if y < self._header:
+            self._click_header(x - GAP)
+        elif index < len(self._rows):
             self._put(index)
             if event.chain == 2:
                 self.action_open()
+
+    def _click_header(self, x: int) -> None:
+        for column, width in zip(self.columns, self._drawn_widths(), strict=True):
+            if width and 0 <= x < width and column.name and column.sorts:
+                self.post_message(self.HeaderClicked(self, column))
+            x -= width + GAP if width else 0
 
     # Drawing
 
@@ -323,7 +366,11 @@ class VirtualTable(Steady, ScrollView, can_focus=True):
 
     def _draw_header(self, width: int) -> Strip:
         style = self.get_visual_style("table--header")
-        cells = tuple(Content(column.title) for column in self.columns)
+        sort = self._layout.sort
+        cells = tuple(
+            Content(column.title + (sort.arrow if sort and sort.column == column.name else ""))
+            for column in self.columns
+        )
         return self._draw(cells, Content(" " * GAP), style, width)
 
     def _draw_row(self, index: int, is_cursor: bool, width: int) -> Strip:
@@ -348,7 +395,7 @@ class VirtualTable(Steady, ScrollView, can_focus=True):
         width: int,
         rest: Content | None = None,
     ) -> Strip:
-        widths = column_widths(self.columns, width - GAP)
+        widths = column_widths(laid_out(self.columns, self._layout), width - GAP)
         parts: list[Content] = []
         for column, cell, cell_width in zip(self.columns, cells, widths, strict=False):
             if not cell_width:
@@ -363,9 +410,21 @@ class VirtualTable(Steady, ScrollView, can_focus=True):
         return Strip(content.render_segments(style), width)
 
 
+def laid_out(columns: Sequence[Column], layout: TableLayout) -> list[Column]:
+    """The columns with the widths of a layout; those that it hides are marked so."""
+    changed = []
+    for column in columns:
+        width = layout.widths.get(column.name, column.width)
+        if layout.sort is not None and column.name == layout.sort.column and width:
+            width = max(width, len(column.title) + 1)  # room for the arrow
+        hidden = bool(column.name) and column.name in layout.hidden
+        changed.append(replace(column, width=width, hidden=hidden))
+    return changed
+
+
 def column_widths(columns: Sequence[Column], width: int) -> list[int]:
     """The width of each column, in cells; 0 for those that find no room."""
-    shown = list(columns)
+    shown = [column for column in columns if not column.hidden]
 
     def needed() -> int:
         return sum((column.width or column.least) + GAP for column in shown) - GAP

@@ -1,0 +1,1 @@
+"""How tables and panes are laid out on this machine."""

@@ -1,0 +1,56 @@
+"""Lays out tables, and saves that on this machine."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+
+from carrel.store.core.action import Policy, Service, action, instant
+from carrel.store.core.loop import OwnerLoop
+from carrel.store.core.sorting import next_sort
+from carrel.store.layout.saved import load_layout, save_layout
+from carrel.store.layout.state import LayoutState, TableLayout
+
+LEAST_WIDTH = 3
+"""Cells of the narrowest column."""
+
+
+class LayoutService(Service[LayoutState]):
+    """The layout of this machine, the same for every profile."""
+
+    def __init__(self, loop: OwnerLoop, state: Path) -> None:
+        self._path = state / "layout.json"
+        super().__init__(loop, load_layout(self._path))
+
+    @instant
+    def sort(self, table: str, column: str) -> None:
+        """Sorts a table by a column: ascending, then descending, then not at all."""
+        layout = self.slice.value.table(table)
+        self._put(table, replace(layout, sort=next_sort(layout.sort, column)))
+
+    @instant
+    def toggle(self, table: str, column: str) -> None:
+        """Hides a column, or shows it again."""
+        layout = self.slice.value.table(table)
+        self._put(table, replace(layout, hidden=layout.hidden ^ {column}))
+
+    @instant
+    def widen(self, table: str, column: str, width: int) -> None:
+        """Gives a column a width in cells."""
+        layout = self.slice.value.table(table)
+        widths = {**layout.widths, column: max(width, LEAST_WIDTH)}
+        self._put(table, replace(layout, widths=widths))
+
+    @instant
+    def reset(self, table: str) -> None:
+        """Lays a table out as it is at first."""
+        self._put(table, TableLayout())
+
+    def _put(self, table: str, layout: TableLayout) -> None:
+        self.slice.set(tables={**self.slice.value.tables, table: layout})
+        self._save()
+
+    @action(Policy.RENEW)
+    async def _save(self) -> None:
+        await asyncio.to_thread(save_layout, self._path, self.slice.value)
