@@ -6,18 +6,27 @@ In a notebook:
     bench = carrel.connect()
 """
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from carrel.notebook.bench import Bench
+    from carrel.notebook.errors import BenchError
 
-__all__ = ["connect"]
+__all__ = ["BenchError", "connect"]
 
 
-def connect(profile: str | None = None) -> "Bench":
-    """The workbench in a notebook, for the local server or a named profile.
+def connect(
+    profile: str | None = None, *, url: str | None = None, api_key: str | None = None
+) -> "Bench":
+    """The workbench in a notebook.
 
     Returns at once and connects in the background.
+
+    Args:
+        profile: the name of a saved profile; by default the local server, or the default profile.
+        url: the address of a service, instead of a profile.
+        api_key: the service's key. It is kept in memory alone; read it from the environment, so
+            that it does not stand in the notebook.
 
     Raises:
         BenchError: there is no such profile, or a setting is wrong.
@@ -25,4 +34,12 @@ def connect(profile: str | None = None) -> "Bench":
     # Imported late: nothing but a notebook needs the panels.
     from carrel.notebook.bench import Bench
 
-    return Bench(profile)
+    return Bench(profile, url=url, api_key=api_key)
+
+
+def __getattr__(name: str) -> Any:
+    if name == "BenchError":
+        from carrel.notebook.errors import BenchError
+
+        return BenchError
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

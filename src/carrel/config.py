@@ -120,6 +120,16 @@ def load_profile(name: str | None = None, environ: Mapping[str, str] = os.enviro
     )
 
 
+def profile_at(url: str, api_key: str | None = None) -> Profile:
+    """A profile of an address that is not saved; its name is the address's host.
+
+    Raises:
+        ConfigError: it is not an address.
+    """
+    checked = check_url(url)
+    return Profile(urlsplit(checked).netloc, checked, api_key or None)
+
+
 def profiles() -> list[Profile]:
     """Every profile, `local` first, then as they stand in the file."""
     config = _read(folders().config_file)

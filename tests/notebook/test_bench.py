@@ -6,7 +6,9 @@ import json
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
+from inspect import signature
 from pathlib import Path
 
 import pytest
@@ -144,7 +146,65 @@ def test_a_missing_path_is_an_error_in_words(bench: Bench) -> None:
     with pytest.raises(BenchError) as error:
         bench.upload("/nowhere/report.pdf")
     assert "/nowhere/report.pdf" in str(error.value)
-    assert error.value._render_traceback_() == [f"BenchError: {error.value}"]
+
+
+def test_an_error_shows_the_user_s_own_frames_alone(bench: Bench) -> None:
+    with pytest.raises(carrel.BenchError) as error:
+        bench.upload("/nowhere/report.pdf")
+    shown = "".join(error.value._render_traceback_())
+    assert 'bench.upload("/nowhere/report.pdf")' in shown
+    assert shown.count("File ") == 1
+    assert shown.endswith(f"BenchError: {error.value}\n")
+
+
+def test_a_service_is_reached_by_its_address(server: RunningServer) -> None:
+    with carrel.connect(url=server.url, api_key=server.api_key) as bench:
+        bench.create_library("by address")
+        assert server.url.removeprefix("http://") in repr(bench)
+        assert server.api_key not in repr(bench)
+
+
+def test_an_address_stands_instead_of_a_profile() -> None:
+    with pytest.raises(TypeError, match="not both"):
+        carrel.connect("work", url="http://127.0.0.1:9")
+    with pytest.raises(TypeError, match="api_key with url"):
+        carrel.connect(api_key="sk-1")
+    with pytest.raises(carrel.BenchError, match="is not an address"):
+        carrel.connect(url="127.0.0.1")
+
+
+def test_the_client_takes_the_fields_of_a_request_as_keywords(bench: Bench) -> None:
+    made = bench.client.libraries.create(name="by keywords", description="one")
+    assert bench.client.libraries.update(made.id, description="two").description == "two"
+    assert [*signature(bench.client.libraries.update).parameters][:3] == [
+        "library_id",
+        "name",
+        "description",
+    ]
+    with pytest.raises(TypeError, match="create has no field 'nam': did you mean name"):
+        bench.client.libraries.create(nam="wrong")
+
+
+def test_calls_name_their_keywords_for_completion(bench: Bench) -> None:
+    for call in (bench.create_agent, bench.edit_agent, bench.agent):
+        assert {"model", "instructions", "libraries"} <= signature(call).parameters.keys()
+    assert "description" in signature(bench.client.libraries.create).parameters
+
+
+def test_a_cell_that_makes_a_library_and_an_agent_can_run_again(bench: Bench) -> None:
+    def cell(instructions: str) -> tuple[str, int]:
+        bench.library("rerun", create=True)
+        bench.agent("rerunner", create=True, instructions=instructions, libraries=["rerun"])
+        (made,) = bench.client.agents.list(name="rerunner")
+        return made.id, made.version
+
+    first = cell("Be kind.")
+    assert first[1] == 0
+    assert cell("Be kind.") == first
+    assert cell("Be brief.") == (first[0], 1)
+    assert [one.name for one in bench.client.libraries.list(search="rerun").data] == ["rerun"]
+    with pytest.raises(TypeError, match="takes instructions with create=True"):
+        bench.agent("rerunner", instructions="Be brief.")
 
 
 def test_a_document_is_read_page_by_page(bench: Bench, lease: Path) -> None:
@@ -470,5 +530,7 @@ def test_a_closed_panel_takes_its_service_along(bench: Bench) -> None:
     for panel in (bench.library(library), bench.agent(agent), bench.chat(agent)):
         panel.close()
     del panel
-    bench._store.loop.run(asyncio.sleep(0.2)).result(10)
+    deadline = time.monotonic() + 30
+    while services() > before and time.monotonic() < deadline:
+        bench._store.loop.run(asyncio.sleep(0.05)).result(10)
     assert services() == before

@@ -4,6 +4,7 @@ import builtins
 from collections.abc import AsyncIterator
 from typing import Any
 
+from carrel.client.keywords import fields_of
 from carrel.client.paging import PAGE, every
 from carrel.client.transport import Transport, path_of
 from carrel.wire.agents import (
@@ -84,8 +85,9 @@ class Agents:
         )
         return await self._transport.call(AgentPage, "GET", "/v1/agents/pages", query=query)
 
+    @fields_of(AgentCreate)
     async def create(self, agent: AgentCreate) -> Agent:
-        """Makes an agent, version 0."""
+        """Makes an agent, version 0, of an AgentCreate or of its fields as keywords."""
         return await self._transport.call(Agent, "POST", "/v1/agents", body=agent.body())
 
     async def get(self, agent_id: str, version: int | str | None = None) -> Agent:
@@ -94,8 +96,12 @@ class Agents:
             Agent, "GET", path_of("/v1/agents/{}", agent_id), query={"agent_version": version}
         )
 
+    @fields_of(AgentUpdate)
     async def update(self, agent_id: str, changes: AgentUpdate) -> Agent:
-        """Makes a new version with these changes, and makes it active."""
+        """Makes a new version with these changes, and makes it active.
+
+        `changes`: an AgentUpdate, or its fields as keywords.
+        """
         return await self._transport.call(
             Agent, "PATCH", path_of("/v1/agents/{}", agent_id), body=changes.body()
         )

@@ -8,6 +8,7 @@ import httpx
 from httpx_sse import EventSource, SSEError
 
 from carrel.client.errors import ServiceError, UnexpectedAnswer, Unreachable
+from carrel.client.keywords import fields_of
 from carrel.client.transport import Transport, parse
 from carrel.text import clean_text
 from carrel.wire.completions import Completion, CompletionChunk, CompletionRequest, Progress
@@ -25,11 +26,16 @@ class Completions:
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
 
+    @fields_of(CompletionRequest)
     async def complete(self, request: CompletionRequest) -> Completion:
-        """The whole answer, however long it takes."""
+        """The whole answer, however long it takes.
+
+        `request`: a CompletionRequest, or its fields as keywords.
+        """
         body = {**request.body(), "stream": False}
         return await self._transport.call(Completion, "POST", _PATH, body=body, unhurried=True)
 
+    @fields_of(CompletionRequest)
     @asynccontextmanager
     async def stream(
         self, request: CompletionRequest, on_progress: OnProgress | None = None
@@ -38,6 +44,8 @@ class Completions:
 
             async with client.completions.stream(request) as chunks:
                 async for chunk in chunks: ...
+
+        `request`: a CompletionRequest, or its fields as keywords.
 
         `on_progress` hears of each step before the first word, from services that tell them.
 

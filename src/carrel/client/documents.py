@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Literal
 
 from carrel.client.downloads import save
+from carrel.client.keywords import fields_of
 from carrel.client.paging import PAGE, every
 from carrel.client.sending import largest, send
 from carrel.client.transport import Transport, path_of
@@ -88,8 +89,12 @@ class Documents:
             Document, "GET", path_of(_DOCUMENT, library_id, document_id)
         )
 
+    @fields_of(DocumentUpdate)
     async def update(self, library_id: str, document_id: str, changes: DocumentUpdate) -> Document:
-        """Changes a document's name, attributes or expiry."""
+        """Changes a document's name, attributes or expiry.
+
+        `changes`: a DocumentUpdate, or its fields as keywords.
+        """
         return await self._transport.call(
             Document, "PUT", path_of(_DOCUMENT, library_id, document_id), body=changes.body()
         )

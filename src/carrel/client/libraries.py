@@ -3,6 +3,7 @@
 import builtins
 from collections.abc import AsyncIterator
 
+from carrel.client.keywords import fields_of
 from carrel.client.paging import PAGE, every
 from carrel.client.transport import Transport, path_of
 from carrel.wire.libraries import (
@@ -53,16 +54,18 @@ class Libraries:
 
         return every(page, lambda library: library.id)
 
+    @fields_of(LibraryCreate)
     async def create(self, library: LibraryCreate) -> Library:
-        """Makes an empty library."""
+        """Makes an empty library, of a LibraryCreate or of its fields as keywords."""
         return await self._transport.call(Library, "POST", "/v1/libraries", body=library.body())
 
     async def get(self, library_id: str) -> Library:
         """One library's particulars."""
         return await self._transport.call(Library, "GET", path_of("/v1/libraries/{}", library_id))
 
+    @fields_of(LibraryUpdate)
     async def update(self, library_id: str, changes: LibraryUpdate) -> Library:
-        """Changes a library's name or description."""
+        """Changes a library's name or description, given as keywords or as a LibraryUpdate."""
         return await self._transport.call(
             Library, "PUT", path_of("/v1/libraries/{}", library_id), body=changes.body()
         )
@@ -103,14 +106,19 @@ class Libraries:
         )
         return answer.data
 
+    @fields_of(ShareRequest)
     async def share(self, library_id: str, share: ShareRequest) -> Sharing:
-        """Shares a library, or changes how it is shared."""
+        """Shares a library, or changes how it is shared.
+
+        `share`: a ShareRequest, or its fields as keywords.
+        """
         return await self._transport.call(
             Sharing, "PUT", path_of("/v1/libraries/{}/share", library_id), body=share.body()
         )
 
+    @fields_of(ShareRemoval)
     async def unshare(self, library_id: str, removal: ShareRemoval) -> None:
-        """Takes a share back."""
+        """Takes a share back, named by a ShareRemoval or by its fields as keywords."""
         await self._transport.send(
             "DELETE", path_of("/v1/libraries/{}/share", library_id), body=removal.body()
         )

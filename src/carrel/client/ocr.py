@@ -1,5 +1,6 @@
 """OCR."""
 
+from carrel.client.keywords import fields_of
 from carrel.client.transport import Transport
 from carrel.wire.ocr import OCRRequest, OCRResult
 
@@ -10,8 +11,12 @@ class OCR:
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
 
+    @fields_of(OCRRequest)
     async def process(self, request: OCRRequest) -> OCRResult:
-        """Reads the pages of a document, however long that takes."""
+        """Reads the pages of a document, however long that takes.
+
+        `request`: an OCRRequest, or its fields as keywords.
+        """
         return await self._transport.call(
             OCRResult, "POST", "/v1/ocr", body=request.body(), unhurried=True
         )

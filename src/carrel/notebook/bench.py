@@ -1,20 +1,20 @@
 """The bench, the result of `carrel.connect()`: panels and plain calls over one shared state."""
 
 import atexit
-from collections.abc import Callable, Coroutine, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Coroutine, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self, TypedDict, TypeVar, Unpack, overload
+from typing import Any, Self, TypeVar, overload
 from weakref import WeakSet
 
-from pydantic import ValidationError
+from ipywidgets import Layout
 
-from carrel.config import ConfigError, load_profile
+from carrel.config import ConfigError, Profile, load_profile, profile_at
 from carrel.notebook import display
 from carrel.notebook.activity import ActivityPanel
 from carrel.notebook.agent import AgentPanel
-from carrel.notebook.agent_fields import AgentFields
+from carrel.notebook.agent_fields import UNCHANGED, Unchanged, given
+from carrel.notebook.agent_making import AgentMaker
 from carrel.notebook.calls import as_answer, checked, done, last_answer
 from carrel.notebook.chat import ChatPanel
 from carrel.notebook.client import SyncClient
@@ -23,17 +23,16 @@ from carrel.notebook.document import DocumentPanel
 from carrel.notebook.errors import BenchError
 from carrel.notebook.files import FilesPanel
 from carrel.notebook.library import LibraryPanel
-from carrel.notebook.names import named
-from carrel.notebook.panel import Json, Panel, no_option
+from carrel.notebook.names import Names
+from carrel.notebook.panel import Json, Panel, shown_as
 from carrel.notebook.results import Answer, Reading, Synced
 from carrel.notebook.together import Together
-from carrel.notebook.waits import reached, read
+from carrel.notebook.waits import read
 from carrel.notebook.workbench import Workbench
-from carrel.store.agents.drafts import Draft, complaints
 from carrel.store.cache.copies import DocumentSource
 from carrel.store.chat.service import ChatService
 from carrel.store.core.loop import OwnerLoop
-from carrel.store.core.problem import Problem, ProblemError
+from carrel.store.core.problem import Problem
 from carrel.store.documents.service import LARGE
 from carrel.store.libraries.phase import document_phase
 from carrel.store.sample.service import AGENT
@@ -50,20 +49,6 @@ F = TypeVar("F", bound=Callable[..., Any])
 P = TypeVar("P", bound=Panel)
 
 
-class AgentOptions(TypedDict, total=False):
-    """The fields of an agent. `libraries` are the names or ids of the libraries to search;
-    `message` describes the version.
-    """
-
-    model: str
-    description: str
-    instructions: str
-    temperature: float | None
-    max_tokens: int | None
-    message: str
-    libraries: Sequence[str | Library]
-
-
 class Bench:
     """The workbench in a notebook.
 
@@ -72,12 +57,16 @@ class Bench:
     seconds; an error is a BenchError in plain words.
     """
 
-    def __init__(self, profile: str | None = None) -> None:
+    def __init__(
+        self, profile: str | None = None, *, url: str | None = None, api_key: str | None = None
+    ) -> None:
         """Starts to connect in the background."""
         try:
-            self._store = Store(load_profile(profile), OwnerLoop.in_thread())
+            self._store = Store(_profile(profile, url, api_key), OwnerLoop.in_thread())
         except ConfigError as error:
             raise BenchError(Problem.of(error)) from None
+        self._names = Names(self._store)
+        self._maker = AgentMaker(self._store, self._names)
         self._together = Together(self._store)
         self._panels: WeakSet[Panel] = WeakSet()
         self.client = SyncClient(self._store)
@@ -129,35 +118,102 @@ class Bench:
         return self._kept(Workbench(self._store, panels))
 
     @checked
-    def library(self, library: str | Library, **options: Any) -> LibraryPanel:
-        """A panel of one library, by name or id: documents, upload, search."""
-        store, chosen = self._store, self._library(library)
+    def library(
+        self,
+        library: str | Library,
+        *,
+        create: bool = False,
+        height: int | None = None,
+        layout: Layout | None = None,
+    ) -> LibraryPanel:
+        """A panel of one library, by name or id: documents, upload, search.
+
+        Args:
+            library: its name or id.
+            create: makes the library if there is none of this name.
+            height: the height of the panel in pixels; longer content scrolls inside.
+            layout: the layout of the widget.
+        """
+        store, chosen = self._store, self._names.library(library, create=create)
         service = store.another_libraries()
         done(self._store, service.select(chosen.id))
         done(self._store, service.load())
-        panel = LibraryPanel(store, service, **options)
+        panel = LibraryPanel(store, service, **shown_as(height, layout))
         leave = self._together.join(service, rests=lambda: panel.rests)
         return self._kept(panel.at_end(leave))
 
     @checked
-    def agent(self, agent: str | Agent, **options: Any) -> AgentPanel:
-        """A panel of one agent, by name or id: versions, differences, activation, editing."""
-        store, chosen = self._store, self._agent(agent)
+    def agent(
+        self,
+        agent: str | Agent,
+        *,
+        create: bool = False,
+        model: str | Unchanged = UNCHANGED,
+        description: str | Unchanged = UNCHANGED,
+        instructions: str | Unchanged = UNCHANGED,
+        temperature: float | Unchanged | None = UNCHANGED,
+        max_tokens: int | Unchanged | None = UNCHANGED,
+        libraries: Sequence[str | Library] | Unchanged = UNCHANGED,
+        message: str | Unchanged = UNCHANGED,
+        height: int | None = None,
+        layout: Layout | None = None,
+    ) -> AgentPanel:
+        """A panel of one agent: versions, differences, activation, editing.
+
+        With `create` a cell can be run again: it makes the agent if there is none of this name,
+        and its next version if one of the given fields differs.
+
+        Args:
+            agent: its name or id.
+            create: makes the agent, or its next version, as the fields say.
+            model: the name of a model of the service.
+            description: a sentence for people who choose an agent.
+            instructions: the system prompt.
+            temperature: 0 to 1; None is the model's own.
+            max_tokens: the longest answer in tokens; None is the model's own.
+            libraries: the libraries to search, by name or id.
+            message: describes the version.
+            height: the height of the panel in pixels; longer content scrolls inside.
+            layout: the layout of the widget.
+        """
+        fields = given(
+            model=model,
+            description=description,
+            instructions=instructions,
+            temperature=temperature,
+            max_tokens=max_tokens,
+            libraries=libraries,
+            message=message,
+        )
+        if fields and not create:
+            raise TypeError(f"bench.agent takes {', '.join(fields)} with create=True.")
+        store = self._store
+        chosen = self._maker.bring_about(agent, fields) if create else self._names.agent(agent)
         service = store.another_agents()
         done(self._store, service.select(chosen.id))
         done(self._store, service.load())
-        panel = AgentPanel(store, service, **options)
+        panel = AgentPanel(store, service, **shown_as(height, layout))
         leave = self._together.join(service, rests=lambda: panel.rests)
         return self._kept(panel.at_end(leave))
 
     @overload
     def chat(
-        self, agent: str | Agent | None = None, *, versions: None = None, **options: Any
+        self,
+        agent: str | Agent | None = None,
+        *,
+        versions: None = None,
+        height: int | None = None,
+        layout: Layout | None = None,
     ) -> ChatPanel: ...
 
     @overload
     def chat(
-        self, agent: str | Agent, *, versions: Sequence[int], **options: Any
+        self,
+        agent: str | Agent,
+        *,
+        versions: Sequence[int],
+        height: int | None = None,
+        layout: Layout | None = None,
     ) -> ComparePanel: ...
 
     @checked
@@ -166,17 +222,23 @@ class Bench:
         agent: str | Agent | None = None,
         *,
         versions: Sequence[int] | None = None,
-        **options: Any,
+        height: int | None = None,
+        layout: Layout | None = None,
     ) -> ChatPanel | ComparePanel:
         """A panel of a new conversation with an agent; without an agent, all saved conversations.
 
-        With `versions`, every question goes to each of them, side by side.
+        Args:
+            agent: its name or id.
+            versions: every question goes to each of these versions, side by side.
+            height: the height of the panel in pixels; longer content scrolls inside.
+            layout: the layout of the widget.
         """
+        options = shown_as(height, layout)
         if agent is None:
             if versions is not None or options:
                 raise TypeError("bench.chat() takes versions, height and layout with an agent.")
             return self._chats
-        chosen = self._agent(agent)
+        chosen = self._names.agent(agent)
         if versions is None:
             return self._kept(ChatPanel(self._store, self._begun(chosen), **options))
         services = [self._begun(chosen, version) for version in versions]
@@ -251,7 +313,7 @@ class Bench:
         timeout: float | None = None,
     ) -> Document:
         """Adds a path or a file to a library and waits until it is searchable."""
-        libraries, library_id = self._store.libraries, self._library(library).id
+        libraries, library_id = self._store.libraries, self._names.library(library).id
         added = done(
             self._store,
             libraries.add_file(library_id, document.id)
@@ -281,7 +343,7 @@ class Bench:
         patterns as in `.gitignore`. More than `max_delete` deletions, by default half of the
         documents that the folder brought, raise an error before any change.
         """
-        library_id, path = self._library(library).id, Path(folder).expanduser().resolve()
+        library_id, path = self._names.library(library).id, Path(folder).expanduser().resolve()
         sync = self._store.sync
         handle = sync.sync(library_id, path, delete, include, exclude, max_delete=max_delete)
         done(self._store, handle, timeout)
@@ -301,26 +363,83 @@ class Bench:
         return ready
 
     @checked
-    def create_agent(self, name: str, **fields: Unpack[AgentOptions]) -> Agent:
-        """Creates an agent. The default model is the service's first."""
-        self._run(reached(self._store))
-        models = self._store.session.slice.value.models
-        blank = Draft.blank(models[0] if models else "").changed(name=name)
-        with _in_words():
-            made = self._changed(blank, **fields).create()
-        return done(self._store, self._store.agents.create(made))
+    def create_agent(
+        self,
+        name: str,
+        *,
+        model: str | Unchanged = UNCHANGED,
+        description: str | Unchanged = UNCHANGED,
+        instructions: str | Unchanged = UNCHANGED,
+        temperature: float | Unchanged | None = UNCHANGED,
+        max_tokens: int | Unchanged | None = UNCHANGED,
+        libraries: Sequence[str | Library] | Unchanged = UNCHANGED,
+        message: str | Unchanged = UNCHANGED,
+    ) -> Agent:
+        """Creates an agent; fields that are left out are empty.
+
+        Args:
+            name: its name.
+            model: the name of a model of the service; its first by default.
+            description: a sentence for people who choose an agent.
+            instructions: the system prompt.
+            temperature: 0 to 1; None is the model's own.
+            max_tokens: the longest answer in tokens; None is the model's own.
+            libraries: the libraries to search, by name or id.
+            message: describes the version.
+        """
+        return self._maker.create(
+            name,
+            given(
+                model=model,
+                description=description,
+                instructions=instructions,
+                temperature=temperature,
+                max_tokens=max_tokens,
+                libraries=libraries,
+                message=message,
+            ),
+        )
 
     @checked
-    def edit_agent(self, agent: str | Agent, **fields: Unpack[AgentOptions]) -> Agent:
-        """Creates the next version of an agent with these fields changed."""
-        old = self._agent(agent)
-        with _in_words():
-            change = self._changed(Draft.of(old), **fields).update(old)
-        if change is None:
+    def edit_agent(
+        self,
+        agent: str | Agent,
+        *,
+        model: str | Unchanged = UNCHANGED,
+        description: str | Unchanged = UNCHANGED,
+        instructions: str | Unchanged = UNCHANGED,
+        temperature: float | Unchanged | None = UNCHANGED,
+        max_tokens: int | Unchanged | None = UNCHANGED,
+        libraries: Sequence[str | Library] | Unchanged = UNCHANGED,
+        message: str | Unchanged = UNCHANGED,
+    ) -> Agent:
+        """Creates the next version of an agent; fields that are left out keep their values.
+
+        Args:
+            agent: its name or id.
+            model: the name of a model of the service.
+            description: a sentence for people who choose an agent.
+            instructions: the system prompt.
+            temperature: 0 to 1; None is the model's own.
+            max_tokens: the longest answer in tokens; None is the model's own.
+            libraries: the libraries to search, by name or id.
+            message: describes the version.
+        """
+        fields = given(
+            model=model,
+            description=description,
+            instructions=instructions,
+            temperature=temperature,
+            max_tokens=max_tokens,
+            libraries=libraries,
+            message=message,
+        )
+        edited = self._maker.edit(self._names.agent(agent), fields)
+        if edited is None:
             raise BenchError(
                 Problem("Nothing changed", "The agent is as it was.", "Give a field that differs.")
             )
-        return done(self._store, self._store.agents.update(old.id, change))
+        return edited
 
     @checked
     def ask(
@@ -335,7 +454,7 @@ class Bench:
 
         Registered functions are called when the agent asks for them.
         """
-        asked = self._agent(agent)
+        asked = self._names.agent(agent)
         service = self._begun(asked, version, saved=False)
         try:
             done(self._store, service.send(text), timeout)
@@ -381,34 +500,12 @@ class Bench:
     def _run(self, coroutine: Coroutine[Any, Any, T], timeout: float | None = None) -> T:
         return done(self._store, self._store.loop.run(coroutine), timeout)
 
-    def _library(self, library: str | Library) -> Library:
-        if isinstance(library, Library):
-            return library
-        return named("library", library, done(self._store, self._store.libraries.every()))
 
-    def _agent(self, agent: str | Agent) -> Agent:
-        if isinstance(agent, Agent):
-            return agent
-        return named("agent", agent, done(self._store, self._store.agents.every()))
-
-    def _changed(self, draft: Draft, **options: Unpack[AgentOptions]) -> Draft:
-        changes: dict[str, Any] = {**options}
-        for name in changes.keys() - AgentOptions.__annotations__.keys():
-            raise TypeError(no_option("An agent", name, AgentOptions.__annotations__))
-        if "libraries" in options:
-            changes["libraries"] = [self._library(one).id for one in options["libraries"]]
-        known = AgentFields.of(draft).model_dump()
-        try:
-            fields = AgentFields.model_validate({**known, **changes})
-        except ValidationError as error:
-            wrong = " ".join(complaints(error))
-            raise BenchError(Problem("An agent cannot be like this", wrong)) from None
-        return fields.onto(draft)
-
-
-@contextmanager
-def _in_words() -> Iterator[None]:
-    try:
-        yield
-    except ProblemError as error:
-        raise BenchError(error.problem) from None
+def _profile(name: str | None, url: str | None, api_key: str | None) -> Profile:
+    if url is None:
+        if api_key is not None:
+            raise TypeError("carrel.connect takes api_key with url; a profile has its own key.")
+        return load_profile(name)
+    if name is not None:
+        raise TypeError("carrel.connect takes a profile or a url, not both.")
+    return profile_at(url, api_key)

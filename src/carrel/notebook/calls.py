@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 from carrel.notebook.errors import BenchError
-from carrel.notebook.panel import OPTIONS, no_option
+from carrel.notebook.panel import no_option
 from carrel.notebook.results import Answer
 from carrel.store.chat.conversation import Turn
 from carrel.store.chat.state import ChatState
@@ -82,17 +82,21 @@ def _check_reached(session: SessionState, began: float, now: float) -> None:
 
 
 def checked(method: F) -> F:
-    """Turns errors of a bench's method into plain words: unknown keywords, calls after close."""
+    """Turns errors of a bench's method into plain words: unknown keywords, calls after close.
+
+    The traceback of an error begins with the caller.
+    """
     _, *names = inspect.signature(method).parameters
-    if names[-1] == "options":  # keywords of the panel that it makes
-        names[-1:] = OPTIONS
 
     @functools.wraps(method)
     def call(bench: Any, *args: Any, **kwargs: Any) -> Any:
-        for name in () if names[-1] == "fields" else kwargs.keys() - set(names):
+        for name in kwargs.keys() - set(names):
             raise TypeError(no_option(f"bench.{method.__name__}", name, names))
         check_open(bench._store)
-        return method(bench, *args, **kwargs)
+        try:
+            return method(bench, *args, **kwargs)
+        except BenchError as error:
+            raise error.with_traceback(None) from None
 
     return cast(F, call)
 

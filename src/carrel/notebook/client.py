@@ -71,6 +71,8 @@ class _Area:
                 return _iterate(self._store, made)
             return made
 
+        # The bound method's: `wraps` copies the function's, which begins with `self`.
+        call.__signature__ = inspect.signature(method)  # type: ignore[attr-defined]
         return call
 
     def __dir__(self) -> list[str]:
@@ -115,5 +117,5 @@ def _wait(store: Store, coroutine: Coroutine[Any, Any, T]) -> T:
     if failed and isinstance(failed[0], ProblemError):
         raise BenchError(failed[0].problem) from None
     if failed:
-        raise failed[0]
+        raise failed[0].with_traceback(None)
     return result  # type: ignore[return-value]

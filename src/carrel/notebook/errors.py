@@ -1,6 +1,14 @@
 """Errors of calls in a cell."""
 
+import traceback
+from types import TracebackType
+
+from IPython.core.getipython import get_ipython
+
 from carrel.store.core.problem import Problem
+
+_HIDDEN = ("carrel", "IPython", "ipykernel")
+"""Packages whose frames say nothing about the user's code."""
 
 
 class BenchError(Exception):
@@ -11,5 +19,21 @@ class BenchError(Exception):
         self.problem = problem
 
     def _render_traceback_(self) -> list[str]:
-        # A notebook shows these lines instead of our own stack.
-        return [f"{type(self).__name__}: {self}"]
+        """The lines that a notebook shows: the user's own frames, then the message."""
+        frames = _own(self.__traceback__)
+        shell = get_ipython()
+        if shell is None:
+            return traceback.format_exception(self.with_traceback(frames))
+        lines: list[str] = shell.InteractiveTB.structured_traceback(type(self), self, frames)
+        return lines
+
+
+def _own(frames: TracebackType | None) -> TracebackType | None:
+    """A traceback without the frames of these packages."""
+    if frames is None:
+        return None
+    rest = _own(frames.tb_next)
+    module = str(frames.tb_frame.f_globals.get("__name__", ""))
+    if module.partition(".")[0] in _HIDDEN:
+        return rest
+    return TracebackType(rest, frames.tb_frame, frames.tb_lasti, frames.tb_lineno)

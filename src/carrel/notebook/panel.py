@@ -19,6 +19,7 @@ from difflib import get_close_matches
 from typing import Any, ClassVar, Self, TypeVar
 
 import anywidget
+import ipywidgets
 import traitlets
 from pydantic import ValidationError, validate_call
 
@@ -71,6 +72,12 @@ def no_option(owner: str, name: str, options: Iterable[str]) -> str:
     near = get_close_matches(name, [*options], n=1)
     hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(options)}."
     return f"{owner} has no option {name!r}: {hint}"
+
+
+def shown_as(height: int | None, layout: ipywidgets.Layout | None) -> Json:
+    """The options of a panel that were given."""
+    options = {"height": height, "layout": layout}
+    return {name: value for name, value in options.items() if value is not None}
 
 
 def intent(method: Intent) -> Intent:

@@ -4,10 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from carrel.notebook.html import table
 from carrel.notebook.markdown import to_html
+from carrel.notebook.panel import shown_as
 from carrel.store.chat.conversation import Turn
 from carrel.store.chat.words import sources_title
 from carrel.store.documents.table_rows import Rows, as_csv, as_markdown
@@ -17,6 +18,7 @@ from carrel.wire.completions import Passage, Usage
 from carrel.wire.ocr import Page
 
 if TYPE_CHECKING:
+    from ipywidgets import Layout
     from pandas import DataFrame
 
     from carrel.notebook.document import DocumentPanel
@@ -72,9 +74,11 @@ class Reading:
             return found
         return [DataFrame([*table.rows[1:]], columns=[*table.rows[0]]) for table in found]
 
-    def panel(self, **options: Any) -> "DocumentPanel":
-        """The live Document panel: pictures and boxes beside the text."""
-        return self._open_panel(**options)
+    def panel(
+        self, *, height: int | None = None, layout: "Layout | None" = None
+    ) -> "DocumentPanel":
+        """The live Document panel: pictures and boxes beside the text; `height` in pixels."""
+        return self._open_panel(**shown_as(height, layout))
 
     def __repr__(self) -> str:
         words = f"{len(self.pages)} page{'' if len(self.pages) == 1 else 's'}"
