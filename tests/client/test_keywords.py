@@ -42,8 +42,8 @@ def test_the_signature_names_the_fields_with_plain_types() -> None:
     assert parameters["description"].annotation == str | None
 
 
-def test_a_wrong_field_is_refused() -> None:
+async def test_a_wrong_field_is_refused() -> None:
     with pytest.raises(TypeError, match="update has no field 'nmae': did you mean name"):
-        Area().update("7", nmae="x")
+        await Area().update("7", nmae="x")
     with pytest.raises(ValidationError):
-        Area().create(name="x", chunk_size=1)
+        await Area().create(name="x", chunk_size=1)

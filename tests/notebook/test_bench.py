@@ -426,7 +426,7 @@ def test_an_edit_that_changes_nothing_makes_no_version(bench: Bench) -> None:
 def test_an_unknown_option_of_an_agent_s_panel_names_the_right_one(bench: Bench) -> None:
     made = bench.create_agent("options", model="m")
     with pytest.raises(TypeError, match="did you mean height"):
-        bench.agent(made.id, heigth=300)
+        bench.agent(made.id, heigth=300)  # type: ignore[call-arg]
 
 
 def test_an_unknown_field_names_the_right_one(bench: Bench) -> None:
@@ -440,9 +440,9 @@ def test_an_unknown_argument_of_a_call_names_the_right_one(bench: Bench) -> None
     ):
         bench.ask("support", "Hello!", versions=1)  # type: ignore[call-arg]
     with pytest.raises(TypeError, match="did you mean versions"):
-        bench.chat("support", version=1)
+        bench.chat("support", version=1)  # type: ignore[call-overload]
     with pytest.raises(TypeError, match="did you mean heigh"):
-        bench.library("contracts", heigth=300)
+        bench.library("contracts", heigth=300)  # type: ignore[call-arg]
     with pytest.raises(TypeError, match="with an agent"):
         bench.chat(height=300)
 
