@@ -8,6 +8,7 @@ from importlib.metadata import version
 from fastapi import FastAPI
 
 from carrel.server.assembly import Server
+from carrel.server.batches.calls import call
 from carrel.server.errors import install_error_handlers
 from carrel.server.http.middleware import Authenticate, BodyGuard, RequestLogging, is_open
 from carrel.server.http.openapi import ERRORS, KEYED_ERRORS, describe
@@ -15,6 +16,7 @@ from carrel.server.http.ratelimit import RateLimit
 from carrel.server.routes import (
     absent,
     agents,
+    batches,
     completions,
     docs,
     documents,
@@ -40,6 +42,7 @@ _KEYED = [
         ocr,
         libraries,
         documents,
+        batches,
         leases,
         users,
         absent,
@@ -67,9 +70,20 @@ def create_app(server: Server) -> FastAPI:
         app.include_router(router, responses=ERRORS)
     app.openapi = cache(partial(describe, app, (*_KEYED, *_OPEN), is_open))  # type: ignore[method-assign]
     install_error_handlers(app)
+    server.batches.answer_with(partial(call, _operations(server)))
     # The last one added is the outermost.
     app.add_middleware(RateLimit, limits=lambda: server.settings.limits)
     app.add_middleware(Authenticate, access=server.access)
     app.add_middleware(BodyGuard, limit=lambda: server.settings.limits.body_bytes)
     app.add_middleware(RequestLogging)
+    return app
+
+
+def _operations(server: Server) -> FastAPI:
+    """The operations that a batch may call: without keys and limits, which its maker has passed."""
+    app = FastAPI(openapi_url=None)
+    app.state.server = server
+    for area in (completions, embeddings, ocr):
+        app.include_router(area.router)
+    install_error_handlers(app)
     return app

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Self
 
+from carrel.server.batches.service import BatchService
 from carrel.server.blobs.local import LocalBlobs
 from carrel.server.blobs.store import Blobs
 from carrel.server.completions.service import CompletionService
@@ -47,6 +48,7 @@ class Server:
     reader: Reader
     jobs: Jobs
     library: LibraryService
+    batches: BatchService
     engine: Engine
     completions: CompletionService
 
@@ -79,6 +81,7 @@ class Server:
             reader=reader,
             jobs=jobs,
             library=library,
+            batches=BatchService(database, blobs, jobs, lambda: server.settings.limits),
             engine=engine,
             completions=_completions(engine, library, settings),
         )
@@ -94,7 +97,7 @@ class Server:
             # The current engine: changed settings replace it.
             self.library.count_tokens_with(lambda text: self.engine.count_tokens(text))
             stack.push_async_callback(self._stop_engine)
-            for part in (self.reader, self.jobs, self.library):
+            for part in (self.reader, self.jobs, self.library, self.batches):
                 stack.push_async_callback(part.stop)
                 await part.start()
             for work in self._background():

@@ -9,6 +9,7 @@ import httpx
 import pytest
 
 from carrel.server.keys import KeyChain
+from support.batches import ended
 from support.libraries import new_library
 from support.process import RunningServer
 
@@ -73,7 +74,10 @@ def test_what_belongs_to_another_organisation_is_nowhere_to_be_found(
     http.put(f"/v1/agents/{agent['id']}/aliases", params={"alias": "prod", "version": 0})
     library = new_library(http)
     document = library.processed("a.txt", b"of lanterns")
+    batch = {"endpoint": "/v1/embeddings", "requests": [{"body": {}}]}
+    job = ended(http, http.post("/v1/batch/jobs", json=batch).json()["id"])
     ids = {
+        "job_id": job["id"],
         "file_id": file["id"],
         "agent_id": agent["id"],
         "library_id": library.id,
@@ -108,6 +112,7 @@ def test_ids_of_another_organisation_in_a_body_lead_nowhere(
     for path, body in (
         ("/v1/agents/completions", completion),
         ("/v1/ocr", {"model": None, "document": document}),
+        ("/v1/batch/jobs", {"endpoint": "/v1/ocr", "input_files": [file["id"]]}),
     ):
         answer = stranger.post(path, json=body)
         assert answer.status_code == 404, (path, answer.text)
@@ -127,6 +132,9 @@ def test_lists_hold_nothing_of_another_organisation(
     own = http.get("/v1/users/me").json()["organization"]["id"]
     for path in ("users/me", "users/me/organizations", "users/me/workspaces", "whoami"):
         assert own not in stranger.get(f"/v1/{path}").text
+    batch = {"endpoint": "/v1/embeddings", "requests": [{"body": {}}]}
+    assert http.post("/v1/batch/jobs", json=batch).status_code == 200
+    assert stranger.get("/v1/batch/jobs").json()["data"] == []
 
 
 @pytest.mark.parametrize(

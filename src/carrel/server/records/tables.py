@@ -235,3 +235,54 @@ words = sa.Table(
     sa.Column("word", sa.Text, nullable=False, unique=True),
     sa.Column("documents", sa.Integer, nullable=False),
 )
+
+batch_jobs = sa.Table(
+    "batch_jobs",
+    metadata,
+    sa.Column("id", sa.String(36), primary_key=True),
+    _reference("organisation_id", "organisations.id"),
+    _reference("user_id", "users.id"),
+    sa.Column("endpoint", sa.Text, nullable=False),
+    # The ids of the files as sent; the bytes are those of `batch_inputs`.
+    sa.Column("input_files", sa.JSON, nullable=False),
+    sa.Column("model", sa.Text),
+    sa.Column("agent_id", sa.Text),
+    sa.Column("metadata", sa.JSON),
+    # Of the files that it makes.
+    sa.Column("visibility", sa.Text, nullable=False),
+    sa.Column("status", sa.String(32), nullable=False, index=True),
+    sa.Column("errors", sa.JSON, nullable=False),
+    sa.Column("created_at", Moment, nullable=False, index=True),
+    sa.Column("started_at", Moment),
+    sa.Column("completed_at", Moment),
+    sa.Column("deadline", Moment, nullable=False),
+    sa.Column("total", sa.Integer, nullable=False),
+    sa.Column("succeeded", sa.Integer, nullable=False),
+    sa.Column("failed", sa.Integer, nullable=False),
+    sa.Column("output_file", sa.String(36)),
+    sa.Column("error_file", sa.String(36)),
+)
+
+# An unfinished batch keeps its bytes and its answers here; a finished one has files.
+batch_inputs = sa.Table(
+    "batch_inputs",
+    metadata,
+    sa.Column("job_id", sa.ForeignKey("batch_jobs.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("position", sa.Integer, primary_key=True),
+    sa.Column("blob", sa.String(64), nullable=False, index=True),
+)
+
+batch_lines = sa.Table(
+    "batch_lines",
+    metadata,
+    sa.Column("job_id", sa.ForeignKey("batch_jobs.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("number", sa.Integer, primary_key=True),
+    sa.Column("custom_id", sa.Text, nullable=False),
+    # Where its bytes are: the input's position, and the place in it.
+    sa.Column("input", sa.Integer, nullable=False),
+    sa.Column("start", sa.BigInteger, nullable=False),
+    sa.Column("length", sa.Integer, nullable=False),
+    # The answer, null before there is one.
+    sa.Column("status", sa.Integer),
+    sa.Column("response", sa.Text),
+)

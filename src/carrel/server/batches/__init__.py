@@ -1,0 +1,1 @@
+"""Batch jobs: many requests, worked off in the background."""

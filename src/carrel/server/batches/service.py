@@ -1,0 +1,353 @@
+"""The batches of a server: made, worked off, cancelled.
+
+A request's answer is in the database before the next request begins, so an interrupted batch
+goes on where it was, and no request that has an answer is made again.
+"""
+
+import asyncio
+import json
+import logging
+from collections import Counter
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import AsyncExitStack, suppress
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+
+from carrel.server.batches.calls import CallAnswer
+from carrel.server.batches.lines import as_input, as_output, find_lines, problem, read_body
+from carrel.server.blobs.store import Blobs, put
+from carrel.server.errors import ApiError
+from carrel.server.jobs import Interrupted, JobKey, Jobs, RunStep
+from carrel.server.models.embedded import SLOTS
+from carrel.server.reading.processes.parsers import PARSERS
+from carrel.server.records import agents, batches, files
+from carrel.server.records.batches import Line, Outcome, Work
+from carrel.server.records.caller import Caller
+from carrel.server.records.database import Database
+from carrel.server.records.ids import new_id
+from carrel.server.settings import Limits
+from carrel.wire.batches import ENDPOINTS, BatchCreate, BatchJob
+
+log = logging.getLogger(__name__)
+
+CallOperation = Callable[[str, dict[str, Any], Caller, str], Awaitable[CallAnswer]]
+"""Path, body, caller and request id to the answer of an operation."""
+
+_OCR = "/v1/ocr"
+_CHAT = "/v1/chat/completions"
+_AGENTS = "/v1/agents/completions"
+
+# Half of the capacity: the other half is for those who wait for an answer.
+_READING = max(1, PARSERS // 2)
+_ANSWERING = max(1, SLOTS // 2)
+_BATCHES = 8
+"""Batches that run at once; their requests take turns."""
+_RETRIED = (429, 502, 503)
+_RETRY_SECONDS = (1.0, 5.0, 20.0)
+"""Delays before a request is repeated whose model is busy or away."""
+_FETCHED = 256
+_WRITTEN = 16
+_MESSAGES = 20
+"""Distinct messages that a batch reports."""
+_RECONCILE_SECONDS = 60
+
+
+class BatchService:
+    """Works off batches in the background."""
+
+    def __init__(
+        self, database: Database, blobs: Blobs, jobs: Jobs, limits: Callable[[], Limits]
+    ) -> None:
+        self._database = database
+        self._blobs = blobs
+        self._limits = limits
+        self._queue = jobs.queue("batches", "run_batch", self._work, running=_BATCHES)
+        self._call: CallOperation | None = None
+        self._reading = asyncio.Semaphore(_READING)
+        self._answering = asyncio.Semaphore(_ANSWERING)
+        self._running: dict[str, asyncio.Task[None]] = {}
+        self._reconciling: asyncio.Task[None] | None = None
+        self._stopping = False
+
+    def answer_with(self, call: CallOperation) -> None:
+        """Sets the function that answers a request."""
+        self._call = call
+
+    async def start(self) -> None:
+        """Makes sure that every unfinished batch has a job, now and later."""
+        self._reconciling = asyncio.create_task(self._reconcile())
+
+    async def stop(self) -> None:
+        """Breaks off running requests; the next start makes them again."""
+        self._stopping = True
+        for task in self._running.values():
+            task.cancel()
+        if self._reconciling is not None:
+            self._reconciling.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._reconciling
+
+    async def create(self, caller: Caller, request: BatchCreate) -> BatchJob:
+        """Adds a batch to the queue.
+
+        Raises:
+            ApiError: 400 for an operation or a line that cannot be, 404 for a file or an agent.
+        """
+        await self._check(caller, request)
+        inputs, visibility = await self._inputs(caller, request)
+        async with AsyncExitStack() as stack:
+            named = [
+                (name, await stack.enter_async_context(self._blobs.local(blob)))
+                for name, blob in inputs
+            ]
+            lines = await asyncio.to_thread(find_lines, named)
+
+        def write(connection: sa.Connection) -> BatchJob:
+            job = batches.create(
+                connection,
+                caller,
+                request,
+                visibility=visibility,
+                inputs=[blob for _, blob in inputs],
+                lines=lines,
+            )
+            self._queue.enqueue(connection, (job.id,))
+            return job
+
+        return await self._database.write(write)
+
+    async def cancel(self, caller: Caller, id: str) -> BatchJob:
+        """Ends a batch: one that waits at once, one that runs with the answers that it has.
+
+        Raises:
+            ApiError: 404.
+        """
+        job = await self._database.write(partial(batches.cancel, caller=caller, id=id))
+        if task := self._running.get(id):
+            task.cancel()
+        return job
+
+    async def outputs(self, caller: Caller, job: BatchJob) -> list[dict[str, Any]]:
+        """The lines of a batch's files, as far as the caller may see them."""
+        lines: list[dict[str, Any]] = []
+        for id in filter(None, (job.output_file, job.error_file)):
+            try:
+                stored = await self._database.read(partial(files.get, caller=caller, id=id))
+            except ApiError:
+                continue
+            async with self._blobs.local(stored.blob) as path:
+                lines += await asyncio.to_thread(_read_lines, path)
+        return lines
+
+    async def _check(self, caller: Caller, request: BatchCreate) -> None:
+        if request.endpoint not in ENDPOINTS:
+            raise ApiError(
+                400,
+                f"This server has no batches for {request.endpoint[:80]}, only for"
+                f" {', '.join(ENDPOINTS)}.",
+                param="endpoint",
+            )
+        if request.agent_id is None:
+            return
+        if request.endpoint not in (_CHAT, _AGENTS):
+            raise ApiError(400, f"No agent answers {request.endpoint}.", param="agent_id")
+        await self._database.read(partial(agents.get, caller=caller, id=request.agent_id))
+
+    async def _inputs(
+        self, caller: Caller, request: BatchCreate
+    ) -> tuple[list[tuple[str, str]], str]:
+        """The name and the blob of each input, and who sees what comes of them."""
+        if request.requests is not None:
+            blob = await put(self._blobs, as_input(request.requests))
+            return [("requests", blob)], "workspace"
+        stored = [
+            await self._database.read(partial(files.get, caller=caller, id=id))
+            for id in request.input_files or ()
+        ]
+        private = any(one.file.visibility == "user" for one in stored)
+        inputs = [(one.file.filename, one.blob) for one in stored]
+        return inputs, "user" if private else "workspace"
+
+    async def _reconcile(self) -> None:
+        while True:
+            try:
+                # In this order: a job added in between belongs to a batch not seen here.
+                unfinished = await self._database.read(batches.unfinished)
+                have_jobs = await asyncio.to_thread(self._queue.unfinished)
+                for id in unfinished:
+                    if (id,) not in have_jobs:
+                        log.warning("batch %s had lost its job", id)
+                        await self._database.write(partial(self._queue.enqueue, key=(id,)))
+            except Exception:
+                log.exception("the batches could not be reconciled; trying again in a minute")
+            await asyncio.sleep(_RECONCILE_SECONDS)
+
+    def _work(self, key: JobKey, durable_step: RunStep, step: RunStep) -> None:
+        # Not durable: every answer is kept by itself.
+        if not step(self._run, str(key[0])):
+            raise Interrupted
+
+    async def _run(self, id: str) -> bool:
+        """Works off a batch; returns whether it has ended."""
+        work = await self._database.write(partial(batches.begin, id=id))
+        if work is None:
+            return True
+        late = False
+        if not work.cancelled:
+            task = self._running[id] = asyncio.create_task(self._answer_all(work))
+            try:
+                seconds = (work.deadline - datetime.now(UTC)).total_seconds()
+                _, unfinished = await asyncio.wait({task}, timeout=max(0, seconds))
+                late = bool(unfinished)
+            finally:
+                task.cancel()
+                await asyncio.wait({task})
+                del self._running[id]
+            if self._stopping:
+                return False
+            if not task.cancelled():
+                task.result()
+        await self._finish(work, late=late)
+        return True
+
+    async def _answer_all(self, work: Work) -> None:
+        """Answers every line that has no answer, until the batch is cancelled."""
+        async with AsyncExitStack() as stack:
+            paths = [
+                await stack.enter_async_context(self._blobs.local(blob)) for blob in work.inputs
+            ]
+            lines, turn = self._lines(work), asyncio.Lock()
+
+            async def answer_lines() -> None:
+                goes_on = True
+                while goes_on:
+                    async with turn:
+                        line = await anext(lines, None)
+                    if line is None:
+                        return
+                    goes_on = await self._answer(work, line, paths[line.input])
+
+            async with asyncio.TaskGroup() as group:
+                for _ in range(_READING if work.endpoint == _OCR else _ANSWERING):
+                    group.create_task(answer_lines())
+
+    async def _lines(self, work: Work) -> AsyncGenerator[Line]:
+        after = -1
+        while lines := await self._database.read(
+            partial(batches.unanswered, id=work.id, after=after, limit=_FETCHED)
+        ):
+            for line in lines:
+                yield line
+            after = lines[-1].number
+
+    async def _answer(self, work: Work, line: Line, path: Path) -> bool:
+        """Answers a line and keeps the answer; returns whether the batch goes on."""
+        assert self._call is not None, "nothing answers"
+        body = await asyncio.to_thread(read_body, path, line)
+        operation, body = _operation(work, body)
+        share = self._reading if work.endpoint == _OCR else self._answering
+        for delay in (*_RETRY_SECONDS, None):
+            async with share:
+                answer = await self._call(
+                    operation, body, work.caller, f"batch-{work.id}-{line.number}"
+                )
+            if delay is None or answer.status not in _RETRIED:
+                break
+            await asyncio.sleep(delay)
+        return await self._database.write(
+            partial(
+                batches.record,
+                id=work.id,
+                number=line.number,
+                status=answer.status,
+                response=answer.body.decode(),
+            )
+        )
+
+    async def _finish(self, work: Work, *, late: bool) -> None:
+        """Writes the files of a batch and ends it."""
+        messages = Counter[str]()
+        output, succeeded = await self._file(work, Counter(), failed=False)
+        error, failed = await self._file(work, messages, failed=True)
+
+        def write(connection: sa.Connection) -> None:
+            # Asked again: it may have been cancelled meanwhile.
+            current = batches.begin(connection, work.id)
+            if current is None:
+                return
+            outcome = Outcome(
+                cancelled=current.cancelled,
+                late=late,
+                succeeded=succeeded,
+                failed=failed,
+                errors=[
+                    {"message": message, "count": count}
+                    for message, count in messages.most_common(_MESSAGES)
+                ],
+                output=output,
+                error=error,
+            )
+            batches.finish(connection, work, outcome)
+            log.info("batch %s ended: %s", work.id, outcome.status)
+
+        await self._database.write(write)
+
+    async def _file(
+        self, work: Work, messages: Counter[str], *, failed: bool
+    ) -> tuple[dict[str, Any] | None, int]:
+        """The columns of a file of a batch, None without lines, and the number of its lines.
+
+        Counts the messages of lines that failed.
+        """
+        after, count = -1, 0
+        async with self._blobs.writer() as writer:
+            while lines := await self._database.read(
+                partial(batches.answered, id=work.id, failed=failed, after=after, limit=_WRITTEN)
+            ):
+                if failed:
+                    messages.update(map(problem, lines))
+                texts = [as_output(work.id, line) for line in lines]
+                await writer.write("".join(texts).encode())
+                after, count = lines[-1].number, count + len(lines)
+            if not count:
+                return None, 0
+            blob = await writer.commit()
+        now, days = datetime.now(UTC), self._limits().file_days
+        kind = "error" if failed else "result"
+        return {
+            "id": new_id(),
+            "filename": f"batch_{work.id}_{kind}s.jsonl",
+            "blob": blob.hash,
+            "bytes": blob.size,
+            "purpose": "batch",
+            "sample_type": f"batch_{kind}",
+            "source": "mistral",
+            "num_lines": count,
+            "mimetype": "application/jsonl",
+            "visibility": work.visibility,
+            "created_at": now,
+            "expires_at": now + timedelta(days=days) if days else None,
+        }, count
+
+
+def _operation(work: Work, body: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The path and the body of a request, completed by what the batch says."""
+    # There is nobody to stream to.
+    body = {name: value for name, value in body.items() if name != "stream"}
+    if work.agent_id is None:
+        model = {"model": work.model} if work.model and work.endpoint != _AGENTS else {}
+        return work.endpoint, {**model, **body}
+    return _AGENTS, {"agent_id": work.agent_id, **_without_model(body)}
+
+
+def _without_model(body: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in body.items() if name != "model"}
+
+
+def _read_lines(path: Path) -> list[dict[str, Any]]:
+    with path.open("rb") as file:
+        return [json.loads(line) for line in file]

@@ -1,0 +1,349 @@
+"""Batch jobs: their rows, and the lines of the unfinished ones.
+
+A line has an answer or none; an answer and the count of it are written in one transaction.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import sqlalchemy as sa
+
+from carrel.server.errors import ApiError, not_found
+from carrel.server.records import files
+from carrel.server.records.caller import Caller
+from carrel.server.records.ids import new_id
+from carrel.server.records.tables import batch_inputs, batch_jobs, batch_lines
+from carrel.wire.batches import UNFINISHED, BatchCreate, BatchJob, BatchList, BatchQuery
+
+
+@dataclass(frozen=True)
+class NewLine:
+    """A request: its id, and the place of its bytes in an input."""
+
+    custom_id: str
+    input: int
+    start: int
+    length: int
+
+
+@dataclass(frozen=True)
+class Line(NewLine):
+    """A request of a batch, by its number from 0."""
+
+    number: int
+
+
+@dataclass(frozen=True)
+class AnsweredLine:
+    """A request's answer as JSON text, with the status of its HTTP answer."""
+
+    number: int
+    custom_id: str
+    status: int
+    response: str
+
+
+@dataclass(frozen=True)
+class Work:
+    """A batch to work off."""
+
+    id: str
+    caller: Caller
+    endpoint: str
+    model: str | None
+    agent_id: str | None
+    visibility: str
+    cancelled: bool
+    deadline: datetime
+    inputs: list[str]
+    """The blobs with its requests."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a batch ended. `files` are columns of the files made, for answers and for failures."""
+
+    cancelled: bool
+    late: bool
+    succeeded: int
+    failed: int
+    errors: list[dict[str, Any]]
+    output: dict[str, Any] | None
+    error: dict[str, Any] | None
+
+    @property
+    def status(self) -> str:
+        """The final status. A batch fails when every request failed."""
+        if self.cancelled:
+            return "CANCELLED"
+        if self.late:
+            return "TIMEOUT_EXCEEDED"
+        return "SUCCESS" if self.succeeded else "FAILED"
+
+
+def create(
+    connection: sa.Connection,
+    caller: Caller,
+    request: BatchCreate,
+    *,
+    visibility: str,
+    inputs: Sequence[str],
+    lines: Sequence[NewLine],
+) -> BatchJob:
+    """Adds a batch; `inputs` are the blobs of its lines."""
+    id, now = new_id(), datetime.now(UTC)
+    connection.execute(
+        batch_jobs.insert().values(
+            id=id,
+            organisation_id=caller.organisation_id,
+            user_id=caller.user_id,
+            endpoint=request.endpoint,
+            input_files=request.input_files or [],
+            model=request.model,
+            agent_id=request.agent_id,
+            metadata=request.metadata,
+            visibility=visibility,
+            status="QUEUED",
+            errors=[],
+            created_at=now,
+            deadline=now + timedelta(hours=request.timeout_hours),
+            total=len(lines),
+            succeeded=0,
+            failed=0,
+        )
+    )
+    connection.execute(
+        batch_inputs.insert(),
+        [{"job_id": id, "position": at, "blob": blob} for at, blob in enumerate(inputs)],
+    )
+    connection.execute(
+        batch_lines.insert(),
+        [{"job_id": id, "number": at, **vars(line)} for at, line in enumerate(lines)],
+    )
+    return get(connection, caller, id)
+
+
+def get(connection: sa.Connection, caller: Caller, id: str) -> BatchJob:
+    """A batch of the caller's organisation.
+
+    Raises:
+        ApiError: 404.
+    """
+    return _job(_find(connection, caller, id))
+
+
+def page(connection: sa.Connection, caller: Caller, query: BatchQuery) -> BatchList:
+    """A page of the batches of the caller's organisation."""
+    wanted = [batch_jobs.c.organisation_id == caller.organisation_id, *_filters(caller, query)]
+    rising = query.order_by == "created"
+    order = [
+        column.asc() if rising else column.desc()
+        for column in (batch_jobs.c.created_at, batch_jobs.c.id)
+    ]
+    listed = sa.select(batch_jobs).where(*wanted).order_by(*order)
+    first = query.page * query.page_size
+    if query.metadata:
+        # Compared in Python: metadata values have any shape.
+        expected = query.metadata.items()
+        rows = [
+            row
+            for row in connection.execute(listed)
+            if expected <= (row._mapping["metadata"] or {}).items()
+        ]
+        total, rows = len(rows), rows[first : first + query.page_size]
+    else:
+        counted = sa.select(sa.func.count()).select_from(batch_jobs).where(*wanted)
+        total = connection.scalar(counted) or 0
+        rows = list(connection.execute(listed.limit(query.page_size).offset(first)))
+    return BatchList(data=[_job(row) for row in rows], total=total)
+
+
+def cancel(connection: sa.Connection, caller: Caller, id: str) -> BatchJob:
+    """Ends a batch that waits, and asks one that runs to end; an ended one stays as it is.
+
+    Raises:
+        ApiError: 404.
+    """
+    row = _find(connection, caller, id)
+    if row.status == "QUEUED":
+        _end(connection, id, status="CANCELLED")
+    elif row.status == "RUNNING":
+        connection.execute(
+            batch_jobs.update().where(batch_jobs.c.id == id).values(status="CANCELLATION_REQUESTED")
+        )
+    return get(connection, caller, id)
+
+
+def delete(connection: sa.Connection, caller: Caller, id: str) -> None:
+    """Deletes a batch that has ended; its files stay.
+
+    Raises:
+        ApiError: 404, or 409 while it waits or runs.
+    """
+    if _find(connection, caller, id).status in UNFINISHED:
+        raise ApiError(409, "This batch has not ended. Cancel it before you delete it.")
+    connection.execute(batch_jobs.delete().where(batch_jobs.c.id == id))
+
+
+def unfinished(connection: sa.Connection) -> list[str]:
+    """The ids of the batches that wait or run."""
+    query = sa.select(batch_jobs.c.id).where(batch_jobs.c.status.in_(UNFINISHED))
+    return list(connection.scalars(query))
+
+
+def begin(connection: sa.Connection, id: str) -> Work | None:
+    """Marks a batch as running; None if it is gone or has ended."""
+    row = connection.execute(sa.select(batch_jobs).where(batch_jobs.c.id == id)).one_or_none()
+    if row is None or row.status not in UNFINISHED:
+        return None
+    if row.status == "QUEUED":
+        connection.execute(
+            batch_jobs.update()
+            .where(batch_jobs.c.id == id)
+            .values(status="RUNNING", started_at=datetime.now(UTC))
+        )
+    inputs = sa.select(batch_inputs.c.blob).where(batch_inputs.c.job_id == id)
+    return Work(
+        id=id,
+        caller=Caller(row.organisation_id, row.user_id),
+        endpoint=row.endpoint,
+        model=row.model,
+        agent_id=row.agent_id,
+        visibility=row.visibility,
+        cancelled=row.status == "CANCELLATION_REQUESTED",
+        deadline=row.deadline,
+        inputs=list(connection.scalars(inputs.order_by(batch_inputs.c.position))),
+    )
+
+
+def unanswered(connection: sa.Connection, id: str, after: int, limit: int) -> list[Line]:
+    """The next lines without an answer, after the number `after`."""
+    lines = batch_lines.c
+    query = (
+        sa.select(lines.custom_id, lines.input, lines.start, lines.length, lines.number)
+        .where(lines.job_id == id, lines.number > after, lines.status.is_(None))
+        .order_by(lines.number)
+        .limit(limit)
+    )
+    return [Line(*row) for row in connection.execute(query)]
+
+
+def record(connection: sa.Connection, id: str, number: int, status: int, response: str) -> bool:
+    """Writes a line's answer, once; returns whether the batch goes on."""
+    written = connection.execute(
+        batch_lines.update()
+        .where(
+            batch_lines.c.job_id == id,
+            batch_lines.c.number == number,
+            batch_lines.c.status.is_(None),
+        )
+        .values(status=status, response=response)
+    ).rowcount
+    counted = batch_jobs.c.failed if status >= 400 else batch_jobs.c.succeeded
+    now = connection.scalar(
+        batch_jobs.update()
+        .where(batch_jobs.c.id == id)
+        .values({counted: counted + written})
+        .returning(batch_jobs.c.status)
+    )
+    return bool(now == "RUNNING")
+
+
+def answered(
+    connection: sa.Connection, id: str, *, failed: bool, after: int, limit: int
+) -> list[AnsweredLine]:
+    """The next lines with an answer, or those that failed, after the number `after`."""
+    lines = batch_lines.c
+    query = (
+        sa.select(lines.number, lines.custom_id, lines.status, lines.response)
+        .where(
+            lines.job_id == id,
+            lines.number > after,
+            lines.status >= 400 if failed else lines.status < 400,
+        )
+        .order_by(lines.number)
+        .limit(limit)
+    )
+    return [AnsweredLine(*row) for row in connection.execute(query)]
+
+
+def finish(connection: sa.Connection, work: Work, outcome: Outcome) -> None:
+    """Ends a batch with its files."""
+    made = [
+        None if values is None else files.insert(connection, work.caller, values).id
+        for values in (outcome.output, outcome.error)
+    ]
+    _end(
+        connection,
+        work.id,
+        status=outcome.status,
+        succeeded=outcome.succeeded,
+        failed=outcome.failed,
+        errors=outcome.errors,
+        output_file=made[0],
+        error_file=made[1],
+    )
+
+
+def _end(connection: sa.Connection, id: str, **values: Any) -> None:
+    connection.execute(
+        batch_jobs.update()
+        .where(batch_jobs.c.id == id)
+        .values(completed_at=datetime.now(UTC), **values)
+    )
+    for table in (batch_inputs, batch_lines):
+        connection.execute(table.delete().where(table.c.job_id == id))
+
+
+def _find(connection: sa.Connection, caller: Caller, id: str) -> sa.Row[Any]:
+    query = sa.select(batch_jobs).where(
+        batch_jobs.c.organisation_id == caller.organisation_id, batch_jobs.c.id == id
+    )
+    row = connection.execute(query).one_or_none()
+    if row is None:
+        raise not_found("batch", id)
+    return row
+
+
+def _filters(caller: Caller, query: BatchQuery) -> list[sa.ColumnElement[bool]]:
+    columns = batch_jobs.c
+    filters: list[sa.ColumnElement[bool]] = []
+    if query.model:
+        filters.append(columns.model == query.model)
+    if query.agent_id:
+        filters.append(columns.agent_id == query.agent_id)
+    if query.created_after:
+        filters.append(columns.created_at > query.created_after)
+    if query.created_by_me:
+        filters.append(columns.user_id == caller.user_id)
+    if query.status:
+        filters.append(columns.status.in_(query.status))
+    return filters
+
+
+def _job(row: sa.Row[Any]) -> BatchJob:
+    return BatchJob(
+        id=row.id,
+        input_files=row.input_files,
+        metadata=row._mapping["metadata"],
+        endpoint=row.endpoint,
+        model=row.model,
+        agent_id=row.agent_id,
+        output_file=row.output_file,
+        error_file=row.error_file,
+        errors=row.errors,
+        status=row.status,
+        created_at=int(row.created_at.timestamp()),
+        started_at=_seconds(row.started_at),
+        completed_at=_seconds(row.completed_at),
+        total_requests=row.total,
+        completed_requests=row.succeeded + row.failed,
+        succeeded_requests=row.succeeded,
+        failed_requests=row.failed,
+    )
+
+
+def _seconds(moment: datetime | None) -> int | None:
+    return None if moment is None else int(moment.timestamp())

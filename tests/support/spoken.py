@@ -1,0 +1,110 @@
+"""A language model at an address that answers as a function says, and remembers its questions."""
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+Answer = dict[str, Any]
+"""A message: its `content`, or its `tool_calls`."""
+
+
+def echo(body: dict[str, Any]) -> Answer:
+    """Says the last message again."""
+    return {"content": body["messages"][-1]["content"]}
+
+
+def call(name: str, **arguments: Any) -> Answer:
+    """Calls a function."""
+    function = {"name": name, "arguments": json.dumps(arguments)}
+    return {"tool_calls": [{"index": 0, "id": "call", "type": "function", "function": function}]}
+
+
+class SpokenModel:
+    """Answers chats with what `answer` makes of them; `asked` are their bodies, in order."""
+
+    def __init__(self) -> None:
+        self.url = ""
+        self.answer: Callable[[dict[str, Any]], Answer] = echo
+        self.asked: list[dict[str, Any]] = []
+        self._changed = threading.Condition()
+
+    def take(self, body: dict[str, Any]) -> Answer:
+        with self._changed:
+            self.asked.append(body)
+            self._changed.notify_all()
+        return self.answer(body)
+
+    def wait_for_questions(self, count: int) -> None:
+        """Returns once so many questions have come."""
+        with self._changed:
+            assert self._changed.wait_for(lambda: len(self.asked) >= count, 60)
+
+    @property
+    def questions(self) -> list[str]:
+        """The last message of every chat."""
+        return [body["messages"][-1]["content"] for body in list(self.asked)]
+
+
+@contextmanager
+def spoken_model() -> Iterator[SpokenModel]:
+    """Runs a model in threads of this process."""
+    model = SpokenModel()
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def log_message(self, *args: Any) -> None:
+            pass
+
+        def do_GET(self) -> None:
+            listed = {"data": [{"id": "spoken", "max_model_len": 32768}]}
+            self._reply(*((200, listed) if self.path == "/v1/models" else (404, {})))
+
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+            if self.path != "/v1/chat/completions":
+                self._reply(404, {})
+                return
+            answer = model.take(body)
+            reason = "tool_calls" if "tool_calls" in answer else "stop"
+            usage = {"prompt_tokens": 7, "completion_tokens": 3, "total_tokens": 10}
+            events = [
+                json.dumps(
+                    {"choices": [{"index": 0, "delta": delta, "finish_reason": end}], "usage": used}
+                )
+                for delta, end, used in (
+                    ({"role": "assistant"}, None, None),
+                    (answer, None, None),
+                    ({}, reason, usage),
+                )
+            ]
+            data = "".join(f"data: {event}\n\n" for event in (*events, "[DONE]")).encode()
+            self._send(200, "text/event-stream", data)
+
+        def _reply(self, status: int, content: Any) -> None:
+            self._send(status, "application/json", json.dumps(content).encode())
+
+        def _send(self, status: int, kind: str, data: bytes) -> None:
+            try:
+                self.send_response(status)
+                self.send_header("content-type", kind)
+                self.send_header("content-length", str(len(data)))
+                self.end_headers()
+                self.wfile.write(data)
+            except ConnectionError:
+                self.close_connection = True
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+    thread.start()
+    model.url = f"http://127.0.0.1:{server.server_port}/v1"
+    try:
+        yield model
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
