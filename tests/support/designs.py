@@ -87,6 +87,11 @@ class _Sheet:
     def paragraph(self, words: int = 60) -> None:
         self.put(self.prose(words))
 
+    def label(self, text: str, x: float, y: float) -> None:
+        """A label of a figure, in the font that is set."""
+        self.canvas.drawString(x, y, text)
+        self.truth.asides.append(text)
+
     def head(self, text: str, x: float, y: float) -> None:
         """A running head."""
         self.canvas.setFont("Helvetica", 8)
@@ -146,6 +151,67 @@ def paper(path: Path, seed: int) -> Truth:
             texts.append(figure)
     sheet.flow(sheet.columns(2), texts)
     return sheet.save()
+
+
+def charts(path: Path, seed: int) -> Truth:
+    """Two columns with charts of bars, lines and slices between their paragraphs."""
+    sheet = _Sheet(path, seed)
+    sheet.heading(1, sheet.words(5).capitalize(), 20)
+
+    def chart(draw: Callable[[_Sheet], None]) -> None:
+        sheet.y -= 130
+        sheet.canvas.setFont("Helvetica", 7)
+        draw(sheet)
+        sheet.y -= 12
+        sheet.put(f"Figure {sheet.chance.randint(1, 9)}: {sheet.words(5)}", 9, bold=True)
+
+    drawn = [bar_chart, line_chart, pie_chart]
+    texts: list[Callable[[], None]] = []
+    for number in range(3):
+        title = sheet.words(3).capitalize()
+        texts.append(lambda title=title: sheet.heading(2, title, 12))  # type: ignore[misc]
+        texts.append(lambda: sheet.paragraph(42))
+        texts.append(lambda draw=drawn[number]: chart(draw))  # type: ignore[misc]
+        texts.append(lambda: sheet.paragraph(42))
+    sheet.flow(sheet.columns(2), texts)
+    return sheet.save()
+
+
+def bar_chart(sheet: _Sheet) -> None:
+    """Bars with their names at the left, in a frame."""
+    canvas, left, bottom = sheet.canvas, sheet.left, sheet.y
+    canvas.rect(left, bottom, sheet.column, 120)
+    for number in range(6):
+        y = bottom + 16 + 16 * number
+        sheet.label(sheet.words(2), left + 4, y + 3)
+        canvas.rect(left + 90, y, sheet.chance.randint(20, 110), 10, stroke=0, fill=1)
+
+
+def line_chart(sheet: _Sheet) -> None:
+    """A line over two axes with their numbers, without a frame."""
+    canvas, left, bottom = sheet.canvas, sheet.left + 30, sheet.y + 16
+    width, height = sheet.column - 36, 96
+    canvas.line(left, bottom, left + width, bottom)
+    canvas.line(left, bottom, left, bottom + height)
+    for number in range(5):
+        sheet.label(f"{number * 250}", left - 20, bottom + number * height / 5)
+        sheet.label(f"{2001 + number}", left + number * width / 5, bottom - 10)
+    path = canvas.beginPath()
+    path.moveTo(left, bottom + sheet.chance.randint(10, 90))
+    for number in range(1, 7):
+        path.lineTo(left + number * width / 6, bottom + sheet.chance.randint(10, 90))
+    canvas.drawPath(path)
+
+
+def pie_chart(sheet: _Sheet) -> None:
+    """Slices with their names around them."""
+    canvas = sheet.canvas
+    x, y = sheet.left + sheet.column / 2, sheet.y + 60
+    for start in (0, 120, 240):
+        canvas.wedge(x - 40, y - 40, x + 40, y + 40, start, 120, fill=start == 120)
+    sheet.label(sheet.words(1), x + 46, y + 20)
+    sheet.label(sheet.words(1), x - 84, y + 10)
+    sheet.label(sheet.words(1), x - 12, y - 52)
 
 
 def newsletter(path: Path, seed: int) -> Truth:
@@ -227,6 +293,7 @@ def letter(path: Path, seed: int) -> Truth:
 DESIGNS: dict[str, Callable[[Path, int], Truth]] = {
     "report": report,
     "paper": paper,
+    "charts": charts,
     "newsletter": newsletter,
     "side notes": side_notes,
     "form": form,

@@ -1,9 +1,16 @@
 """Assembles a page's text, rules and pictures into regions in reading order."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from carrel.server.reading.layout.evidence import Edge, Evidence
+from carrel.server.reading.layout.figures import (
+    captioned,
+    labelled,
+    outside_tables,
+    pictures,
+    with_text,
+)
 from carrel.server.reading.layout.flow import columns, rows
 from carrel.server.reading.layout.hyphens import join_lines
 from carrel.server.reading.layout.notes import with_notes
@@ -21,8 +28,8 @@ from carrel.server.reading.page.lines import one_line, runs_from_right, text_lin
 from carrel.server.reading.page.parsed import Link, TextItem
 from carrel.server.reading.page.rules import Rule
 from carrel.server.reading.page.seen import Regions, Structure, no_regions, no_structure
-from carrel.server.reading.tables.chunks import chunks_of_items, chunks_of_lines
-from carrel.server.reading.tables.find import find_tables
+from carrel.server.reading.tables.chunks import Chunk, chunks_of_items, chunks_of_lines
+from carrel.server.reading.tables.find import find_tables, ruled_tables
 
 _BAND = 0.09
 """Height of the top and bottom bands with running heads, as a part of the page's."""
@@ -31,20 +38,6 @@ _PORTRAIT = 1.2
 NO_EVIDENCE = Evidence()
 _UPRIGHT = 20.0
 """Degrees. Text at a greater angle is not part of the flow."""
-_LEAST_FIGURE = 8.0
-"""Points. Anything thinner is a rule or an ornament."""
-_SMALL = 0.9
-"""A line below a figure is its caption if its type is smaller than this part of the text's."""
-_SHORT = 0.8
-"""So is a line shorter than this part of the figure and centred below it."""
-_CENTRED = 0.05
-"""Tolerance for centring such a line, as a part of the figure's width."""
-_SAME_SIZE = 0.05
-"""Size tolerance for lines of one text, as a part of their size."""
-_SET_TIGHT = 0.6
-"""Maximum gap between lines of one text, as a part of their height."""
-_FIGURE_LINES = 5
-"""Maximum lines of text in a picture; with more, it is a background."""
 
 
 @dataclass(frozen=True)
@@ -64,9 +57,9 @@ class PageParts:
     """Everything found on a page, in points of its upright layout.
 
     `items` is liteparse's text layer, with word boxes; `lines` is text found in another way, by
-    OCR if needed, and `slanted` the part of it at an angle. `rules` may frame tables. `regions`
-    asks the layout model for the page's regions, `structure` the table model for the cells in a
-    box.
+    OCR if needed, and `slanted` the part of it at an angle. `rules` may frame tables. `figures` are
+    pictures, `drawings` are charts and diagrams drawn with vector graphics. `regions` asks the
+    layout model for the page's regions, `structure` the table model for the cells in a box.
     """
 
     items: Sequence[TextItem] = ()
@@ -75,6 +68,7 @@ class PageParts:
     links: Sequence[Link] = ()
     rules: Sequence[Rule] = ()
     figures: Sequence[Box] = ()
+    drawings: Sequence[Box] = ()
     regions: Regions = no_regions
     structure: Structure = no_structure
 
@@ -83,15 +77,20 @@ def page_layout(found: PageParts, frame: PageFrame, evidence: Evidence = NO_EVID
     """The regions of a page, given evidence about its document."""
     flowing, turned = _lines(found)
     flowing, heads = _without_heads(flowing, evidence, frame.upright_size[1])
-    solids = [*_tables(found), *_figures(found.figures, flowing)]
-    loose, solids = _taken(flowing, solids)
+    chunks = [
+        *chunks_of_items(found.items, found.rules, found.links),
+        *chunks_of_lines(found.lines, found.rules),
+    ]
+    drawn, flowing, turned = _drawn(found, chunks, flowing, turned)
+    loose, tables = _taken(flowing, _tables(found, chunks, drawn))
+    solids = [*tables, *drawn, *pictures(found.figures, flowing, drawn)]
     # Leave out tables: their small type would make headings of the text around them.
     style = Style.of(loose or flowing)
     seen = [] if found.items else found.regions()
     loose = with_text_even(loose, seen, style.size)
-    loose, solids = _captioned(loose, solids, style.size)
+    loose, solids = captioned(loose, solids, style.size)
     ordered = _in_order(loose, solids, style, frame.upright_size[0])
-    ordered = [part for region in ordered for part in _with_caption(region)]
+    ordered = [part for region in ordered for part in with_text(region)]
     ordered = _running_heads(ordered, *frame.upright_size)
     ordered = with_seen_kinds(ordered, seen, style.size)
     ordered = with_notes([evidence.levelled(region) for region in ordered])
@@ -125,98 +124,41 @@ def _without_heads(
     return [line for number, line in enumerate(lines) if number not in running], heads
 
 
-def _tables(found: PageParts) -> list[Region]:
-    chunks = [
-        *chunks_of_items(found.items, found.rules, found.links),
-        *chunks_of_lines(found.lines, found.rules),
-    ]
-    return find_tables(chunks, found.rules, found.regions, found.structure, scanned=not found.items)
+def _drawn(
+    found: PageParts, chunks: Sequence[Chunk], lines: list[Line], turned: list[Line]
+) -> tuple[list[Region], list[Line], list[Line]]:
+    """The drawings outside tables with their labels, and the other lines."""
+    if not found.drawings:
+        return [], lines, turned
+    ruled = ruled_tables(chunks, found.rules)
+    return labelled(outside_tables(found.drawings, ruled), lines, turned)
 
 
-def _figures(boxes: Sequence[Box], lines: Sequence[Line]) -> list[Region]:
-    """Pictures on the page, except a background with text on it."""
-    return [
-        Region("figure", box)
-        for box in boxes
-        if min(box.width, box.height) >= _LEAST_FIGURE
-        and sum(box.holds(*line.box.centre) for line in lines) <= _FIGURE_LINES
-    ]
+def _tables(found: PageParts, chunks: list[Chunk], drawn: Sequence[Region]) -> list[Region]:
+    """The tables outside drawings."""
+    rules = found.rules
+    for figure in drawn:
+        chunks = [chunk for chunk in chunks if not figure.box.holds(*chunk.box.centre)]
+        rules = [rule for rule in rules if not figure.box.holds(*rule.middle)]
+    return find_tables(chunks, rules, found.regions, found.structure, scanned=not found.items)
 
 
-def _taken(lines: list[Line], solids: list[Region]) -> tuple[list[Line], list[Region]]:
-    """Assigns lines inside tables to them; returns the other lines and the solids."""
+def _taken(lines: list[Line], tables: list[Region]) -> tuple[list[Line], list[Region]]:
+    """Assigns lines inside tables to them; returns the other lines and the tables."""
     held: dict[int, list[Line]] = {}
     loose = []
     for line in lines:
         x, y = line.box.centre
-        for number, solid in enumerate(solids):
-            if solid.kind == "table" and solid.box.holds(x, y):
+        for number, table in enumerate(tables):
+            if table.box.holds(x, y):
                 held.setdefault(number, []).append(line)
                 break
         else:
             loose.append(line)
-    solids = [
-        replace(solid, lines=tuple(held.get(number, ()))) for number, solid in enumerate(solids)
+    tables = [
+        replace(table, lines=tuple(held.get(number, ()))) for number, table in enumerate(tables)
     ]
-    return loose, solids
-
-
-def _captioned(
-    lines: Sequence[Line], solids: Sequence[Region], size: float
-) -> tuple[list[Line], list[Region]]:
-    """Assigns captions to figures (`size` is the text's); returns other lines and the solids."""
-    rest = sorted(lines, key=lambda line: line.box.top)
-    captioned = []
-    for solid in solids:
-        caption = _caption(solid.box, rest, size) if solid.kind == "figure" else []
-        rest = [line for line in rest if line not in caption]
-        captioned.append(replace(solid, lines=tuple(caption)) if caption else solid)
-    return rest, captioned
-
-
-def _caption(figure: Box, lines: Sequence[Line], size: float) -> list[Line]:
-    """The caption lines below a figure; none if they belong to the text there."""
-    caption: list[Line] = []
-    edge = figure
-    for line in lines:
-        if _is_caption(line, edge, size):
-            caption.append(line)
-            edge = edge._replace(bottom=line.box.bottom)
-    apart = not any(
-        line not in caption and any(_adjoin(line, other) for other in caption) for line in lines
-    )
-    return caption if apart else []
-
-
-def _adjoin(line: Line, other: Line) -> bool:
-    """Whether two lines are set and spaced like neighbours in one text."""
-    above, below = sorted((line.box, other.box), key=lambda box: box.top)
-    across = min(above.right, below.right) - max(above.left, below.left)
-    gap = below.top - above.bottom
-    alike = abs(line.size - other.size) <= _SAME_SIZE * other.size and line.bold == other.bold
-    return alike and across > 0 and gap < _SET_TIGHT * min(above.height, below.height)
-
-
-def _is_caption(line: Line, figure: Box, size: float) -> bool:
-    """Whether a line right below a figure is in small print, or short and centred."""
-    box, reach = line.box, line.box.height
-    below = -reach / 2 <= box.top - figure.bottom <= reach
-    inside = figure.left - reach <= box.left and box.right <= figure.right + reach
-    if not below or not inside or line.bold or line.size > 1.05 * size:
-        return False
-    centred = abs(box.centre[0] - figure.centre[0]) < _CENTRED * figure.width
-    return line.size <= _SMALL * size or (centred and box.width < _SHORT * figure.width)
-
-
-def _with_caption(region: Region) -> Iterator[Region]:
-    """A figure, followed by its caption."""
-    lines = region.lines
-    if region.kind != "figure" or not lines:
-        yield region
-        return
-    yield replace(region, lines=())
-    box = Box.around(line.box for line in lines)
-    yield Region("caption", box, join_lines(lines), lines=lines)
+    return loose, tables
 
 
 def _in_order(

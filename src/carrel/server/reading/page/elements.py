@@ -104,7 +104,10 @@ class Line:
 
 @dataclass(frozen=True)
 class Region:
-    """A block of a page. `level` applies to headings and lists, `table` to tables."""
+    """A block of a page.
+
+    `level` applies to headings and lists, `table` to tables; `labels` are the words in a figure.
+    """
 
     kind: Kind
     box: Box
@@ -113,11 +116,13 @@ class Region:
     marker: str = ""
     table: Table | None = None
     lines: tuple[Line, ...] = ()
+    labels: tuple[Line, ...] = ()
 
     def mirrored(self, width: float) -> "Region":
         """The region mirrored on a page of this width."""
         lines = tuple(line.mirrored(width) for line in self.lines)
-        return replace(self, box=self.box.mirrored(width), lines=lines)
+        labels = tuple(label.mirrored(width) for label in self.labels)
+        return replace(self, box=self.box.mirrored(width), lines=lines, labels=labels)
 
 
 @dataclass(frozen=True)

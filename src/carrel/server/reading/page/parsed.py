@@ -1,4 +1,4 @@
-"""A PDF page as parsed: pieces of text, links and rules."""
+"""A PDF page as parsed: pieces of text, links, rules and drawings."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -56,10 +56,10 @@ class Link(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ParsedPage:
-    """A page's text, links and rules, and how complete its text layer is.
+    """A page's text, links, rules and drawings, and how complete its text layer is.
 
     `items` is empty where the text layer cannot be trusted. `needs_ocr`: something is drawn
-    without text for it. `drawn`: some drawings may hold more text.
+    without text for it. `drawn`: pictures or outlines may hold more text.
     """
 
     index: int
@@ -68,6 +68,7 @@ class ParsedPage:
     items: list[TextItem]
     links: list[Link]
     rules: list[Rule]
+    drawings: list[Box]
     trusted: bool
     needs_ocr: bool
     drawn: bool

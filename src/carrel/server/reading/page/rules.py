@@ -30,15 +30,21 @@ class Rule(NamedTuple):
     end: float
     faint: bool = False
 
+    @property
+    def middle(self) -> tuple[float, float]:
+        """The point in its middle."""
+        along = (self.start + self.end) / 2
+        return (along, self.at) if self.across else (self.at, along)
 
-def drawn_rules(graphics: Any) -> list[Rule]:
+
+def drawn_rules(lines: Sequence[Any], shapes: Sequence[Any]) -> list[Rule]:
     """The rules among liteparse's vector graphics of a page."""
-    if graphics is None or len(graphics.lines) + len(graphics.shapes) > 4 * _MOST:
+    if len(lines) + len(shapes) > 4 * _MOST:
         return []
     rules: list[Rule] = []
-    for line in graphics.lines:
+    for line in lines:
         rules += _between(line.x1, line.y1, line.x2, line.y2)
-    for shape in graphics.shapes:
+    for shape in shapes:
         if not shape.has_curve:
             box = shape.bbox
             rules += _of_rectangle(box.x, box.y, box.width, box.height, faint=not shape.stroke)

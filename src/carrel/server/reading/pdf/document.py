@@ -170,6 +170,7 @@ class PDF:
             parsed.links,
             rules,
             figures,
+            parsed.drawings,
             seen.regions,
             seen.structure,
         )

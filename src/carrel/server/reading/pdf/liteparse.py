@@ -8,6 +8,7 @@ from typing import Any
 from liteparse._liteparse import LiteParse
 
 from carrel.server.reading.options import UnreadableDocument
+from carrel.server.reading.page.drawings import drawings
 from carrel.server.reading.page.elements import Box
 from carrel.server.reading.page.parsed import Link, ParsedPage, TextItem
 from carrel.server.reading.page.rules import drawn_rules
@@ -56,6 +57,9 @@ def _page(page: Any) -> ParsedPage:
     text = " ".join(item.text for item in items)
     trusted = not reasons & _UNTRUSTED and not is_garbage(text)
     said = trusted and bool(text.strip())
+    graphics = page.vector_graphics
+    # Each access copies them.
+    strokes, shapes = (graphics.lines, graphics.shapes) if graphics else ([], [])
     pictured = page.complexity.image_coverage > _PICTURES
     return ParsedPage(
         index=page.page_num - 1,
@@ -63,7 +67,8 @@ def _page(page: Any) -> ParsedPage:
         height=page.height,
         items=items if trusted else [],
         links=_links(page.annotations),
-        rules=drawn_rules(page.vector_graphics),
+        rules=drawn_rules(strokes, shapes),
+        drawings=drawings(strokes, shapes, [item.box for item in items], (page.width, page.height)),
         trusted=trusted,
         needs_ocr=not trusted or (not said and bool(reasons & _WITHOUT_TEXT)),
         drawn=said and (pictured or bool(reasons & _WITHOUT_TEXT)),

@@ -21,6 +21,8 @@ from carrel.server.reading.tables.unruled import unruled_tables
 
 _OVER = 0.6
 """Largest overlap of two lines of text, as a fraction of the smaller height."""
+_LEGEND_ROWS = 3
+"""Most rows of a legend set like a table."""
 
 
 def find_tables(
@@ -61,6 +63,16 @@ def find_tables(
     ]
     found = with_seen_tables(ruled, spaced, chunks, seen, structure, scanned=scanned)
     return sorted(found, key=lambda region: region.box.top)
+
+
+def ruled_tables(chunks: Sequence[Chunk], rules: Sequence[Rule]) -> list[Region]:
+    """Return the tables framed by rules, without the scales and legends of charts."""
+    return [table for table in _ruled(chunks, rules)[0] if not _is_of_chart(table)]
+
+
+def _is_of_chart(region: Region) -> bool:
+    assert region.table is not None
+    return region.table.height <= _LEGEND_ROWS or has_scale(region.table)
 
 
 def _ruled(

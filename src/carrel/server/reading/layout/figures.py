@@ -1,0 +1,194 @@
+"""Figures: pictures and drawings with their labels and captions."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from carrel.server.reading.layout.flow import rows
+from carrel.server.reading.layout.hyphens import join_lines
+from carrel.server.reading.layout.paragraphs import LABELLED
+from carrel.server.reading.page.elements import Box, Line, Region
+from carrel.server.reading.page.lines import one_line
+
+_LEAST_FIGURE = 8.0
+"""Points. Anything thinner is a rule or an ornament."""
+_FIGURE_LINES = 5
+"""Maximum lines of text in a picture; with more, it is a background."""
+_SMALL = 0.9
+"""A line below a figure is its caption if its type is smaller than this part of the text's."""
+_SHORT = 0.8
+"""So is a line shorter than this part of the figure and centred below it."""
+_CENTRED = 0.05
+"""Tolerance for centring such a line, as a part of the figure's width."""
+_SAME_SIZE = 0.05
+"""Size tolerance for lines of one text, as a part of their size."""
+_SET_TIGHT = 0.6
+"""Maximum gap between lines of one text, as a part of their height."""
+_NOTE = re.compile(r"[\[(]?\d{1,2}[.)\]](\s|$)")
+_SENTENCE = 10
+"""Least words of a line of prose."""
+_PROSE_LINES = 3
+"""Lines of prose in a drawing that make it the frame of a text."""
+_BESIDE = 6.0
+"""Largest width of a label beside a drawing, in line heights."""
+_BELOW = 0.4
+"""Largest width of a label below or above a drawing, as a part of the drawing's."""
+_TURNED = 1.5
+"""Largest distance of a turned label from a drawing, in line heights."""
+_AXES = 2
+"""Rings of labels around a drawing: an axis's values, then its title."""
+
+
+def pictures(boxes: Sequence[Box], lines: Sequence[Line], drawn: Sequence[Region]) -> list[Region]:
+    """Pictures on the page, except parts of drawings, and a background with text on it."""
+    return [
+        Region("figure", box)
+        for box in boxes
+        if min(box.width, box.height) >= _LEAST_FIGURE
+        and not any(figure.box.holds(*box.centre) for figure in drawn)
+        and sum(box.holds(*line.box.centre) for line in lines) <= _FIGURE_LINES
+    ]
+
+
+def labelled(
+    drawings: Sequence[Box], lines: list[Line], turned: list[Line]
+) -> tuple[list[Region], list[Line], list[Line]]:
+    """Drawings with their labels; the other lines that read across, and the other `turned` ones.
+
+    A drawing with prose in it is a background.
+    """
+    figures: list[Region] = []
+    for box in drawings:
+        inside = [line for line in lines if box.holds(*line.box.centre)]
+        prose = sum(len(line.text.split()) >= _SENTENCE for line in inside)
+        if prose >= _PROSE_LINES:
+            continue
+        captions = [line for line in inside if LABELLED.match(line.text)]
+        labels = [line for line in inside if line not in captions]
+        aside = [line for line in turned if box.holds(*line.box.centre)]
+        for _ in range(_AXES):
+            whole = Box.around([box, *(line.box for line in [*labels, *aside])])
+            labels += _labels(whole, [line for line in lines if line not in labels])
+            aside += [line for line in turned if line not in aside and _is_beside(whole, line.box)]
+        lines = [line for line in lines if line not in labels and line not in captions]
+        turned = [line for line in turned if line not in aside]
+        whole = Box.around([box, *(line.box for line in [*labels, *aside])])
+        shown = (*map(one_line, rows(labels)), *aside)
+        figures.append(Region("figure", whole, lines=tuple(captions), labels=shown))
+    return figures, lines, turned
+
+
+def outside_tables(drawings: Sequence[Box], tables: Sequence[Region]) -> list[Box]:
+    """The drawings that are not drawn in, around or behind a table."""
+    return [box for box in drawings if not any(_cross(box, table.box) for table in tables)]
+
+
+def _cross(one: Box, other: Box) -> bool:
+    return (
+        one.left < other.right
+        and other.left < one.right
+        and (one.top < other.bottom and other.top < one.bottom)
+    )
+
+
+def _is_beside(box: Box, label: Box) -> bool:
+    """Whether a turned label stands right beside a drawing."""
+    reach = _TURNED * min(label.width, label.height)
+    beside = box.left - reach <= label.right and label.left <= box.right + reach
+    return beside and box.top <= label.centre[1] <= box.bottom
+
+
+def _labels(box: Box, lines: Sequence[Line]) -> list[Line]:
+    """The short lines around a drawing that are no part of the text there."""
+    near = [line for line in lines if _is_near(box, line.box)]
+    others = [line for line in lines if line not in near]
+    return [
+        line
+        for line in near
+        if not LABELLED.match(line.text) and not any(_belong(line, other) for other in others)
+    ]
+
+
+def _on_one_line(line: Line, other: Line) -> bool:
+    """Whether two lines are pieces of one."""
+    one, two = line.box, other.box
+    level = abs(one.centre[1] - two.centre[1]) < min(one.height, two.height) / 2
+    return level and max(one.left - two.right, two.left - one.right) < max(one.height, two.height)
+
+
+def _is_near(box: Box, label: Box) -> bool:
+    reach = label.height
+    if box.top <= label.centre[1] <= box.bottom:
+        beside = box.left - reach <= label.right and label.left <= box.right + reach
+        return beside and label.width <= _BESIDE * reach
+    around = box.top - reach <= label.bottom and label.top <= box.bottom + reach
+    within = box.left - reach <= label.left and label.right <= box.right + reach
+    return around and within and label.width <= _BELOW * box.width
+
+
+def captioned(
+    lines: Sequence[Line], solids: Sequence[Region], size: float
+) -> tuple[list[Line], list[Region]]:
+    """Assigns captions to figures (`size` is the text's); returns other lines and the solids."""
+    rest = sorted(lines, key=lambda line: line.box.top)
+    found = []
+    for solid in solids:
+        caption = _caption(solid.box, rest, size) if solid.kind == "figure" else []
+        rest = [line for line in rest if line not in caption]
+        found.append(replace(solid, lines=(*solid.lines, *caption)) if caption else solid)
+    return rest, found
+
+
+def _caption(figure: Box, lines: Sequence[Line], size: float) -> list[Line]:
+    """The caption lines below a figure; none if they belong to the text there."""
+    caption: list[Line] = []
+    edge = figure
+    for line in lines:
+        goes_on = bool(caption) and _on_one_line(caption[-1], line)
+        if goes_on or _is_caption(line, edge, size):
+            caption.append(line)
+            edge = edge._replace(bottom=line.box.bottom)
+    others = [line for line in lines if line not in caption]
+    apart = not any(_belong(line, other) for line in caption for other in others)
+    return caption if apart else []
+
+
+def _belong(line: Line, other: Line) -> bool:
+    """Whether two lines are of one text."""
+    return _adjoin(line, other) or _on_one_line(line, other)
+
+
+def _adjoin(line: Line, other: Line) -> bool:
+    """Whether two lines are set and spaced like neighbours in one text."""
+    above, below = sorted((line.box, other.box), key=lambda box: box.top)
+    across = min(above.right, below.right) - max(above.left, below.left)
+    gap = below.top - above.bottom
+    alike = abs(line.size - other.size) <= _SAME_SIZE * other.size and line.bold == other.bold
+    return alike and across > 0 and gap < _SET_TIGHT * min(above.height, below.height)
+
+
+def _is_caption(line: Line, figure: Box, size: float) -> bool:
+    """Whether a line right below a figure is in small print, or short and centred."""
+    box, reach = line.box, line.box.height
+    below = -reach / 2 <= box.top - figure.bottom <= reach
+    inside = figure.left - reach <= box.left and box.right <= figure.right + reach
+    note = _NOTE.match(line.text) is not None
+    if not below or not inside or note or line.bold or line.size > 1.05 * size:
+        return False
+    centred = abs(box.centre[0] - figure.centre[0]) < _CENTRED * figure.width
+    return line.size <= _SMALL * size or (centred and box.width < _SHORT * figure.width)
+
+
+def with_text(region: Region) -> Iterator[Region]:
+    """A figure, followed by its labels and its caption."""
+    lines = region.lines
+    if region.kind != "figure" or not (lines or region.labels):
+        yield region
+        return
+    yield replace(region, lines=(), labels=())
+    if region.labels:
+        text = "\n".join(label.text for label in region.labels)
+        yield Region("aside", region.box, text, lines=region.labels)
+    if lines:
+        box = Box.around(line.box for line in lines)
+        yield Region("caption", box, join_lines(lines), lines=lines)

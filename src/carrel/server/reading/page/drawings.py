@@ -1,0 +1,170 @@
+"""Drawings: charts and diagrams drawn with vector graphics."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from carrel.server.reading.page.elements import Box
+
+_STRAIGHT = 1.0
+"""Points. Maximum offset between the ends of a straight line."""
+_THIN = 3.0
+"""Points. A thinner shape is a rule."""
+_SAME = 2.0
+"""Points. Edges nearer than this are one."""
+_REACH = 9.0
+"""Points. Maximum distance between the parts of a drawing."""
+_LEAST = 36.0
+"""Points. Anything smaller is an ornament or a letter."""
+_LARGEST = 0.6
+"""Largest part of the page that a drawing covers; a larger one is the background."""
+_WITH_AXES = 12.0
+"""Largest area of a drawing with its axes, as a multiple of the lines or bars between them."""
+_FRAMED = 4.0
+"""Largest area of a frame around a drawing, as a multiple of the drawing's."""
+_TOUCHES = 2
+"""Times a drawing grows by the shapes that touch it."""
+_BARS = 3
+"""Fewest bars of different lengths in a chart."""
+_MOST = 8000
+"""Most lines or shapes that are looked at: a map has more."""
+
+
+def drawings(
+    lines: Sequence[Any], shapes: Sequence[Any], texts: Sequence[Box], size: tuple[float, float]
+) -> list[Box]:
+    """The drawings among liteparse's vector graphics of a page, with their axes and frames.
+
+    Shapes other than rectangles show them, and bars of different lengths on one line. `texts`
+    are the boxes of the page's text, `size` its width and height in points.
+    """
+    if len(shapes) > _MOST:
+        return []
+    boxes = [_box(shape) for shape in shapes]
+    thick = {
+        box: shape
+        for box, shape in zip(boxes, shapes, strict=True)
+        if min(box.width, box.height) > _THIN
+    }
+    if not thick:
+        return []
+    if len(lines) <= _MOST:
+        edges = _Edges(lines)
+        # Straight sides make a rectangle of one with round corners, too.
+        marks = [box for box in thick if not edges.frame(box)]
+    else:
+        marks = [box for box, shape in thick.items() if shape.has_curve]
+    marks += _bars([box for box, shape in thick.items() if shape.fill], texts)
+    largest = _LARGEST * size[0] * size[1]
+    found = [box for box in _merged(marks, _REACH) if min(box.width, box.height) >= _LEAST]
+    found = _merged(_grown(box, boxes, largest) for box in found)
+    found = _merged(_framed(box, boxes, largest) for box in found)
+    return [box for box in found if _area(box) <= largest]
+
+
+def _box(shape: Any) -> Box:
+    box = shape.bbox
+    return Box(box.x, box.y, box.x + box.width, box.y + box.height)
+
+
+def _area(box: Box) -> float:
+    return box.width * box.height
+
+
+class _Edges:
+    """The lines across and down a page, to tell rectangles from other shapes."""
+
+    def __init__(self, lines: Iterable[Any]) -> None:
+        self._across: dict[int, list[tuple[float, float]]] = defaultdict(list)
+        self._down: dict[int, list[tuple[float, float]]] = defaultdict(list)
+        for line in lines:
+            if abs(line.y1 - line.y2) <= _STRAIGHT:
+                self._across[round(line.y1 / _SAME)].append(_ordered(line.x1, line.x2))
+            elif abs(line.x1 - line.x2) <= _STRAIGHT:
+                self._down[round(line.x1 / _SAME)].append(_ordered(line.y1, line.y2))
+
+    def frame(self, box: Box) -> bool:
+        """Whether lines run along the sides of a box."""
+        across, down = (box.left, box.right), (box.top, box.bottom)
+        return any(_runs_along(self._across, at, across) for at in down) and any(
+            _runs_along(self._down, at, down) for at in across
+        )
+
+
+def _ordered(one: float, other: float) -> tuple[float, float]:
+    return min(one, other), max(one, other)
+
+
+def _runs_along(
+    lines: dict[int, list[tuple[float, float]]], at: float, side: tuple[float, float]
+) -> bool:
+    """Whether a line runs along most of a side."""
+    step, half = round(at / _SAME), (side[1] - side[0]) / 2
+    return any(
+        min(end, side[1]) - max(start, side[0]) > half
+        for near in (step - 1, step, step + 1)
+        for start, end in lines.get(near, ())
+    )
+
+
+def _bars(boxes: Sequence[Box], texts: Sequence[Box]) -> list[Box]:
+    """Boxes around rectangles without text that stand on one line and differ in length only."""
+    rows: dict[tuple[str, int], list[tuple[float, float, Box]]] = defaultdict(list)
+    for box in boxes:
+        rows["left", round(box.left / _SAME)].append((box.height, box.width, box))
+        rows["bottom", round(box.bottom / _SAME)].append((box.width, box.height, box))
+    bars: list[Box] = []
+    for row in rows.values():
+        if len(row) < _BARS:
+            continue
+        usual = sorted(row)[len(row) // 2][0]
+        alike = [(length, box) for breadth, length, box in row if abs(breadth - usual) <= _SAME]
+        empty = [(length, box) for length, box in alike if not _holds_text(box, texts)]
+        if len({round(length / _SAME) for length, _ in empty}) >= _BARS:
+            bars.append(Box.around(box for _, box in empty))
+    return bars
+
+
+def _holds_text(box: Box, texts: Iterable[Box]) -> bool:
+    return any(box.holds(*text.centre) for text in texts)
+
+
+def _grown(box: Box, shapes: Sequence[Box], largest: float) -> Box:
+    """A drawing with the axes and other shapes that touch it, or that these touch."""
+    most = min(largest, _WITH_AXES * _area(box))
+    around = box
+    for _ in range(_TOUCHES):
+        touching = [shape for shape in shapes if _near(around, shape, 0) and _area(shape) <= most]
+        around = Box.around([around, *touching])
+    return around if _area(around) <= most else box
+
+
+def _framed(box: Box, shapes: Iterable[Box], largest: float) -> Box:
+    """The smallest rectangle around a drawing, or the drawing itself."""
+    most = min(largest, _FRAMED * _area(box))
+    frames = (
+        shape
+        for shape in shapes
+        if _area(shape) <= most
+        and shape.left - _SAME <= box.left
+        and shape.top - _SAME <= box.top
+        and shape.right + _SAME >= box.right
+        and shape.bottom + _SAME >= box.bottom
+    )
+    return min(frames, key=_area, default=box)
+
+
+def _near(one: Box, other: Box, reach: float) -> bool:
+    across = one.left <= other.right + reach and other.left <= one.right + reach
+    return across and one.top <= other.bottom + reach and other.top <= one.bottom + reach
+
+
+def _merged(boxes: Iterable[Box], reach: float = 0) -> list[Box]:
+    """Boxes around those that are near each other."""
+    found: list[Box] = []
+    for box in boxes:
+        while near := [other for other in found if _near(box, other, reach)]:
+            found = [other for other in found if other not in near]
+            box = Box.around([box, *near])
+        found.append(box)
+    return found
