@@ -102,12 +102,14 @@ def test_the_workbench_alone_works_with_a_service(
         app.wait_for("notice period", timeout=60)
 
 
-def test_the_workbench_alone_says_how_to_install_the_server(alone: Path) -> None:
+def test_the_workbench_alone_says_how_to_install_what_is_missing(alone: Path) -> None:
     for command in (["files", "list"], ["serve"], ["keys", "list"]):
         ended = run(alone / "carrel", *command)
         assert ended.returncode == 3
         assert MISSING in ended.stderr
         assert ended.stderr.count("\n") == 1
+    ended = run(alone / "carrel", "mcp")
+    assert (ended.returncode, "pip install 'carrel[mcp]'" in ended.stderr) == (3, True)
     with terminal([str(alone / "carrel")]) as app:
         app.wait_for("The local server is not installed", timeout=60)
         app.wait_for(r"pip install 'carrel\[server\]'")

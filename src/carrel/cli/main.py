@@ -54,6 +54,7 @@ NOUNS = (
     "sync",
     "agents",
     "chat",
+    "mcp",
     "profiles",
     "config",
     "serve",

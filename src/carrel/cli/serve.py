@@ -68,6 +68,14 @@ def serve(
             "such as mistral-small-latest or gpt-4o mean the default model.",
         ),
     ] = False,
+    mcp_write: Annotated[
+        bool,
+        typer.Option(
+            "--mcp-write",
+            help="Let agents that use the tools at /mcp also create libraries, and add and delete "
+            "documents.",
+        ),
+    ] = False,
     public_url: Annotated[
         str | None,
         typer.Option(
@@ -113,6 +121,7 @@ def serve(
       model_key = "…"                its key; CARREL_MODEL_KEY overrides it
       model_name = "…"               its default model; without it, the first that it lists
       strict_models = true           answer only to the models' own names
+      mcp_write = true               let agents at /mcp change something, too
       public_url = "https://…"       the base of signed addresses behind a proxy
       blobs = "s3://bucket/prefix"   the store for files and documents, from the next start
       [limits]                       limits in bytes, pages, days and seconds:
@@ -167,6 +176,7 @@ def serve(
         model_path=model,
         model_url=model_url,
         strict_models=strict_models,
+        mcp_write=mcp_write,
         public_url=public_url,
         blobs=blobs,
         log_format=log_format,

@@ -6,6 +6,7 @@ from functools import cache, partial
 from importlib.metadata import version
 
 from fastapi import FastAPI
+from starlette.routing import Route
 
 from carrel.server.assembly import Server
 from carrel.server.batches.calls import call
@@ -25,6 +26,7 @@ from carrel.server.routes import (
     health,
     leases,
     libraries,
+    mcp,
     models,
     ocr,
     signed,
@@ -54,16 +56,22 @@ _OPEN = [area.router for area in (signed, health, docs)]
 def create_app(server: Server) -> FastAPI:
     """The application over a server's parts; its lifespan starts and stops them."""
 
+    door = mcp.McpDoor(server)
+
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with server.running():
-            yield
+            try:
+                yield
+            finally:
+                await door.close()
 
     # FastAPI's own documentation pages load scripts from a CDN.
     app = FastAPI(
         title="Carrel", version=version("carrel"), lifespan=lifespan, docs_url=None, redoc_url=None
     )
     app.state.server = server
+    app.router.routes.append(Route(mcp.PATH, door))
     for router in _KEYED:
         app.include_router(router, responses=KEYED_ERRORS)
     for router in _OPEN:

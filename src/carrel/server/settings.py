@@ -87,6 +87,8 @@ class FolderSettings(_Section):
     """The default model at that address; without it, the first that it lists."""
     strict_models: bool = False
     """Whether models answer to their own names only, and not to those of vendors."""
+    mcp_write: bool = False
+    """Whether the agents at `/mcp` may also change something: the key's rights set the bounds."""
     model_path: Path | None = None
     """A GGUF file that the embedded engine loads instead of the built-in model."""
     public_url: PublicURL | None = None
@@ -129,6 +131,7 @@ class ServerSettings:
     model_key: str | None = field(default=None, repr=False)
     model_name: str | None = None
     strict_models: bool = False
+    mcp_write: bool = False
     until_unused: bool = False
     """Stop after a minute without a lease."""
     public_url: str | None = None
@@ -145,6 +148,7 @@ class ServerSettings:
             model_url=self.model_url if chosen else folder.model_url,
             model_key=os.environ.get("CARREL_MODEL_KEY") or (None if chosen else folder.model_key),
             model_name=None if chosen else folder.model_name,
+            mcp_write=self.mcp_write or folder.mcp_write,
             strict_models=self.strict_models or folder.strict_models,
             public_url=self.public_url or folder.public_url,
             blobs=self.blobs or folder.blobs,

@@ -1,0 +1,1 @@
+"""Tools for the agents of other programs, over the Model Context Protocol."""

@@ -1,0 +1,25 @@
+"""The MCP server over HTTP, whose callers bring their keys."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
+from carrel.client import Client
+from carrel.mcp.server import Context, mcp_server
+
+
+def session_manager(*, writes: bool) -> StreamableHTTPSessionManager:
+    """Answers requests, each by itself: any server behind a load balancer can take the next."""
+    return StreamableHTTPSessionManager(mcp_server(_connect, writes=writes), stateless=True)
+
+
+@asynccontextmanager
+async def _connect(context: Context) -> AsyncIterator[Client]:
+    """A client of the server that was asked, with the key of the request."""
+    assert context.request is not None
+    host, port = context.request.scope["server"]
+    host = f"[{host}]" if ":" in host else host
+    _, _, key = context.request.headers["authorization"].partition(" ")
+    async with Client(f"http://{host}:{port}", key.strip()) as client:
+        yield client

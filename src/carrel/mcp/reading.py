@@ -1,0 +1,295 @@
+"""Tools that only read: lists, search, pages, tables, OCR, questions to agents."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import Field
+
+from carrel.mcp.tool import (
+    Arguments,
+    Call,
+    DocumentID,
+    LibraryID,
+    PageArguments,
+    Result,
+    Tool,
+    ToolError,
+)
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+    from carrel.wire.completions import Progress
+    from carrel.wire.ocr import OCRDocument, Page
+
+LISTED = 50
+"""Items on a page of a list."""
+MOST_PAGES = 50
+"""Pages of a document in one answer."""
+
+_STEPS = {
+    "loading": "loading the model",
+    "documents": "reading documents",
+    "searching": "searching libraries",
+    "queued": "waiting for other answers",
+    "reading": "reading the prompt",
+}
+
+
+class NoArguments(Arguments):
+    pass
+
+
+class InLibrary(PageArguments):
+    library_id: LibraryID
+    search: Annotated[str | None, Field(description="Part of a document's name.")] = None
+
+
+class Search(Arguments):
+    library_id: LibraryID
+    query: Annotated[str, Field(min_length=1, max_length=2000, description="Words to find.")]
+    limit: Annotated[int, Field(ge=1, le=50, description="The most passages to return.")] = 10
+
+
+class Pages(Arguments):
+    library_id: LibraryID
+    document_id: DocumentID
+    first_page: Annotated[int, Field(ge=0, description="The first page, from 0.")] = 0
+    pages: Annotated[int, Field(ge=1, le=MOST_PAGES, description="How many pages.")] = 10
+
+
+class Read(Arguments):
+    source: Annotated[
+        str,
+        Field(
+            min_length=1,
+            description="A file id, or an http(s) address of a PDF, a picture or an office "
+            "document. A server on the user's machine takes a path in its folder as well.",
+        ),
+    ]
+    pages: Annotated[
+        str | None, Field(description="Pages from 0, such as 0-4 or 0,2. Default: all.")
+    ] = None
+
+
+class Question(Arguments):
+    agent_id: Annotated[str, Field(min_length=1, description="The id of an agent.")]
+    question: Annotated[str, Field(min_length=1)]
+
+
+async def list_libraries(call: Call, asked: PageArguments) -> Result:
+    listed = await call.client.libraries.list(page=asked.page, page_size=LISTED)
+    rows = [_some(it, "id", "name", "description", "nb_documents") for it in listed.data]
+    more = len(rows) == LISTED if listed.pagination is None else listed.pagination.has_more
+    return _list("libraries", rows, asked.page, more)
+
+
+async def list_documents(call: Call, asked: InLibrary) -> Result:
+    listed = await call.client.documents.list(
+        asked.library_id, page=asked.page, page_size=LISTED, search=asked.search
+    )
+    fields = ("id", "name", "mime_type", "number_of_pages", "processing_status", "summary")
+    rows = [_some(it, *fields) for it in listed.data]
+    return _list("documents", rows, asked.page, listed.pagination.has_more)
+
+
+async def list_files(call: Call, asked: PageArguments) -> Result:
+    listed = await call.client.files.list(page=asked.page, page_size=LISTED)
+    rows = [_some(it, "id", "filename", "bytes", "mimetype") for it in listed.data]
+    return _list("files", rows, asked.page, len(rows) == LISTED)
+
+
+async def list_agents(call: Call, asked: PageArguments) -> Result:
+    listed = await call.client.agents.list(page=asked.page, page_size=LISTED)
+    rows = [_some(it, "id", "name", "description", "model") for it in listed]
+    return _list("agents", rows, asked.page, len(rows) == LISTED)
+
+
+async def search_library(call: Call, asked: Search) -> Result:
+    from carrel.client.errors import NotFound
+
+    try:
+        found = await call.client.libraries.search(asked.library_id, asked.query, asked.limit)
+    except NotFound:
+        await call.client.libraries.get(asked.library_id)  # says so if there is no such library
+        raise ToolError(
+            "This service has no search of its own. Read the documents, or ask an agent that has"
+            " the library."
+        ) from None
+    fields = ("document_id", "document_name", "page", "snippet", "score")
+    return {"passages": [_some(hit, *fields) for hit in found.data]}
+
+
+async def read_document(call: Call, asked: Pages) -> Result:
+    last, total = await _range(call, asked)
+    text = await call.client.documents.text(
+        asked.library_id, asked.document_id, page_start=asked.first_page, page_end=last
+    )
+    if total is None or last + 1 >= total:
+        return text
+    return f"{text}\n\n[{total} pages; continue with first_page={last + 1}]"
+
+
+async def read_tables(call: Call, asked: Pages) -> Result:
+    from carrel.wire.content import DocumentURLChunk
+
+    last, total = await _range(call, asked)
+    url = await call.client.documents.url(asked.library_id, asked.document_id)
+    call.step("reading the tables")
+    pages = await _read(
+        call,
+        DocumentURLChunk(document_url=url),
+        None if total is None else f"{asked.first_page}-{last}",
+        table_format="markdown",
+    )
+    tables = [
+        {"page": page.index, "markdown": table.content} for page in pages for table in page.tables
+    ]
+    following = {} if total is None or last + 1 >= total else {"next_first_page": last + 1}
+    return {"tables": tables, **following}
+
+
+async def read_file(call: Call, asked: Read) -> Result:
+    from carrel.wire.content import DocumentURLChunk, FileChunk
+
+    source, document = asked.source, None
+    uploaded = None
+    if source.startswith(("https://", "http://")):
+        document = DocumentURLChunk(document_url=source)
+    elif call.folder is not None and call.path(source).is_file():
+        call.step("uploading")
+        uploaded = (await call.client.files.upload(call.path(source), purpose="ocr")).id
+    try:
+        call.step("reading")
+        pages = await _read(call, document or FileChunk(file_id=uploaded or source), asked.pages)
+    finally:
+        if uploaded is not None:
+            await call.client.files.delete(uploaded)
+    return "\n\n".join(page.markdown for page in pages)
+
+
+async def ask_agent(call: Call, asked: Question) -> Result:
+    from carrel.wire.completions import CompletionRequest, UserMessage
+
+    def tell(step: "Progress") -> None:
+        call.step(_STEPS.get(step.stage, "waiting for the first word"))
+
+    request = CompletionRequest(
+        agent_id=asked.agent_id, messages=[UserMessage(content=asked.question)]
+    )
+    text, sources = "", list[dict[str, Any]]()
+    async with call.client.completions.stream(request, tell) as chunks:
+        async for chunk in chunks:
+            for choice in chunk.choices:
+                text += _text(choice.delta.content)
+                sources = [
+                    _some(it, "document_id", "document_name", "page", "snippet")
+                    for it in choice.delta.sources or ()
+                ] or sources
+    return {"answer": text, "sources": sources} if sources else text
+
+
+READING: tuple[Tool[Any], ...] = (
+    Tool(
+        "list_libraries",
+        "List libraries",
+        "Lists the libraries of documents, with their ids.",
+        PageArguments,
+        list_libraries,
+    ),
+    Tool(
+        "list_documents",
+        "List documents",
+        "Lists the documents of a library, with their ids.",
+        InLibrary,
+        list_documents,
+    ),
+    Tool(
+        "search_library",
+        "Search a library",
+        "Finds the passages of a library that fit a query best, with the document and the page of"
+        " each. Pages count from 0.",
+        Search,
+        search_library,
+    ),
+    Tool(
+        "read_document",
+        "Read a document",
+        "Reads pages of a library's document as Markdown.",
+        Pages,
+        read_document,
+    ),
+    Tool(
+        "read_tables",
+        "Read tables",
+        "Reads the tables on pages of a library's document as Markdown.",
+        Pages,
+        read_tables,
+    ),
+    Tool("list_files", "List files", "Lists the uploaded files.", PageArguments, list_files),
+    Tool(
+        "read_file",
+        "OCR a file",
+        "Reads a PDF, a scan, a picture or an office document by OCR, as Markdown.",
+        Read,
+        read_file,
+    ),
+    Tool(
+        "list_agents",
+        "List agents",
+        "Lists the agents that can be asked.",
+        PageArguments,
+        list_agents,
+    ),
+    Tool(
+        "ask_agent",
+        "Ask an agent",
+        "Asks an agent one question; it knows nothing of earlier ones.",
+        Question,
+        ask_agent,
+    ),
+)
+
+
+async def _range(call: Call, asked: Pages) -> tuple[int, int | None]:
+    """The last page of the answer, and the number of pages in the document if known.
+
+    Raises:
+        ToolError: the document is not processed, or has fewer pages.
+    """
+    document = await call.client.documents.get(asked.library_id, asked.document_id)
+    if document.processing_status != "Completed":
+        raise ToolError(
+            f"{document.name} cannot be read: {document.error}"
+            if document.error
+            else f"{document.name} is still being processed. Try again in a minute."
+        )
+    total = document.number_of_pages
+    if total is not None and asked.first_page >= total > 0:
+        raise ToolError(f"{document.name} has {total} pages, counted from 0.")
+    last = asked.first_page + asked.pages - 1
+    return (last if total is None else min(last, total - 1)), total
+
+
+async def _read(
+    call: Call, document: "OCRDocument", pages: str | None, **options: Any
+) -> "list[Page]":
+    from carrel.wire.ocr import OCRRequest
+
+    request = OCRRequest.model_validate(
+        {"model": None, "document": document, "pages": pages, **options}
+    )
+    return (await call.client.ocr.process(request)).pages
+
+
+def _list(name: str, rows: list[dict[str, Any]], page: int, more: bool) -> Result:
+    return {name: rows, **({"next_page": page + 1} if more else {})}
+
+
+def _some(item: "BaseModel", *fields: str) -> dict[str, Any]:
+    return item.model_dump(mode="json", include=set(fields), exclude_none=True)
+
+
+def _text(content: object) -> str:
+    if isinstance(content, list):
+        return "".join(str(chunk.get("text", "")) for chunk in content)
+    return str(content or "")

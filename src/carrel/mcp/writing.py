@@ -1,0 +1,92 @@
+"""Tools that change something; a server offers them only when told to."""
+
+from collections.abc import AsyncIterator
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from carrel.mcp.tool import Arguments, Call, DocumentID, LibraryID, Result, Tool, ToolError
+
+
+class NewLibrary(Arguments):
+    name: Annotated[str, Field(min_length=1)]
+    description: str | None = None
+
+
+class NewDocument(Arguments):
+    library_id: LibraryID
+    name: Annotated[
+        str | None, Field(description="The name of a new text document, such as notes.md.")
+    ] = None
+    text: Annotated[str | None, Field(description="Its text.")] = None
+    path: Annotated[
+        str | None,
+        Field(description="Instead of both, a file in the folder of a server on this machine."),
+    ] = None
+
+
+class OneDocument(Arguments):
+    library_id: LibraryID
+    document_id: DocumentID
+
+
+async def create_library(call: Call, asked: NewLibrary) -> Result:
+    from carrel.wire.libraries import LibraryCreate
+
+    made = await call.client.libraries.create(
+        LibraryCreate(name=asked.name, description=asked.description)
+    )
+    return {"id": made.id, "name": made.name}
+
+
+async def add_document(call: Call, asked: NewDocument) -> Result:
+    call.step("uploading")
+    if asked.path is not None:
+        source = call.path(asked.path)
+        document = await call.client.documents.upload(asked.library_id, source)
+    elif asked.name is not None and asked.text is not None:
+        data = asked.text.encode(errors="replace")
+        document = await call.client.documents.upload(
+            asked.library_id, (asked.name, len(data), _once(data))
+        )
+    else:
+        raise ToolError("Give the name and the text of the document, or a path.")
+    return document.model_dump(mode="json", include={"id", "name", "processing_status"})
+
+
+async def delete_document(call: Call, asked: OneDocument) -> Result:
+    await call.client.documents.delete(asked.library_id, asked.document_id)
+    return {"id": asked.document_id, "deleted": True}
+
+
+async def _once(data: bytes) -> AsyncIterator[bytes]:
+    yield data
+
+
+WRITING: tuple[Tool[Any], ...] = (
+    Tool(
+        "create_library",
+        "Create a library",
+        "Creates an empty library.",
+        NewLibrary,
+        create_library,
+        writes=True,
+    ),
+    Tool(
+        "add_document",
+        "Add a document",
+        "Adds a document to a library, where it is processed for the search.",
+        NewDocument,
+        add_document,
+        writes=True,
+    ),
+    Tool(
+        "delete_document",
+        "Delete a document",
+        "Deletes a document from its library.",
+        OneDocument,
+        delete_document,
+        writes=True,
+        destroys=True,
+    ),
+)
