@@ -26,7 +26,7 @@ async def test_every_setting_is_shown_with_what_it_does() -> None:
 
 
 async def test_wrong_settings_are_refused_with_their_lines() -> None:
-    put('mouse = true\n[keymap]\n"files.uplod" = "u"\nfiles.read = "nokey"\nfiles.mark = "u"\n')
+    put('mouse = true\n[keymap]\n"files.uplod" = "u"\nfiles.read = "nokey"\nfiles.narrow = "u"\n')
     shown = await carrel("config", "show")
     assert shown.code == 2
     assert "line 3: there is no binding “files.uplod”. Did you mean “files.upload”?" in shown.err

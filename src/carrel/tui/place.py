@@ -13,7 +13,7 @@ from textual.widget import Widget
 from textual.widgets import Input, TextArea
 
 from carrel.store.activity.state import ActivityState
-from carrel.store.activity.words import activity_badge
+from carrel.store.activity.words import activity_badge, work_words
 from carrel.store.chat.state import ChatState
 from carrel.store.core.handle import Handle
 from carrel.store.core.problem import Problem
@@ -153,6 +153,7 @@ class Place(Frame):
 
     def _show_activity(self, state: ActivityState) -> None:
         self.top.busy = activity_badge(state)
+        self.status.work = work_words(state)
 
     def _show_answering(self, _state: ChatState) -> None:
         chats = (self.store.chat, self.store.beside)

@@ -6,6 +6,7 @@ import httpx
 import pytest
 
 from carrel.config import Profile
+from carrel.store.activity.words import work_words
 from carrel.store.core.loop import OwnerLoop
 from carrel.store.core.paging import KEPT
 from carrel.store.core.sorting import Sort
@@ -311,3 +312,33 @@ def test_it_is_said_when_only_a_part_is_sorted() -> None:
     assert state.missing == 1
     every = dict.fromkeys(range(KEPT), ())
     assert FilesState(sort=Sort("name"), total=10_000, seen=every).missing is None
+
+
+async def test_marks_reach_every_page_that_the_filter_lets_through(
+    empty: Store, tmp_path: Path
+) -> None:
+    empty.files.slice.set(page_size=3)
+    for name in ("a1.txt", "a2.txt", "a3-draft.txt", "a4.txt", "b5.txt", "a6.txt", "a7.txt"):
+        await empty.files.upload(made(tmp_path, name, name.encode()))
+    await empty.files.search("a !draft")
+    await empty.files.mark_all()
+    assert marked_names(empty) == ["a1.txt", "a2.txt", "a4.txt", "a6.txt", "a7.txt"]
+    await empty.files.search("")
+    await empty.files.invert_marks()
+    assert marked_names(empty) == ["a3-draft.txt", "b5.txt"]
+    shown = [file.id for file in empty.files.slice.value.items]
+    await empty.files.mark_range([*shown, "unknown"])
+    assert marked_names(empty) == ["a3-draft.txt", "a6.txt", "a7.txt", "b5.txt"]
+    done: list[tuple[int | None, str]] = []
+    empty.activity.slice.changed.connect(
+        lambda new, _: done.append((new.items[0].done, work_words(new)))
+    )
+    assert await empty.files.delete(empty.files.slice.value.marked) == 4
+    assert (2, "deleting 2 of 4 files") in done
+    item = empty.activity.slice.value.items[0]
+    assert (item.kind, item.name, item.status) == ("delete", "4 files", "done")
+    assert work_words(empty.activity.slice.value) == ""
+
+
+def marked_names(store: Store) -> list[str]:
+    return sorted(file.filename for file in store.files.slice.value.marked.values())

@@ -123,6 +123,27 @@ async def test_many_files_are_scrolled_marked_saved_and_deleted(
     await bench.shows("Deleted 3 files.", "of 37")
 
 
+async def test_marks_of_all_of_none_and_of_a_range(
+    bench: Workbench, tmp_path: Path, name: str
+) -> None:
+    for number in range(5):
+        (tmp_path / f"{name}-{number}.txt").write_text(f"{name} {number}")
+        await upload(bench, tmp_path / f"{name}-{number}.txt")
+    await only(bench, name)
+    await bench.press("g", "j", "space", "j", "ctrl+at")
+    await bench.shows("3 marked", *(f"✓ {name}-{number}.txt" for number in (1, 2, 3)))
+    await bench.press("asterisk")
+    await bench.shows("2 marked", f"✓ {name}-0.txt", f"✓ {name}-4.txt")
+    await bench.press("ctrl+a")
+    await bench.shows("5 marked")
+    await bench.press("a")
+    await bench.shows("Add 5 files to library")
+    await bench.leave("escape")
+    await bench.until(lambda: bench.app.screen is bench.app.place)
+    await bench.press("ctrl+backslash")
+    await bench.until(lambda: "marked" not in bench.text())
+
+
 async def test_files_are_sorted_and_their_columns_chosen(
     bench: Workbench, tmp_path: Path, name: str
 ) -> None:

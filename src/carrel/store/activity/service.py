@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sized
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -12,12 +12,15 @@ from carrel.store.activity.state import ActivityItem, ActivityKind, ActivityStat
 from carrel.store.core.handle import Handle
 from carrel.store.core.loop import OwnerLoop
 from carrel.store.core.slice import Slice
+from carrel.store.core.words import count
 
 T = TypeVar("T")
 
 KEPT = 200
 """Ended items that are kept; successes are dropped before failures, the oldest first."""
 Again = Callable[[], object]
+Report = Callable[[int, int], object]
+"""Takes how many of how many are done."""
 
 
 class ActivityEntry:
@@ -86,6 +89,14 @@ class ActivityService:
         )
         self._loop.call(lambda: self._add(item))
         return ActivityEntry(self, item)
+
+    def deletion(self, names: Sized, many: str, delete: Callable[[Report], Handle[T]]) -> Handle[T]:
+        """Begins a deletion; its progress is an item where it is of several (`many`: "files")."""
+        if len(names) < 2:
+            return delete(lambda done, total: None)
+        name = f"{count(len(names))} {many}"
+        entry = self.begin("delete", name, unit="items", total=len(names))
+        return entry.follow(delete(entry.progress))
 
     def show(self, item: ActivityItem) -> None:
         """Adds an item that lives elsewhere, or replaces the one of its id; on the owner loop."""

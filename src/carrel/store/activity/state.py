@@ -7,9 +7,9 @@ from typing import Literal
 
 from carrel.store.core.problem import Problem
 
-ActivityKind = Literal["upload", "download", "sync", "ocr", "processing"]
+ActivityKind = Literal["upload", "download", "sync", "ocr", "processing", "delete"]
 ActivityStatus = Literal["queued", "running", "done", "failed", "cancelled"]
-Unit = Literal["bytes", "pages"]
+Unit = Literal["bytes", "pages", "items"]
 
 
 @dataclass(frozen=True, slots=True)

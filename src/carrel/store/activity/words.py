@@ -18,6 +18,15 @@ _KINDS = {
     "sync": "Sync",
     "ocr": "OCR",
     "processing": "Processing",
+    "delete": "Delete",
+}
+_DOING = {
+    "upload": "uploading",
+    "download": "saving",
+    "sync": "syncing",
+    "ocr": "running OCR of",
+    "processing": "processing",
+    "delete": "deleting",
 }
 _BADGES = {
     "queued": Badge("○", "Queued", "waiting"),
@@ -85,6 +94,24 @@ def activity_row(item: ActivityItem, now: float) -> ActivityRow:
     )
 
 
+def work_words(state: ActivityState) -> str:
+    """`deleting 12 of 300 files · uploading 3, 61 %`; empty unless several things run or wait."""
+    open_items = [item for item in state.items if not item.ended]
+    if len(open_items) < 2 and not any(item.unit == "items" for item in open_items):
+        return ""
+    parts = []
+    for kind, doing in _DOING.items():
+        of_kind = [item for item in open_items if item.kind == kind]
+        several = [item for item in of_kind if item.unit == "items"]
+        parts += [f"{doing} {count(item.done or 0)} of {item.name}" for item in several]
+        if single := [item for item in of_kind if item.unit != "items"]:
+            total = sum(item.total or 0 for item in single)
+            known = all(item.total for item in single)
+            part = f", {percent(sum(item.done or 0 for item in single) / total)}" if known else ""
+            parts.append(f"{doing} {count(len(single))}{part}")
+    return " · ".join(parts)
+
+
 def activity_badge(state: ActivityState) -> str:
     """`↑2` while two uploads or syncs run or wait, `◐1` for other things, `✕1` for failures."""
     open_items = [item for item in state.items if not item.ended]
@@ -95,10 +122,11 @@ def activity_badge(state: ActivityState) -> str:
 
 
 def _progress(item: ActivityItem, fraction: float | None) -> str:
-    if item.unit == "pages":
+    if item.unit != "bytes":
         if item.total is None:
             return ""
-        return f"{count(item.done or 0)} of {count(item.total)} pages"
+        pages = " pages" if item.unit == "pages" else ""
+        return f"{count(item.done or 0)} of {count(item.total)}{pages}"
     if fraction is None:
         return size(item.done) if item.done is not None else ""
     return percent(fraction)
@@ -109,6 +137,8 @@ def _rate(item: ActivityItem) -> str:
         return ""
     if item.unit == "pages":
         return f"{item.rate:.1f} pages/s"
+    if item.unit == "items":
+        return f"{item.rate:.1f}/s"
     return f"{size(item.rate)}/s"
 
 

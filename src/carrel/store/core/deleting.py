@@ -52,16 +52,19 @@ async def delete_each(
     names: Mapping[str, str],
     delete: Callable[[str], Awaitable[object]],
     forget: Callable[[str], object],
+    progress: Callable[[int, int], object] = lambda done, total: None,
 ) -> Deleted:
     """Deletes items one after the other; `names` has their names by id.
 
     An item already gone counts as deleted. A failure does not stop the others, unless the
-    service is lost. `forget` is called with each deleted id.
+    service is lost. `forget` is called with each deleted id, `progress` with the number of items
+    that were tried and of all.
     """
     from carrel.client.errors import ClientError, NotFound, Unreachable
 
     gone, failed, reason = 0, [], None
     for number, (id, name) in enumerate(names.items()):
+        progress(number, len(names))
         try:
             await delete(id)
         except NotFound:

@@ -3,29 +3,32 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from carrel.filenames import file_name, free
-from carrel.store.activity.service import ActivityEntry, ActivityService
+from carrel.store.activity.service import ActivityEntry, ActivityService, Report
 from carrel.store.activity.uploads import UploadSource, expanded, source_name, through
 from carrel.store.cache.readings import Readings
 from carrel.store.core.action import Policy, action, instant
 from carrel.store.core.deleting import delete_each
 from carrel.store.core.handle import Handle
 from carrel.store.core.loop import OwnerLoop
-from carrel.store.core.marking import toggled, without
+from carrel.store.core.marking import inverted, toggled, with_range, without
 from carrel.store.core.paging import last_page, with_page
 from carrel.store.core.sorting import Sort
 from carrel.store.files.media_types import TYPES
 from carrel.store.files.state import FilesState
+from carrel.store.files.words import hidden
 from carrel.store.notifications.service import NotificationsService
 from carrel.store.session.area import Area
 from carrel.store.session.service import SessionService
 
 if TYPE_CHECKING:
     from carrel.wire.files import File, FileList, Purpose, Source
+
+    Marking = Callable[[Mapping[str, File], Mapping[str, File]], Mapping[str, File]]
 
 
 class FilesService(Area[FilesState]):
@@ -97,22 +100,65 @@ class FilesService(Area[FilesState]):
         self.slice.set(marked=toggled(state.marked, file_id, state.find(file_id)))
 
     @instant
+    def mark_range(self, file_ids: Iterable[str]) -> None:
+        """Marks several files of the cached pages."""
+        state = self.slice.value
+        self.slice.set(marked=with_range(state.marked, file_ids, state.find))
+
+    @instant
     def mark_none(self) -> None:
         """Removes all marks."""
         self.slice.set(marked={})
 
-    @action(Policy.QUEUE, changes=True)
-    def delete(self, file_ids: Iterable[str]) -> Coroutine[Any, Any, int]:
-        """Deletes files and gives their number. Those already gone count as deleted."""
+    @action(Policy.LATEST, lane="marks")
+    async def mark_all(self) -> None:
+        """Marks every file that the search and the filters let through."""
+        await self._mark(lambda marked, listed: {**marked, **listed})
+
+    @action(Policy.LATEST, lane="marks")
+    async def invert_marks(self) -> None:
+        """Marks every unmarked file of the list, and no other one of it."""
+        await self._mark(inverted)
+
+    async def _mark(self, change: Marking) -> None:
+        before = self._narrowing()
+        with self._loading():
+            listed = await self._every()
+        if self._narrowing() == before:
+            self.slice.set(marked=change(self.slice.value.marked, listed))
+
+    def _narrowing(self) -> tuple[object, ...]:
+        state = self.slice.value
+        return (state.search, state.purpose, state.source, state.type)
+
+    async def _every(self) -> Mapping[str, File]:
+        """All files of the list by id, those of other pages included."""
+        wanted = hidden(self.slice.value)
+        files: list[File] = []
+        page = 0
+        while found := (await self._list(page)).data:
+            files += found
+            page += 1
+            if len(found) < self.slice.value.page_size:
+                break
+        return {file.id: file for file in files if wanted.matches(file.filename)}
+
+    def delete(self, file_ids: Iterable[str]) -> Handle[int]:
+        """Deletes files and gives their number. Those already gone count as deleted.
+
+        The progress of several is in the activity.
+        """
         state = self.slice.value
         known = {id: state.marked.get(id) or state.find(id) for id in file_ids}
-        return self._delete({id: file.filename if file else id for id, file in known.items()})
+        names = {id: file.filename if file else id for id, file in known.items()}
+        return self._activity.deletion(names, "files", lambda report: self._delete(names, report))
 
-    async def _delete(self, names: Mapping[str, str]) -> int:
+    @action(Policy.QUEUE, lane="delete", changes=True)
+    async def _delete(self, names: Mapping[str, str], report: Report) -> int:
         client = await self._session.client()
         with self._loading():
             try:
-                deleted = await delete_each(names, client.files.delete, self._forget)
+                deleted = await delete_each(names, client.files.delete, self._forget, report)
             finally:
                 self.reload()
         self._notifications.notify(deleted.words("file", "files"))

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from carrel.store.activity.service import ActivityEntry
+from carrel.store.activity.service import ActivityEntry, Report
 from carrel.store.activity.uploads import UploadSource, expanded, source_name, through
 from carrel.store.core.action import Policy, action, instant
 from carrel.store.core.deleting import delete_each
 from carrel.store.core.handle import Handle
-from carrel.store.core.marking import toggled, without
+from carrel.store.core.marking import inverted, toggled, with_range, without
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.libraries.lists import LibraryLists
 
 if TYPE_CHECKING:
     from carrel.wire.documents import AttributeValue, Document
     from carrel.wire.libraries import Library
+
+    Marking = Callable[[Mapping[str, Document], Mapping[str, Document]], Mapping[str, Document]]
 
 
 class LibrariesService(LibraryLists):
@@ -110,25 +112,28 @@ class LibrariesService(LibraryLists):
             self.slice.set(text=text)
         return text
 
-    @action(Policy.QUEUE, changes=True)
-    def delete_documents(
-        self, library_id: str, document_ids: Iterable[str]
-    ) -> Coroutine[Any, Any, int]:
+    def delete_documents(self, library_id: str, document_ids: Iterable[str]) -> Handle[int]:
         """Deletes documents of a library, and gives their number.
 
-        Those already gone count as deleted.
+        Those already gone count as deleted. The progress of several is in the activity.
         """
         state = self.slice.value
         known = {id: state.marked.get(id) or state.find(id) for id in document_ids}
         names = {id: document.name if document else id for id, document in known.items()}
-        return self._delete_documents(library_id, names)
+        return self._activity.deletion(
+            names, "documents", lambda report: self._delete_documents(library_id, names, report)
+        )
 
-    async def _delete_documents(self, library_id: str, names: Mapping[str, str]) -> int:
+    @action(Policy.QUEUE, lane="delete_documents", changes=True)
+    async def _delete_documents(
+        self, library_id: str, names: Mapping[str, str], report: Report
+    ) -> int:
         client = await self._session.client()
         deleted = await delete_each(
             names,
             lambda id: client.documents.delete(library_id, id),
             lambda id: self.slice.set(marked=without(self.slice.value.marked, id)),
+            report,
         )
         self._notifications.notify(deleted.words("document", "documents"))
         await self.reload()
@@ -161,9 +166,34 @@ class LibrariesService(LibraryLists):
         self.slice.set(marked=toggled(state.marked, document_id, state.find(document_id)))
 
     @instant
+    def mark_range(self, document_ids: Iterable[str]) -> None:
+        """Marks several documents of the cached pages."""
+        state = self.slice.value
+        self.slice.set(marked=with_range(state.marked, document_ids, state.find))
+
+    @instant
     def mark_none(self) -> None:
         """Removes all marks."""
         self.slice.set(marked={})
+
+    @action(Policy.LATEST, lane="marks")
+    def mark_all(self) -> Coroutine[Any, Any, None]:
+        """Marks every document of the selected library."""
+        return self._mark(self.slice.value.selected, lambda marked, listed: listed)
+
+    @action(Policy.LATEST, lane="marks")
+    def invert_marks(self) -> Coroutine[Any, Any, None]:
+        """Marks every unmarked document of the selected library, and no other one."""
+        return self._mark(self.slice.value.selected, inverted)
+
+    async def _mark(self, library_id: str | None, change: Marking) -> None:
+        if library_id is None:
+            return
+        with self._loading():
+            client = await self._session.client()
+            listed = {each.id: each async for each in client.documents.every(library_id)}
+        if self.slice.value.selected == library_id:
+            self.slice.set(marked=change(self.slice.value.marked, listed))
 
     def upload(self, library_id: str, source: UploadSource) -> Handle[Document]:
         """Uploads a file into a library; the service then processes it.

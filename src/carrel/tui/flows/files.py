@@ -93,7 +93,8 @@ async def add_to_library(place: Place, files: Sequence[File]) -> None:
         return
     things = [Thing(each.id, each.name, document_count(each.nb_documents)) for each in state.items]
     new = Thing(_NEW, "New library…")
-    library_id = await place.ask(Choose("Add to library", [*things, new]))
+    title = "Add to library" if len(files) == 1 else f"Add {len(files)} files to library"
+    library_id = await place.ask(Choose(title, [*things, new]))
     if library_id == _NEW:
         name = await place.ask(Ask("New library", "Its name"))
         if name is None:

@@ -32,7 +32,7 @@ from carrel.tui.flows import files as flows
 from carrel.tui.flows import sample
 from carrel.tui.looks import labels
 from carrel.tui.looks.empty import Way, empty
-from carrel.tui.place import Place
+from carrel.tui.marking import MARKING, MarkingPlace, Marks
 from carrel.tui.widgets.file_details import FileDetails
 from carrel.tui.widgets.filter import FilterLine
 from carrel.tui.widgets.paging import PagedRows
@@ -49,7 +49,7 @@ EMPTY = empty(
 )
 
 
-class FilesPlace(Place):
+class FilesPlace(MarkingPlace):
     """The files, with what is being uploaded on top."""
 
     PLACE: ClassVar[str] = "files"
@@ -64,7 +64,6 @@ class FilesPlace(Place):
         Binding("D", "delete", "Delete", id="files.delete"),
         Binding("slash", "filter", "Filter", key_display="/", id="files.filter"),
         Binding("f", "narrow", "Show only…", show=False, id="files.narrow"),
-        Binding("space", "mark", "Mark", show=False, id="files.mark"),
         Binding("w", "save", "Save to…", show=False, id="files.save"),
     ]
 
@@ -237,7 +236,7 @@ class FilesPlace(Place):
     # Acting
 
     def lacking(self, action: str) -> str:
-        needs_file = action in ("read", "add", "copy", "delete", "mark", "save")
+        needs_file = action in ("read", "add", "copy", "delete", "save", *MARKING)
         if needs_file and not self.table.rows:
             return "There is no file yet: u uploads one."
         if needs_file and not self._chosen():
@@ -281,10 +280,19 @@ class FilesPlace(Place):
     def action_upload(self) -> None:
         self.run_flow(flows.upload(self))
 
-    def action_mark(self) -> None:
-        if (file := self._file()) is not None:
+    @property
+    def marks(self) -> Marks:
+        return self.store.files
+
+    @property
+    def marked_table(self) -> VirtualTable:
+        return self.table
+
+    def mark_one(self, key: str) -> bool:
+        file = self._file()
+        if file is not None:
             self.store.files.mark(file.id)
-            self.table.action_move(1)
+        return file is not None
 
     def reload(self) -> None:
         self.store.files.load()

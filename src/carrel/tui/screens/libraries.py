@@ -24,7 +24,7 @@ from carrel.tui.flows import sample
 from carrel.tui.flows.sync import offer_folder, sync_library
 from carrel.tui.looks import labels
 from carrel.tui.looks.empty import Way, empty
-from carrel.tui.place import Place
+from carrel.tui.marking import MARKING, MarkingPlace, Marks
 from carrel.tui.widgets.filter import FilterLine
 from carrel.tui.widgets.folders import SyncedFolders
 from carrel.tui.widgets.library_details import LibraryDetails
@@ -45,7 +45,7 @@ _OF_A_LIBRARY = ("upload", "add", "sync", "search", "edit", "delete")
 LOADING = Content.styled("Loading …", "$muted")
 
 
-class LibrariesPlace(Place):
+class LibrariesPlace(MarkingPlace):
     """The libraries, the documents of one, and what a search found in it."""
 
     PLACE: ClassVar[str] = "libraries"
@@ -64,7 +64,6 @@ class LibrariesPlace(Place):
         Binding("R", "reprocess", "Reprocess", id="libraries.reprocess"),
         Binding("D", "delete", "Delete", id="libraries.delete"),
         Binding("e", "edit", "Edit", show=False, id="libraries.edit"),
-        Binding("space", "mark", "Mark", show=False, id="libraries.mark"),
     ]
 
     def panes(self) -> ComposeResult:
@@ -291,13 +290,13 @@ class LibrariesPlace(Place):
 
     def lacking(self, action: str) -> str:
         library = self._library(self.store.libraries.slice.value)
-        over_documents = action in ("text", "reprocess", "mark")
+        over_documents = action in ("text", "reprocess", *MARKING)
         if library is None and (over_documents or action in _OF_A_LIBRARY):
             return "Create a library first: n New."
         if over_documents and self._document() is None:
             return "There is no document in this library yet: u uploads one."
-        if action == "mark" and not self.documents.has_focus:
-            return "space marks documents: tab goes to them."
+        if action in MARKING and not self.documents.has_focus:
+            return "Documents are marked here: tab goes to them."
         return ""
 
     def action_new(self) -> None:
@@ -381,10 +380,17 @@ class LibrariesPlace(Place):
         elif document is not None:
             self.notice(document.error or "Its text is here once it is ready.", failed=True)
 
-    def action_mark(self) -> None:
-        if self.documents.has_focus and self.documents.key is not None:
-            self.store.libraries.mark_document(self.documents.key)
-            self.documents.action_move(1)
+    @property
+    def marks(self) -> Marks:
+        return self.store.libraries
+
+    @property
+    def marked_table(self) -> VirtualTable:
+        return self.documents
+
+    def mark_one(self, key: str) -> bool:
+        self.store.libraries.mark_document(key)
+        return True
 
     def action_reprocess(self) -> None:
         if documents := self._chosen():

@@ -19,6 +19,8 @@ class StatusLine(Widget):
     """The running task; stands before the notice."""
     notice: reactive[Content] = reactive(Content(""))
     """The last short word of the program, until it goes."""
+    work: reactive[str] = reactive("")
+    """Everything that runs, where it is several things; stands where there is no notice."""
     stop: reactive[bool] = reactive(False)
     """Whether what is going on can be stopped."""
 
@@ -26,6 +28,7 @@ class StatusLine(Widget):
         right = Content.assemble(("■ Stop", "$failed"), ("  esc esc", "$muted"))
         right = right if self.stop else Content("")
         room = self.content_size.width - right.cell_length
-        parts = [part for part in (self.connection, self.doing or self.notice) if part]
+        work = Content.styled(f"◐ {self.work}", "$muted") if self.work else Content("")
+        parts = [part for part in (self.connection, self.doing or self.notice or work) if part]
         left = Content(" · ").join(parts).truncate(max(room - 1, 0), ellipsis=True)
         return left.pad_right(max(room - left.cell_length, 0)) + right

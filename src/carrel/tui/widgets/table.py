@@ -169,6 +169,7 @@ class VirtualTable(Steady, ScrollView, can_focus=True):
         self._places: Sequence[int] = ()
         self._empty: tuple[Content, ...] = ()
         self._key: str | None = None
+        self._anchor: str | None = None
         self._strips: dict[tuple[int, bool, bool], Strip] = {}
 
     @property
@@ -180,6 +181,17 @@ class VirtualTable(Steady, ScrollView, can_focus=True):
     def key(self) -> str | None:
         """The key of the row under the cursor."""
         return self._key
+
+    def set_anchor(self) -> None:
+        """Begins a range at the row under the cursor."""
+        self._anchor = self._key
+
+    def keys_from_anchor(self) -> list[str | None]:
+        """The keys of the rows from the anchor to the cursor; None for rows not here yet."""
+        start = self._find(self._anchor) if self._anchor is not None else self.cursor
+        first, last = sorted((start, self.cursor))
+        rows = (self._rows[index] for index in range(first, min(last + 1, len(self._rows))))
+        return [None if row is None else row.key for row in rows]
 
     def lay_out(self, layout: TableLayout) -> None:
         """Shows the columns in this layout from now on."""
