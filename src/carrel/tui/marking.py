@@ -35,8 +35,8 @@ class MarkingPlace(Place):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space", "mark", "Mark", show=False, id="marks.toggle"),
         Binding(
-            "ctrl+at,ctrl+space,ctrl+v", "mark_range", "Mark up to here", key_display="ctrl+space", show=False,
-            id="marks.range",
+            "ctrl+at,ctrl+space,ctrl+v", "mark_range", "Mark up to here",
+            key_display="ctrl+space", show=False, id="marks.range",
         ),
         Binding("ctrl+a", "mark_all", "Mark all", show=False, id="marks.all"),
         Binding("asterisk", "invert_marks", "Invert marks", key_display="*", show=False,
