@@ -10,6 +10,7 @@ from liteparse._liteparse import LiteParse
 from carrel.server.reading.options import UnreadableDocument
 from carrel.server.reading.page.drawings import drawings
 from carrel.server.reading.page.elements import Box
+from carrel.server.reading.page.letter_spacing import join_letters
 from carrel.server.reading.page.parsed import Link, ParsedPage, TextItem
 from carrel.server.reading.page.rules import drawn_rules
 from carrel.server.reading.pdf.garbage import is_garbage
@@ -54,6 +55,7 @@ def parse_pages(data: bytes, indexes: Sequence[int], turn: int = 0) -> list[Pars
 def _page(page: Any) -> ParsedPage:
     reasons = set(page.complexity.reasons)
     items = [_item(item) for item in page.text_items]
+    join_letters(items)
     text = " ".join(item.text for item in items)
     trusted = not reasons & _UNTRUSTED and not is_garbage(text)
     said = trusted and bool(text.strip())

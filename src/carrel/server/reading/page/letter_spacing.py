@@ -1,0 +1,123 @@
+"""Rejoins words that liteparse breaks because their letters are set apart: "E x c ell e n t"."""
+
+import statistics
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from carrel.server.reading.page.parsed import PlacedWord, TextItem
+
+_SHORT = 3.0
+"""Largest mean length in letters of the pieces of broken words."""
+_SINGLE = 0.6
+"""Fewest single letters among pieces as far apart as words, as a part of them."""
+_FEWEST = 4
+"""Fewest pieces that show how a line is set."""
+_JUMP = 1.7
+"""Least ratio of the gaps between words to those between letters."""
+_EVEN = 1.35
+"""Largest ratio between the gaps of one word alone on its line."""
+_SPACE = 0.22
+"""Width of a space, as a part of the line's height: letters that far apart are pieces each."""
+_COLUMN = 4.5
+"""Least gap between columns, as a multiple of the usual one."""
+_WIDEST = 0.6
+"""Widest gap between letters, as a part of the line's height: columns are further apart."""
+
+
+@dataclass(slots=True)
+class _Word:
+    """Pieces of a word, joined."""
+
+    text: str
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+def join_letters(items: Iterable[TextItem]) -> None:
+    """Joins the pieces of words in lines with two widths of white space, or single letters.
+
+    The gaps show which pieces belong together; no language is known.
+    """
+    rows: dict[tuple[int, float], list[TextItem]] = defaultdict(list)
+    for item in items:
+        if not item.rotation:
+            rows[round(item.y + item.height), item.size].append(item)
+    for row in rows.values():
+        if any(_is_broken(item.text) for item in row):
+            row.sort(key=lambda item: item.x)
+            words = [word for item in row for word in item.words]
+            gaps = [_letter_gap(part, row[0].height) for part in _parts(words)]
+            for item in row if any(gaps) else ():
+                _join(item, max(gaps))
+
+
+def _is_broken(text: str) -> bool:
+    spaces = text.count(" ")
+    return spaces > 0 and len(text) - spaces <= _SHORT * (spaces + 1)
+
+
+def _gap(word: PlacedWord, following: PlacedWord) -> float:
+    return following.x - word.x - word.width
+
+
+def _are_letters(word: PlacedWord, following: PlacedWord) -> bool:
+    return word.text[-1:].isalpha() and following.text[:1].isalpha()
+
+
+def _parts(words: Sequence[PlacedWord]) -> Iterator[list[PlacedWord]]:
+    """Splits a line at gaps between columns."""
+    gaps = [_gap(*pair) for pair in pairwise(words)]
+    column = _COLUMN * statistics.median(gaps)
+    part = list(words[:1])
+    for gap, word in zip(gaps, words[1:], strict=True):
+        if gap > column:
+            yield part
+            part = []
+        part.append(word)
+    yield part
+
+
+def _letter_gap(words: Sequence[PlacedWord], height: float) -> float:
+    """The widest gap between letters of one word on a line; 0 if it has none."""
+    pairs = [pair for pair in pairwise(words) if _are_letters(*pair)]
+    gaps = sorted(_gap(*pair) for pair in pairs)
+    text = " ".join(word.text for word in words)
+    if len(words) < _FEWEST or 2 * len(pairs) < len(words) or not _is_broken(text):
+        return 0
+    if gaps[0] <= 0:
+        return 0
+    single = sum(len(word.text) == 1 for word in words) >= _SINGLE * len(words)
+    widest, wide = max(pairwise([*gaps, gaps[-1]]), key=lambda pair: pair[1] - pair[0])
+    if wide < max(_JUMP * widest, _SPACE * height):
+        widest = gaps[-1]
+        if widest > _EVEN * gaps[0] or not (single and _is_one_word(words)):
+            return 0
+    return widest if widest <= (_WIDEST if single else _SPACE) * height else 0
+
+
+def _is_one_word(pieces: Sequence[PlacedWord]) -> bool:
+    """Whether letters are those of a word, not of an alphabet."""
+    letters = [piece.text for piece in pieces]
+    return len(letters) > _FEWEST and all(map(str.isalpha, letters)) and letters != sorted(letters)
+
+
+def _join(item: TextItem, widest: float) -> None:
+    """Joins the words of an item that are no further apart than `widest`."""
+    if len(item.words) != len(item.text.split()):
+        return
+    words = list(item.words[:1])
+    for word in item.words[1:]:
+        last = words[-1]
+        if _are_letters(last, word) and _gap(last, word) <= widest:
+            top, bottom = min(last.y, word.y), max(last.y + last.height, word.y + word.height)
+            width = word.x + word.width - last.x
+            words[-1] = _Word(last.text + word.text, last.x, top, width, bottom - top)
+        else:
+            words.append(word)
+    if len(words) < len(item.words):
+        item.words = words
+        item.text = " ".join(word.text for word in words)
