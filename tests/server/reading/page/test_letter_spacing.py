@@ -38,7 +38,9 @@ async def _text(path: Path, read: Read) -> str:
 
 
 @pytest.mark.parametrize("apart", [1, 2, 2.5, 3, 4, 5, 6])
-@pytest.mark.parametrize("text", ["Excellent service", "Žižkov är ännu större", "Qwrt zxcv bnmp lkjh"])
+@pytest.mark.parametrize(
+    "text", ["Excellent service", "Žižkov är ännu större", "Qwrt zxcv bnmp lkjh"]
+)
 async def test_letters_set_apart_are_words(
     tmp_path: Path, read: Read, text: str, apart: float
 ) -> None:
