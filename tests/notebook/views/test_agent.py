@@ -169,7 +169,7 @@ def test_a_draft_is_a_row_with_its_changes_and_is_tried_or_dropped(page: Page) -
     assert sent(page, "try")[0]["args"] == {"draft": "a1", "fields": None}
     page.get_by_role("row", name="draft").click()
     page.keyboard.press("Shift+D")
-    page.get_by_role("alertdialog", name="Confirm").get_by_role("button", name="Drop").click()
+    page.get_by_role("alertdialog", name="Confirm").get_by_role("button", name="Discard").click()
     assert sent(page, "drop")[0]["args"] == {"draft": "a1"}
     page.get_by_role("row", name="v0").click()
     expect(page.locator(".carrel-diff ins")).to_have_count(0)

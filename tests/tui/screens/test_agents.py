@@ -143,7 +143,7 @@ async def test_what_is_typed_is_a_draft_without_being_saved(
     await bench.press("e")
     assert bench.app.screen.query_one("#instructions", MultilineField).text == "Be kind. Be brief."
     await bench.press("escape", "D")
-    await bench.shows("Drop this draft?")
+    await bench.shows("Discard this draft?")
     await bench.press("enter")
     await bench.until(lambda: state(bench).draft is None)
     assert "✎" not in bench.text()
