@@ -20,6 +20,7 @@ from support.service import Request, reply, service
 
 GIVEN = {
     "agent": "clerk",
+    "batch": "00000000-0000-4000-8000-000000000000",
     "document": "lease.pdf",
     "file": "lease.pdf",
     "files": "lease.pdf",
@@ -27,6 +28,8 @@ GIVEN = {
     "library": "contracts",
     "name": "clerk",
     "old": "0",
+    "operation": "ocr",
+    "path": "lease.pdf",
     "paths": "lease.pdf",
     "query": "rent",
     "source": "lease.pdf",
@@ -108,6 +111,7 @@ async def _held(client: Client) -> list[object]:
     agents = [one async for one in client.agents.every()]
     return [
         (await client.files.list()).data,
+        (await client.batches.list()).data,
         [(one.id, one.name) for one in libraries],
         [(await client.documents.list(one.id)).pagination.total_items for one in libraries],
         [(one.id, one.version, one.versions) for one in agents],

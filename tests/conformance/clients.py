@@ -35,6 +35,7 @@ AREAS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         ),
         "chat": ("whole", "streamed", "with a tool"),
         "embeddings": ("create",),
+        "batch jobs": ("create", "inline", "get", "list", "output", "cancel", "delete"),
         "models": ("list",),
     }
 )
@@ -80,26 +81,26 @@ class Client:
 
 _ALL = tuple(AREAS)
 _CHAT = operations("chat")
-_NO_CURSOR = ("agents: list by cursor",)
-_NO_BLOCKS = ("OCR: blocks", "OCR: scores")
+_OLD = ("agents: list by cursor", "OCR: blocks", "OCR: scores", "batch jobs: delete")
+"""Operations that came with version 2."""
 _NO_VERSIONS = ("agents: versions", "agents: one version", "agents: aliases", "agents: delete")
 
 CLIENTS = (
     Client("mistralai", "3.7.0", "mistral", operations(*_ALL)),
     Client("mistralai", "2.10.1", "mistral", operations(*_ALL)),
-    Client("mistralai", "1.12.4", "mistral", operations(*_ALL, without=_NO_CURSOR + _NO_BLOCKS)),
+    Client("mistralai", "1.12.4", "mistral", operations(*_ALL, without=_OLD)),
     Client(
         "mistralai",
         "1.9.11",
         "mistral",
-        operations(*_ALL, without=_NO_CURSOR + _NO_BLOCKS + _NO_VERSIONS),
+        operations(*_ALL, without=_OLD + _NO_VERSIONS + ("batch jobs: inline",)),
     ),
     Client("@mistralai/mistralai", "2.7.0", "mistral.mjs", operations(*_ALL)),
     Client(
         "@mistralai/mistralai",
         "1.15.1",
         "mistral.mjs",
-        operations(*_ALL, without=_NO_CURSOR + _NO_BLOCKS),
+        operations(*_ALL, without=_OLD),
     ),
     Client(
         "litellm[mcp]",

@@ -54,6 +54,7 @@ NOUNS = (
     "sync",
     "agents",
     "chat",
+    "batch",
     "mcp",
     "profiles",
     "config",

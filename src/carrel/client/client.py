@@ -14,6 +14,7 @@ from carrel.client.transport import TIMEOUT, Transport
 
 if TYPE_CHECKING:
     from carrel.client.agents import Agents
+    from carrel.client.batches import Batches
     from carrel.client.completions import Completions
     from carrel.client.documents import Documents
     from carrel.client.files import Files
@@ -70,6 +71,13 @@ class Client:
         from carrel.client.ocr import OCR
 
         return OCR(self._transport)
+
+    @cached_property
+    def batches(self) -> "Batches":
+        """Batch jobs."""
+        from carrel.client.batches import Batches
+
+        return Batches(self._transport)
 
     @cached_property
     def completions(self) -> "Completions":

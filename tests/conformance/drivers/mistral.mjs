@@ -386,6 +386,75 @@ await operation("embeddings: create", async () => {
   assert.notDeepEqual(data[0].embedding, data[1].embedding);
 });
 
+/** A batch once it has ended. */
+async function ended(job) {
+  const deadline = Date.now() + 120_000;
+  while (Date.now() < deadline) {
+    const now = await client.batch.jobs.get({ jobId: job.id });
+    if (!["QUEUED", "RUNNING", "CANCELLATION_REQUESTED"].includes(now.status)) return now;
+    await sleep(100);
+  }
+  throw new Error("the batch did not end in 120 seconds");
+}
+
+const vectors = { endpoint: "/v1/embeddings", model: "mistral-embed" };
+
+await operation("batch jobs: create", async () => {
+  const lines = [0, 1, 2].map((n) =>
+    JSON.stringify({ custom_id: `${n}`, body: { input: [`lamp ${n}`] } }),
+  );
+  const file = new File([lines.join("\n")], "lamps.jsonl");
+  made.requests = await client.files.upload({ file, purpose: "batch" });
+  made.batch = await client.batch.jobs.create({
+    ...vectors,
+    inputFiles: [made.requests.id],
+    metadata: { of: "lamps" },
+  });
+  assert.equal(made.batch.totalRequests, 3);
+});
+
+await operation("batch jobs: inline", async () => {
+  const requests = [{ customId: "a", body: { input: ["a lamp"] } }];
+  const job = await client.batch.jobs.create({ ...vectors, requests });
+  await ended(job);
+  const { outputs } = await client.batch.jobs.get({ jobId: job.id, inline: true });
+  assert.deepEqual(
+    outputs.map((line) => line.custom_id),
+    ["a"],
+  );
+});
+
+await operation("batch jobs: get", async () => {
+  made.batch = await ended(made.batch);
+  assert.deepEqual([made.batch.status, made.batch.succeededRequests], ["SUCCESS", 3]);
+});
+
+await operation("batch jobs: list", async () => {
+  const { data } = await client.batch.jobs.list({ status: ["SUCCESS"] });
+  assert(data.some((job) => job.id === made.batch.id));
+  assert.equal((await client.batch.jobs.list({ status: ["FAILED"] })).total, 0);
+});
+
+await operation("batch jobs: output", async () => {
+  const content = await client.files.download({ fileId: made.batch.outputFile });
+  const lines = (await new Response(content).text()).trim().split("\n").map(JSON.parse);
+  assert.deepEqual(
+    lines.map((line) => line.custom_id),
+    ["0", "1", "2"],
+  );
+});
+
+await operation("batch jobs: cancel", async () => {
+  const inputFiles = [made.requests.id];
+  const job = await client.batch.jobs.create({ ...vectors, inputFiles });
+  await client.batch.jobs.cancel({ jobId: job.id });
+  assert(["CANCELLED", "SUCCESS"].includes((await ended(job)).status));
+});
+
+await operation("batch jobs: delete", async () => {
+  assert((await client.batch.jobs.delete({ jobId: made.batch.id })).deleted);
+});
+
 await operation("models: list", async () => {
   const { data } = await client.models.list();
   assert(data.some((card) => [card.id, ...(card.aliases ?? [])].includes(model)));

@@ -1,5 +1,6 @@
 """Full life cycles through the vendor's Python client, old and new."""
 
+import json
 import time
 from types import SimpleNamespace
 from typing import Any
@@ -350,6 +351,78 @@ def _() -> None:
     answer = client.embeddings.create(model="mistral-embed", inputs=["a lamp", "a chair"])
     assert [one.index for one in answer.data] == [0, 1]
     assert answer.data[0].embedding != answer.data[1].embedding
+
+
+def ended(job: Any) -> Any:
+    """A batch once it has ended."""
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline:
+        job = client.batch.jobs.get(job_id=job.id)
+        if job.status not in ("QUEUED", "RUNNING", "CANCELLATION_REQUESTED"):
+            return job
+        time.sleep(0.1)
+    raise TimeoutError("the batch did not end in 120 seconds")
+
+
+@operation("batch jobs: create")
+def _() -> None:
+    lines = [{"custom_id": str(n), "body": {"input": [f"lamp {n}"]}} for n in range(3)]
+    data = "\n".join(map(json.dumps, lines)).encode()
+    file: Any = {"file_name": "lamps.jsonl", "content": data}
+    made.requests = client.files.upload(file=file, purpose="batch")
+    made.batch = client.batch.jobs.create(
+        input_files=[made.requests.id],
+        endpoint="/v1/embeddings",
+        model="mistral-embed",
+        metadata={"of": "lamps"},
+    )
+    assert made.batch.total_requests == 3
+
+
+@operation("batch jobs: inline")
+def _() -> None:
+    request: Any = {"custom_id": "a", "body": {"input": ["a lamp"]}}
+    made.inline = client.batch.jobs.create(
+        requests=[request], endpoint="/v1/embeddings", model="mistral-embed"
+    )
+    ended(made.inline)
+    (line,) = client.batch.jobs.get(job_id=made.inline.id, inline=True).outputs
+    assert line["custom_id"] == "a"
+
+
+@operation("batch jobs: get")
+def _() -> None:
+    made.batch = ended(made.batch)
+    assert (made.batch.status, made.batch.succeeded_requests) == ("SUCCESS", 3)
+
+
+@operation("batch jobs: list")
+def _() -> None:
+    listed = client.batch.jobs.list(status=["SUCCESS"])
+    assert made.batch.id in [job.id for job in listed.data]
+    assert client.batch.jobs.list(status=["FAILED"]).total == 0
+
+
+@operation("batch jobs: output")
+def _() -> None:
+    content = client.files.download(file_id=made.batch.output_file).read()
+    lines = [json.loads(line) for line in content.splitlines()]
+    assert [line["custom_id"] for line in lines] == ["0", "1", "2"]
+    assert all(line["response"]["body"]["data"] for line in lines)
+
+
+@operation("batch jobs: cancel")
+def _() -> None:
+    job = client.batch.jobs.create(
+        input_files=[made.requests.id], endpoint="/v1/embeddings", model="mistral-embed"
+    )
+    client.batch.jobs.cancel(job_id=job.id)
+    assert ended(job).status in ("CANCELLED", "SUCCESS")
+
+
+@operation("batch jobs: delete")
+def _() -> None:
+    assert client.batch.jobs.delete(job_id=made.batch.id).deleted
 
 
 @operation("models: list")

@@ -1,0 +1,185 @@
+"""`carrel batch …`"""
+
+import asyncio
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from carrel.cli import output
+from carrel.cli.errors import CommandError
+from carrel.cli.find import find_agent
+from carrel.cli.options import JSONOption, ProfileOption, commands
+from carrel.cli.session import check_readable, run
+
+if TYPE_CHECKING:
+    from carrel.client import Client
+    from carrel.wire.batches import BatchJob
+
+app = commands("Send many requests at once and fetch the answers later.")
+
+BatchArgument = Annotated[str, typer.Argument(metavar="BATCH", help="A batch's id.")]
+Operation = Literal["ocr", "chat", "agents", "embeddings"]
+
+_PATHS: dict[Operation, str] = {
+    "ocr": "/v1/ocr",
+    "chat": "/v1/chat/completions",
+    "agents": "/v1/agents/completions",
+    "embeddings": "/v1/embeddings",
+}
+_POLL_SECONDS = 1.0
+
+
+@app.command("create")
+def create(
+    operation: Annotated[
+        Operation, typer.Argument(metavar="OPERATION", help="ocr, chat, agents or embeddings.")
+    ],
+    path: Annotated[
+        Path,
+        typer.Argument(
+            metavar="PATH",
+            help='A .jsonl file with {"custom_id": …, "body": …} on each line.',
+        ),
+    ],
+    model: Annotated[
+        str | None, typer.Option(metavar="MODEL", help="The model for requests that name none.")
+    ] = None,
+    agent: Annotated[
+        str | None, typer.Option(metavar="AGENT", help="An agent that answers the chats.")
+    ] = None,
+    profile: ProfileOption = None,
+    json: JSONOption = False,
+) -> None:
+    """Create a batch from a file of requests. Prints its id."""
+    from carrel.wire.batches import BatchCreate
+
+    async def work(client: "Client") -> "BatchJob":
+        agent_id = (await find_agent(client, agent)).id if agent else None
+        with output.progress(f"Uploading {path.name}") as report:
+            file = await client.files.upload(path, purpose="batch", on_progress=report)
+        request = BatchCreate(
+            endpoint=_PATHS[operation], input_files=[file.id], model=model, agent_id=agent_id
+        )
+        return await client.batches.create(request)
+
+    check_readable([path])
+    job = run(profile, work, changes=True)
+    if json:
+        output.as_json(job)
+    else:
+        output.data(job.id)
+    output.note(f"Created a batch. Fetch its answers with: carrel batch fetch {job.id}")
+
+
+@app.command("list")
+def list_batches(profile: ProfileOption = None, json: JSONOption = False) -> None:
+    """List batches, newest first."""
+
+    async def work(client: "Client") -> "list[BatchJob]":
+        return [job async for job in client.batches.every()]
+
+    jobs = run(profile, work)
+    if json:
+        output.as_json(jobs)
+        return
+    output.table(
+        ["ID", "OPERATION", "STATUS", "DONE", "FAILED", "CREATED"],
+        [
+            (
+                job.id,
+                job.endpoint,
+                job.status,
+                f"{job.completed_requests}/{job.total_requests}",
+                job.failed_requests,
+                output.when(job.created_at),
+            )
+            for job in jobs
+        ],
+    )
+
+
+@app.command("show")
+def show(batch: BatchArgument, profile: ProfileOption = None, json: JSONOption = False) -> None:
+    """Show a batch's details."""
+    job = run(profile, lambda client: client.batches.get(batch))
+    if json:
+        output.as_json(job)
+        return
+    output.fields(
+        [
+            ("id", job.id),
+            ("operation", job.endpoint),
+            ("status", job.status),
+            ("done", f"{job.completed_requests} of {job.total_requests}"),
+            ("failed", job.failed_requests or None),
+            ("model", job.model),
+            ("agent", job.agent_id),
+            ("output file", job.output_file),
+            ("error file", job.error_file),
+            ("created", output.when(job.created_at)),
+            ("completed", job.completed_at and output.when(job.completed_at)),
+            *(("error", f"{error.message} ({error.count})") for error in job.errors),
+        ]
+    )
+
+
+@app.command("cancel")
+def cancel(batch: BatchArgument, profile: ProfileOption = None, json: JSONOption = False) -> None:
+    """Cancel a batch. It keeps the answers it has."""
+    job = run(profile, lambda client: client.batches.cancel(batch), changes=True)
+    if json:
+        output.as_json(job)
+    output.note(f"The batch is {job.status}.")
+
+
+@app.command("fetch")
+def fetch(
+    batch: BatchArgument,
+    to: Annotated[
+        Path | None,
+        typer.Argument(metavar="TO", show_default=False, help="A path. Default: standard output."),
+    ] = None,
+    errors: Annotated[
+        bool, typer.Option("--errors", help="Fetch the requests that failed instead.")
+    ] = False,
+    profile: ProfileOption = None,
+) -> None:
+    """Wait until a batch has ended, and fetch its answers."""
+
+    async def work(client: "Client") -> "BatchJob":
+        job = await _ended(client, batch)
+        file = job.error_file if errors else job.output_file
+        if file is None:
+            problem = f": {job.errors[0].message}" if job.errors and not errors else "."
+            kind = "failed requests" if errors else "answers"
+            raise CommandError(f"The batch is {job.status} and has no {kind}{problem}")
+        if to is None:
+            await _print(client, file)
+        else:
+            with output.progress(f"Downloading {to.name}") as report:
+                output.data(str(await client.files.download(file, to, report)))
+        return job
+
+    job = run(profile, work)
+    failed = f", {job.failed_requests} failed" if job.failed_requests else ""
+    output.note(f"{job.status}: {job.succeeded_requests} of {job.total_requests} answered{failed}.")
+
+
+async def _ended(client: "Client", id: str) -> "BatchJob":
+    """A batch once it has ended."""
+    with output.changing() as tell:
+        while True:
+            job = await client.batches.get(id)
+            if not job.running:
+                return job
+            tell(f"{job.status}  {job.completed_requests} of {job.total_requests}")
+            await asyncio.sleep(_POLL_SECONDS)
+
+
+async def _print(client: "Client", file_id: str) -> None:
+    async with client.files.content(file_id) as content:
+        async for chunk in content:
+            sys.stdout.buffer.write(chunk)
+    sys.stdout.buffer.flush()
