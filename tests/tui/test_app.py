@@ -44,6 +44,9 @@ MEANT = {
     "backtab": {"Pane", "Field"},
     # What is under the cursor is opened; what is written is sent, or taken as the answer.
     "enter": {"Open", "Send", "Accept"},
+    # One goes sideways: to the other button, or with the edge of a column.
+    "left": {"Other", "Narrower"},
+    "right": {"Other", "Wider"},
     # A form is finished.
     "f2": _DONE,
     "ctrl+s": _DONE,

@@ -31,6 +31,7 @@ from carrel.store.sample.service import SampleService
 from carrel.store.session.service import SessionService
 from carrel.store.session.state import SessionState
 from carrel.store.sync.service import SyncService
+from carrel.store.trail.service import TrailService
 
 if TYPE_CHECKING:
     from carrel.config import Profile
@@ -72,6 +73,7 @@ class Store:
         self.beside = self.another_chat(saved=False)
         self.finder = FinderService(loop, self.session, self.chat)
         self.models = ModelsService(loop, profile, self.session, self.notifications)
+        self.trail = TrailService()
         self.sample = SampleService(
             loop,
             self.session,

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from carrel.store.core.problem import Problem
     from carrel.store.notifications.state import NotificationsState
     from carrel.store.store import Store
+    from carrel.tui.jumps import Jumps
     from carrel.tui.place import Place
     from carrel.wire.files import File
 
@@ -74,6 +75,8 @@ class CarrelApp(SteadyApp[Profile], TypeAhead[Profile]):
             )
             for n, (place, words) in enumerate(PLACES.items(), 1)
         ),
+        Binding("alt+left", "jump(-1)", "Back", show=False, id="app.jump_back"),
+        Binding("alt+right", "jump(1)", "Forward", show=False, id="app.jump_forward"),
         Binding("ctrl+q", "quit", "Quit", show=False, priority=True, id="app.quit"),
         Binding("ctrl+c", "interrupt", "Stop", show=False, system=True, id="app.interrupt"),
         Binding("ctrl+p", "palette", "Actions", show=False, priority=True, id="app.palette"),
@@ -86,6 +89,7 @@ class CarrelApp(SteadyApp[Profile], TypeAhead[Profile]):
     ]
 
     store: "Store"
+    _jumps: "Jumps"
 
     def __init__(self, profile: Profile, settings: Settings | None = None) -> None:
         super().__init__()
@@ -122,6 +126,7 @@ class CarrelApp(SteadyApp[Profile], TypeAhead[Profile]):
 
     async def on_unmount(self) -> None:
         if self._started:
+            self._jumps.close()
             await self.store.close()
 
     def _redraw(self) -> None:
@@ -143,10 +148,12 @@ class CarrelApp(SteadyApp[Profile], TypeAhead[Profile]):
         from carrel.store.core.loop import OwnerLoop
         from carrel.store.core.watch import watch
         from carrel.store.store import Store
+        from carrel.tui.jumps import Jumps
         from carrel.tui.screens.all import PLACE_SCREENS
 
         self.store = Store(self.profile, OwnerLoop.running())
         await self.store.start()
+        self._jumps = Jumps(self.store, self._shown_place, self._switch)
         self._started = True
         refused = await self._take_keymap()
         for name, place in PLACE_SCREENS.items():
@@ -197,13 +204,29 @@ class CarrelApp(SteadyApp[Profile], TypeAhead[Profile]):
     async def action_go(self, place: str) -> None:
         if self._started:
             self._trail.clear()
+            self._leave_for(place)
             await self._switch(place)
+
+    def _leave_for(self, place: str) -> None:
+        if self.place is not None and place != self.place.PLACE:
+            self._jumps.leave()
+
+    async def action_jump(self, step: int) -> None:
+        """Goes back or forward among what was shown before."""
+        if not self._started:
+            return
+        went = await (self._jumps.back() if step < 0 else self._jumps.forward())
+        if went:
+            self._trail.clear()
+        else:
+            self.say("There is nothing to go back to." if step < 0 else "This is the newest.")
 
     async def open_place(self, place: str) -> None:
         """Goes to a place, from which esc comes back."""
         here = self.place
         if here is not None and place != here.PLACE:
             self._trail.append(here.PLACE)
+        self._leave_for(place)
         await self._switch(place)
 
     async def open_chat(self, opening: object) -> None:
@@ -223,9 +246,13 @@ class CarrelApp(SteadyApp[Profile], TypeAhead[Profile]):
         return self._trail[-1] if self._trail else None
 
     async def go_back(self) -> None:
-        """Goes back to the place from which this one was opened."""
-        if self._trail:
-            await self._switch(self._trail.pop())
+        """Goes back to the place from which this one was opened, else to what was shown before."""
+        place = self._trail.pop() if self._trail else None
+        if not await self._jumps.back(place) and place is not None:
+            await self._switch(place)
+
+    def _shown_place(self) -> str:
+        return "" if self.place is None else self.place.PLACE
 
     async def _switch(self, place: str) -> None:
         await self.switch_mode(place)
@@ -256,7 +283,7 @@ class CarrelApp(SteadyApp[Profile], TypeAhead[Profile]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         # A dialog is answered or closed before one goes elsewhere.
-        return not (action == "go" and len(self.screen_stack) > 1)
+        return not (action in ("go", "jump") and len(self.screen_stack) > 1)
 
     def action_interrupt(self) -> None:
         place = self.place
@@ -401,7 +428,7 @@ class CarrelApp(SteadyApp[Profile], TypeAhead[Profile]):
 
 @cache
 def _import_the_rest() -> None:
-    for module in ("carrel.store.store", "carrel.tui.screens.all"):
+    for module in ("carrel.store.store", "carrel.tui.jumps", "carrel.tui.screens.all"):
         importlib.import_module(module)
     # All of this stays. Looking through it at every full collection would stop the app for 0.1 s.
     gc.freeze()

@@ -43,7 +43,7 @@ class Workbench(Protocol):
         """The place that esc goes back to; None where this one was not opened from another."""
 
     async def go_back(self) -> None:
-        """Goes back to the place from which this one was opened."""
+        """Goes back to the place from which this one was opened, else to what was shown before."""
 
     async def open_place(self, place: str) -> None:
         """Goes to a place, from which esc comes back."""

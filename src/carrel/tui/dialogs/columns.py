@@ -20,14 +20,14 @@ class Columns(Dialog[None]):
     """Every column of a table. The table behind it follows each key."""
 
     DEFAULT_CSS = """
-    Columns .dialog { width: 54; }
+    Columns .dialog { width: 62; }
     Columns VirtualTable { border: none; height: auto; margin-bottom: 1; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("space", "show_or_hide", "Show or hide", id="columns.toggle"),
-        Binding("right,l,greater_than_sign", "widen(1)", "Wider", id="columns.wider"),
-        Binding("left,h,less_than_sign", "widen(-1)", "Narrower", id="columns.narrower"),
-        Binding("r", "reset", "Reset", id="columns.reset"),
+        Binding("space", "show_or_hide", "Mark as shown", id="columns.toggle"),
+        Binding("right", "widen(1)", "Wider", id="columns.wider"),
+        Binding("left", "widen(-1)", "Narrower", id="columns.narrower"),
+        Binding("backspace", "reset", "Reset", id="columns.reset"),
     ]
 
     def __init__(
@@ -49,7 +49,7 @@ class Columns(Dialog[None]):
         )
         table.styles.height = len(self._columns) + 1
         yield table
-        yield hint("enter sorts · space hides · ← → width · r resets")
+        yield hint("enter sorts · space hides · ← → width · backspace resets")
 
     def on_mount(self) -> None:
         self._close = watch(self._layout.slice, self._show, deliver=self.call_later)

@@ -10,7 +10,7 @@ from textual.content import Content
 from textual.timer import Timer
 from textual.widgets import Input, Static
 
-from carrel.store.core.words import shortened
+from carrel.store.core.words import one_line, shortened
 from carrel.store.documents.blocks import Rect
 from carrel.store.documents.boxes import block_at, lacking, passages
 from carrel.store.documents.state import DocumentState
@@ -147,6 +147,9 @@ class DocumentPlace(Place):
     def _title(self, state: DocumentState) -> str:
         words = title(state)
         picture = self.picture
+        source = state.source
+        library = self.store.libraries.slice.value.library(source.library_id) if source else None
+        crumbs = f"{one_line(library.name)} › " if library is not None else ""
         if state.source is not None and picture.filling:
             words += " · filled"
         if state.source is not None and picture.zoom != 1:
@@ -155,8 +158,11 @@ class DocumentPlace(Place):
         name = words.partition(" · page ")[0]
         room = picture.size.width - 4 - (len(words) - len(name))
         if state.source is None or not picture.size.width:
-            return words
-        return words.replace(name, shortened(name, room), 1)
+            return crumbs + words
+        if len(crumbs) + len(name) > room:
+            # The way there goes before a part of the name does.
+            crumbs = ""
+        return crumbs + words.replace(name, shortened(name, room), 1)
 
     def _show_progress(self) -> None:
         self.status.doing = Content(progress(self.state, time.time()))

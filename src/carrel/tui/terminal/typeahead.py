@@ -21,7 +21,7 @@ LISTING = 3.0
 """Seconds for which keys wait for a list that loads."""
 LEAVING = {
     *"123456", *(f"alt+{n}" for n in range(1, 7)), "f1", "question_mark", "f3", "f5",
-    "ctrl+p", "colon", "at", "escape",
+    "ctrl+p", "colon", "at", "escape", "alt+left", "alt+right",
 }  # fmt: skip
 """Keys that do not wait for a list: they are not meant for it."""
 

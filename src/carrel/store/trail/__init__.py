@@ -1,0 +1,1 @@
+"""Where somebody was, to go back and forward as in a browser."""
