@@ -92,7 +92,7 @@ def everything(
         lambda: documents.add(*ids, PAPER),
         lambda: documents.get(*ids, document.id),
         lambda: documents.update(*ids, document.id, DocumentUpdate(name="x")),
-        lambda: documents.text_content(*ids, document.id, TextQuery()),
+        lambda: documents.page_texts(*ids, document.id, TextQuery()),
         lambda: documents.delete(*ids, document.id),
     ]
 

@@ -20,7 +20,6 @@ from carrel.wire.documents import (
     DocumentList,
     DocumentQuery,
     DocumentUpdate,
-    TextContent,
     TextQuery,
     processing_status,
 )
@@ -214,25 +213,25 @@ def with_text(
     raise ApiError(409, "The document is still being processed. Ask again when it is done.")
 
 
-def text_content(
+def page_texts(
     connection: sa.Connection, caller: Caller, library_id: str, id: str, query: TextQuery
-) -> TextContent:
-    """A document's text as Markdown, all of it or from one page to another.
+) -> tuple[Document, list[str]]:
+    """A document and the Markdown of its pages, of all or from one page to another.
 
     Raises:
         ApiError: 404; 409 while there is no text yet.
     """
     stored = with_text(connection, caller, library_id, id)
-    return TextContent(text=text(connection, stored, query.page_start, query.page_end))
+    return stored.document, pages(connection, stored, query.page_start, query.page_end)
 
 
-def text(
+def pages(
     connection: sa.Connection,
     stored: StoredDocument,
     first: int | None = None,
     last: int | None = None,
-) -> str:
-    """The searchable text of a document, from page `first` to page `last`, both included."""
+) -> list[str]:
+    """The Markdown of a document's pages, from page `first` to page `last`, both included."""
     query = (
         sa.select(document_pages.c.markdown)
         .where(
@@ -245,7 +244,7 @@ def text(
         query = query.where(document_pages.c.page >= first)
     if last is not None:
         query = query.where(document_pages.c.page <= last)
-    return "\n\n".join(connection.scalars(query))
+    return list(connection.scalars(query))
 
 
 def _with_positions() -> sa.Select[Any]:

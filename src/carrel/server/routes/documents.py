@@ -7,6 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Request, Response
 
 from carrel.server.http.openapi import multipart
+from carrel.server.library.whole_text import document_text
 from carrel.server.mimetypes import sniff
 from carrel.server.records import documents, libraries
 from carrel.server.records.documents import NewDocument
@@ -116,15 +117,16 @@ async def get_text(
     caller: CurrentCaller,
     query: Annotated[TextQuery, Depends(query_of(TextQuery))],
 ) -> TextContent:
-    return await server.database.read(
+    document, pages = await server.database.read(
         partial(
-            documents.text_content,
+            documents.page_texts,
             caller=caller,
             library_id=library_id,
             id=document_id,
             query=query,
         )
     )
+    return TextContent(text=await asyncio.to_thread(document_text, document, pages))
 
 
 @router.get("/{document_id}/status")

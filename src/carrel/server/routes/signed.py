@@ -55,7 +55,7 @@ async def _text(server: Server, id: str) -> Response | None:
         stored = documents.get_signed(connection, id)
         if stored is None or stored.generation is None:
             return None
-        return stored, "" if stored.ocr_blob else documents.text(connection, stored)
+        return stored, "" if stored.ocr_blob else "\n\n".join(documents.pages(connection, stored))
 
     found = await server.database.read(read)
     if found is None:
