@@ -1,4 +1,4 @@
-"""Sending an upload, after a look at how large it may be."""
+"""Sends uploads, after a check against the service's size limit."""
 
 from contextlib import aclosing
 from typing import Literal, TypeVar
@@ -12,10 +12,10 @@ T = TypeVar("T")
 Kind = Literal["file_bytes", "document_bytes"]
 
 ASKED_ABOVE = 1 << 24
-"""Bytes below which the limit is not asked for: a service that refuses so little still reads it
-to its end, and its answer arrives."""
+"""Size in bytes from which the service's limit is checked first. A service that refuses a smaller
+upload reads it to its end, so its error arrives."""
 USUAL = 512 * 1000 * 1000
-"""Bytes that a service takes as the interface has it, where it does not tell."""
+"""Size limit in bytes that the interface documents, for a service that does not report its own."""
 
 
 async def send(
@@ -24,8 +24,8 @@ async def send(
     """Posts an upload, then closes it.
 
     Raises:
-        TooLarge: it is larger than the service takes; nothing was sent.
-        ClientError: one of its other kinds.
+        TooLarge: the upload exceeds the service's limit; nothing was sent.
+        ClientError: the upload failed in another way.
     """
     async with aclosing(body):
         limit = await largest(transport, kind) if body.size > ASKED_ABOVE else None
@@ -37,7 +37,7 @@ async def send(
         try:
             return await transport.call(answer, "POST", path, upload=body, unhurried=True)
         except Unreachable as error:
-            # A service that refuses so much closes the connection before its answer is read.
+            # Refusing a large upload, a service may close the connection before its answer is read.
             if limit is None and body.size > USUAL:
                 words = f"{body.name} has {megabytes(body.size)}; services usually take"
                 raise Unreachable(f"{error} {words} {megabytes(USUAL)}.") from None
@@ -45,7 +45,7 @@ async def send(
 
 
 async def largest(transport: Transport, kind: Kind) -> int | None:
-    """The largest upload of a kind, in bytes; None where the service does not tell."""
+    """The largest upload of a kind, in bytes; None if the service does not report it."""
     try:
         health = await transport.call(Health, "GET", "/healthz", keyless=True)
     except (ServiceError, UnexpectedAnswer):

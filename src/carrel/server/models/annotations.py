@@ -13,7 +13,7 @@ from carrel.wire.formats import ResponseFormat
 from carrel.wire.ocr import OCRRequest, OCRResult, Page, PageImage
 
 MAX_IMAGES = 8
-"""What the annotations of so many pictures say is told to the model with the document."""
+"""Pictures whose annotations the model is shown with the document."""
 
 _ANSWER_TOKENS = 1024
 _USUAL_CONTEXT = 4096

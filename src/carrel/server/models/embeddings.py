@@ -48,7 +48,7 @@ class Embeddings:
         return [_OWN_MODEL.model_copy(update={"aliases": aliases})]
 
     async def create(self, request: EmbeddingRequest, *, seconds: float) -> EmbeddingList:
-        """The vectors, within so many seconds.
+        """Returns the vectors; times out after `seconds`.
 
         A model listed by the address is used there, whatever its name.
 
