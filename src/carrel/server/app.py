@@ -29,6 +29,7 @@ from carrel.server.routes import (
     mcp,
     models,
     ocr,
+    responses,
     signed,
     users,
 )
@@ -39,6 +40,7 @@ _KEYED = [
         files,
         agents,
         completions,
+        responses,
         embeddings,
         models,
         ocr,

@@ -109,9 +109,11 @@ def test_ids_of_another_organisation_in_a_body_lead_nowhere(
     agent = http.post("/v1/agents", json={"model": "smollm2", "name": "a"}).json()
     completion = {"agent_id": agent["id"], "messages": [{"role": "user", "content": "Hello"}]}
     document = {"type": "file", "file_id": file["id"]}
+    part = {"type": "input_file", "file_id": file["id"]}
     for path, body in (
         ("/v1/agents/completions", completion),
         ("/v1/ocr", {"model": None, "document": document}),
+        ("/v1/responses", {"model": "smollm2", "input": [{"role": "user", "content": [part]}]}),
         ("/v1/batch/jobs", {"endpoint": "/v1/ocr", "input_files": [file["id"]]}),
     ):
         answer = stranger.post(path, json=body)

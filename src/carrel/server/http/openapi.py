@@ -10,6 +10,7 @@ from pydantic import BaseModel
 
 from carrel.wire.completions import CompletionChunk
 from carrel.wire.errors import DetailBody, ErrorBody, ValidationErrorBody
+from carrel.wire.responses import ResponseEvent
 
 Described = dict[int | str, dict[str, Any]]
 
@@ -39,14 +40,18 @@ def binary(*media_types: str) -> Described:
     return {200: whole, 206: {**whole, "description": "The part asked for with `Range`"}}
 
 
-def streamed(event: type[BaseModel]) -> Described:
+_ENDED_BY_DONE = (
+    ", but for the last, which is `[DONE]`. With the header `Prefer: progress` (an extension)"
+    " events named `progress` tell the steps before the first word, and one named `error` ends an"
+    " answer that fails"
+)
+
+
+def streamed(event: type[BaseModel], besides: str = _ENDED_BY_DONE) -> Described:
     """Describes an answer that may come as server-sent events instead."""
     schema = {
         "type": "string",
-        "description": f"Server-sent events: the data of each is a {event.__name__}, but for the"
-        " last, which is `[DONE]`. With the header `Prefer: progress` (an extension) events named"
-        " `progress` tell the steps before the first word, and one named `error` ends an answer"
-        " that fails.",
+        "description": f"Server-sent events: the data of each is a {event.__name__}{besides}.",
         "contentMediaType": "application/json",
         "contentSchema": {"$ref": _COMPONENT.format(model=event.__name__)},
     }
@@ -77,7 +82,7 @@ def describe(
         routes=app.routes,
     )
     # Events of a stream, which FastAPI does not find in any body.
-    schema["components"]["schemas"] |= _components(CompletionChunk)
+    schema["components"]["schemas"] |= _components(CompletionChunk) | _components(ResponseEvent)
     schemes = schema["components"].setdefault("securitySchemes", {})
     schemes["key"] = {"type": "http", "scheme": "bearer"}
     for route in (route for router in routers for route in router.routes):

@@ -13,7 +13,12 @@ from carrel.server.settings import Limits
 from carrel.wire.errors import ErrorBody
 
 # Paths answered by a model, which cost tokens.
-_TOKEN_PATHS = ("/v1/agents/completions", "/v1/chat/completions", "/v1/embeddings")
+_TOKEN_PATHS = (
+    "/v1/agents/completions",
+    "/v1/chat/completions",
+    "/v1/embeddings",
+    "/v1/responses",
+)
 
 
 class Buckets:

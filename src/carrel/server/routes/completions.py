@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from functools import partial
 
@@ -34,7 +34,7 @@ from carrel.wire.ocr import OCRRequest
 
 router = APIRouter(prefix="/v1")
 
-_Batch = list[CompletionChunk | Progress]
+Batch = list[CompletionChunk | Progress]
 """A batch of chunks."""
 
 _NAMES: dict[type, str] = {Progress: "event: progress\n"}
@@ -59,10 +59,31 @@ async def chat(
     body: ChatBody, request: Request, server: CurrentServer, caller: CurrentCaller
 ) -> Response:
     answer = await _answer(Responder.of_chat(body), body, request, server, caller)
-    if body.ignored:
-        names = ", ".join(_UNSAFE.sub("?", name[:40]) for name in body.ignored[:20])
-        answer.headers["warning"] = f'299 carrel "Ignored, as unknown: {names}"'
+    warn_of(body.ignored, answer)
     return answer
+
+
+def warn_of(ignored: Sequence[str], answer: Response) -> None:
+    """Names the fields of a request that were left out."""
+    if ignored:
+        names = ", ".join(_UNSAFE.sub("?", name[:40]) for name in ignored[:20])
+        answer.headers["warning"] = f'299 carrel "Ignored, as unknown: {names}"'
+
+
+def completion_call(
+    responder: Responder, asked: CompletionOptions, server: Server, caller: Caller
+) -> CompletionCall:
+    """A completion for a caller, whose documents it may read."""
+
+    async def read_document(chunk: DocumentURLChunk | FileChunk | ImageURLChunk) -> str:
+        named = OCRRequest(model=None, document=chunk)
+        if isinstance(chunk, ImageURLChunk):
+            return await picture(named, server, caller)
+        result = await recognise(named, server, caller)
+        pages = result.pages[: asked.document_page_limit]
+        return "\n\n".join(page.markdown for page in pages)
+
+    return CompletionCall(responder, asked, caller, read_document)
 
 
 async def _answer(
@@ -72,15 +93,7 @@ async def _answer(
     server: Server,
     caller: Caller,
 ) -> Response:
-    async def read_document(chunk: DocumentURLChunk | FileChunk | ImageURLChunk) -> str:
-        named = OCRRequest(model=None, document=chunk)
-        if isinstance(chunk, ImageURLChunk):
-            return await picture(named, server, caller)
-        result = await recognise(named, server, caller)
-        pages = result.pages[: asked.document_page_limit]
-        return "\n\n".join(page.markdown for page in pages)
-
-    call = CompletionCall(responder, asked, caller, read_document)
+    call = completion_call(responder, asked, server, caller)
     try:
         if asked.stream:
             preferred = ",".join(request.headers.getlist("prefer")).split(",")
@@ -88,7 +101,7 @@ async def _answer(
             batches = server.completions.stream(call, progress=progress)
             # Wait for the first chunk: an error before it still gets a status of its own.
             first = await unless_disconnected(request, anext(batches))
-            return _EventStream(request, first, batches)
+            return EventStream(_events(request, first, batches), batches)
         completion = await unless_disconnected(request, server.completions.complete(call))
     except ClientDisconnect:
         return Response(status_code=LEFT)
@@ -97,7 +110,7 @@ async def _answer(
 
 
 async def _events(
-    request: Request, first: _Batch, batches: AsyncGenerator[_Batch]
+    request: Request, first: Batch, batches: AsyncGenerator[Batch]
 ) -> AsyncGenerator[str]:
     yield _text(first)
     sent = 0
@@ -117,20 +130,20 @@ async def _events(
     yield "data: [DONE]\n\n"
 
 
-def _text(batch: _Batch) -> str:
+def _text(batch: Batch) -> str:
     """The events of a batch, which travel together."""
     return "".join(
         f"{_NAMES.get(type(event), '')}data: {event.model_dump_json()}\n\n" for event in batch
     )
 
 
-class _EventStream(StreamingResponse):
-    """A stream whose source is closed as soon as the caller disconnects."""
+class EventStream(StreamingResponse):
+    """A stream of events from batches, whose source is closed as soon as the caller disconnects."""
 
     media_type = "text/event-stream"
 
-    def __init__(self, request: Request, first: _Batch, batches: AsyncGenerator[_Batch]) -> None:
-        super().__init__(_events(request, first, batches), headers={"cache-control": "no-store"})
+    def __init__(self, events: AsyncGenerator[str], batches: AsyncGenerator[Batch]) -> None:
+        super().__init__(events, headers={"cache-control": "no-store"})
         self._batches = batches
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -1,0 +1,1 @@
+"""The Responses shape over completions: requests in, answers and events out."""

@@ -1,0 +1,139 @@
+"""A request of the Responses shape as one for a chat."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from carrel.server.errors import ApiError
+from carrel.wire.responses import (
+    CallItem,
+    FilePart,
+    ImagePart,
+    MessageItem,
+    OtherItem,
+    OtherTool,
+    Part,
+    RefusalPart,
+    ResponseFunction,
+    ResponseRequest,
+    ResultItem,
+    TextPart,
+)
+
+_KEPT = ("previous_response_id", "conversation", "prompt", "background")
+"""Fields that need a service which keeps answers."""
+_WITHOUT_EFFECT = frozenset(
+    [
+        *("include", "max_tool_calls", "prompt_cache_key", "prompt_cache_retention", "reasoning"),
+        *("safety_identifier", "service_tier", "store", "stream_options", "top_logprobs"),
+        *("truncation", "user"),
+    ]
+)
+
+
+def as_chat(request: ResponseRequest) -> dict[str, Any]:
+    """The fields of the same request for a chat.
+
+    Raises:
+        ApiError: 400, naming the part that this server does not have.
+    """
+    for name in _KEPT:
+        if getattr(request, name):
+            raise ApiError(
+                400,
+                f"This server keeps no answers, so it does not support {name}. Send the whole"
+                " conversation as input.",
+                param=name,
+            )
+    choice = request.tool_choice
+    return {
+        "model": request.model,
+        "messages": _messages(request),
+        "max_tokens": request.max_output_tokens,
+        "temperature": request.temperature,
+        "top_p": request.top_p,
+        "stream": request.stream,
+        "tools": [_function(tool) for tool in request.tools] or None,
+        "tool_choice": choice
+        if isinstance(choice, str)
+        else {"type": "function", "function": {"name": choice.name}},
+        "response_format": _format(request),
+    }
+
+
+def ignored(request: ResponseRequest) -> list[str]:
+    """The fields of a request that are unknown here and were left out."""
+    return sorted((request.model_extra or {}).keys() - _WITHOUT_EFFECT)
+
+
+def _messages(request: ResponseRequest) -> list[dict[str, Any]]:
+    messages: list[dict[str, Any]] = []
+    if request.instructions:
+        messages.append({"role": "system", "content": request.instructions})
+    if isinstance(request.input, str):
+        return [*messages, {"role": "user", "content": request.input}]
+    for item in request.input:
+        if isinstance(item, MessageItem):
+            role = "system" if item.role == "developer" else item.role
+            messages.append({"role": role, "content": _content(item.content)})
+        elif isinstance(item, CallItem):
+            # Calls that were made together belong to one message.
+            if not messages or messages[-1]["role"] != "assistant":
+                messages.append({"role": "assistant", "content": ""})
+            called = {"name": item.name, "arguments": item.arguments}
+            calls = messages[-1].setdefault("tool_calls", [])
+            calls.append({"id": item.call_id, "function": called, "index": len(calls)})
+        elif isinstance(item, ResultItem):
+            content = _content(item.output)
+            messages.append({"role": "tool", "content": content, "tool_call_id": item.call_id})
+        elif isinstance(item, OtherItem):
+            raise _unsupported(f"input of the type {item.type[:80]}", "input")
+    if not messages:
+        raise ApiError(400, "The input has no message. Send one.", param="input")
+    return messages
+
+
+def _content(content: str | Sequence[Part]) -> str | list[dict[str, Any]]:
+    return content if isinstance(content, str) else list(_chunks(content))
+
+
+def _chunks(parts: Sequence[Part]) -> Iterator[dict[str, Any]]:
+    for part in parts:
+        if isinstance(part, TextPart):
+            yield {"type": "text", "text": part.text}
+        elif isinstance(part, RefusalPart):
+            yield {"type": "text", "text": part.refusal}
+        elif isinstance(part, ImagePart) and part.image_url:
+            yield {"type": "image_url", "image_url": part.image_url}
+        elif isinstance(part, FilePart) and part.file_id:
+            yield {"type": "file", "file_id": part.file_id}
+        elif isinstance(part, FilePart) and (url := part.file_url or part.file_data):
+            yield {
+                "type": "document_url",
+                "document_url": url,
+                "document_name": part.filename,
+            }
+        else:
+            raise _unsupported(f"such a part of the type {part.type[:80]}", "input")
+
+
+def _function(tool: ResponseFunction | OtherTool) -> dict[str, Any]:
+    if isinstance(tool, OtherTool):
+        raise _unsupported(f"the tool {tool.type[:80]}", "tools")
+    named = tool.model_dump(include={"name", "parameters", "description", "strict"})
+    return {"type": "function", "function": named}
+
+
+def _format(request: ResponseRequest) -> dict[str, Any] | None:
+    asked = request.text.format
+    if asked.type != "json_schema":
+        return {"type": asked.type}
+    if asked.schema_definition is None:
+        raise ApiError(400, "A json_schema format needs its schema.", param="text.format.schema")
+    return {
+        "type": "json_schema",
+        "json_schema": {"name": asked.name, "schema": asked.schema_definition},
+    }
+
+
+def _unsupported(what: str, param: str) -> ApiError:
+    return ApiError(400, f"This server does not support {what}. Leave it out.", param=param)
