@@ -1,6 +1,7 @@
 """The bench in plain code, against the real server."""
 
 import asyncio
+import functools
 import gc
 import json
 import subprocess
@@ -8,11 +9,13 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from inspect import signature
 from pathlib import Path
 
 import pytest
 from PIL import Image, ImageDraw, ImageFont
+from pydantic import BaseModel, Field
 
 import carrel
 from carrel import samples
@@ -212,7 +215,9 @@ def test_a_document_is_read_page_by_page(bench: Bench, lease: Path) -> None:
     assert [page.index for page in reading.pages] == [0, 1]
     assert "notice period" in reading.markdown
     assert "and 1 more page" in reading._repr_html_()
-    assert repr(reading) == "<Reading of lease.pdf: 2 pages>"
+    assert repr(reading).startswith("<Reading of lease.pdf: 2 pages · ")
+    assert reading._repr_html_().count('src="data:image/jpeg') == 2
+    assert reading.pages[1].image.width > 400
     panel = reading.panel(height=300)
     assert panel.state["title"] == "lease.pdf · page 1 of 2"
     assert any("notice" in passage["html"] for passage in panel.state["passages"])
@@ -247,6 +252,57 @@ def test_a_picture_travels_as_bytes_beside_the_state(bench: Bench, lease: Path) 
     sent = [buffers for buffers in wire.buffers if buffers]
     assert sent[0][0].startswith(b"\x89PNG")
     assert "PNG" not in str(panel.state)
+
+
+def test_some_pages_are_read_under_another_name(bench: Bench, lease: Path) -> None:
+    reading = bench.ocr(lease, pages=[2], title="second.pdf")
+    assert (reading.name, [page.index for page in reading.pages]) == ("second.pdf", [1])
+    with pytest.raises(BenchError, match="These are no pages"):
+        bench.ocr(lease, pages="last")
+
+
+def test_bytes_and_ids_are_read_as_paths_are(bench: Bench, lease: Path) -> None:
+    read = bench.ocr(lease.read_bytes(), pages=1)
+    assert read.name == "document" and "notice period" in read.markdown
+    file = bench.upload(lease)
+    assert bench.ocr(file.id, pages=1).pages == bench.ocr(file, pages=1).pages
+
+
+def test_a_schema_is_answered_as_an_annotation(bench: Bench, lease: Path) -> None:
+    class Lease(BaseModel):
+        months: str = Field(max_length=20)
+
+    reading = bench.ocr(lease, pages=1, schema=Lease)
+    assert isinstance(Lease.model_validate(reading.annotation), Lease)
+    assert "months" in reading._repr_html_()
+
+
+def test_the_same_bytes_are_uploaded_once(bench: Bench, tmp_path: Path) -> None:
+    path = tmp_path / "once.txt"
+    path.write_text("The rent is due on the third.")
+    first = bench.upload(path)
+    assert bench.upload(path).id == first.id
+    assert bench.upload(path, title="twice.txt").id != first.id
+    path.write_text("The rent is due on the fourth.")
+    second = bench.upload(path)
+    assert second.id != first.id
+    bench.client.files.delete(second.id)
+    assert bench.upload(path).id not in (first.id, second.id)
+
+
+def test_an_address_is_read_and_never_repeated_in_an_error(bench: Bench, lease: Path) -> None:
+    handler = functools.partial(SimpleHTTPRequestHandler, directory=lease.parent)
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as web:
+        serving = threading.Thread(target=web.serve_forever)
+        serving.start()
+        address = f"http://127.0.0.1:{web.server_port}"
+        file = bench.upload(f"{address}/lease.pdf?token=secret")
+        with pytest.raises(BenchError, match="It answered 404") as error:
+            bench.upload(f"{address}/none.pdf?token=secret")
+        web.shutdown()
+        serving.join()
+    assert (file.filename, file.bytes) == ("lease.pdf", lease.stat().st_size)
+    assert "secret" not in str(error.value)
 
 
 def test_what_cannot_be_read_is_an_error_in_words(bench: Bench, tmp_path: Path) -> None:

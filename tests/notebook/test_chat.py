@@ -4,10 +4,9 @@ import pytest
 
 from carrel.notebook.chat import ChatPanel
 from carrel.notebook.compare import ComparePanel
-from carrel.notebook.results import Answer
 from carrel.store.chat.conversation import Conversation, Turn
 from carrel.store.store import Store
-from carrel.wire.completions import Passage, Usage
+from carrel.wire.completions import Passage
 from support.panels import Wire
 
 
@@ -109,14 +108,6 @@ def test_sources_stand_beside_the_answer_as_text(store: Store) -> None:
     assert source["label"] == "[1] lease.pdf p.7"
     assert source["title"] == "Source 1 · lease.pdf p. 7"
     assert source["snippet"] == "<b>three</b> months"
-
-
-def test_what_is_given_is_told_apart_from_what_is_cited(store: Store) -> None:
-    passage = Passage(index=1, library_id="l", document_id="d", document_name="a.pdf", snippet="")
-    answer = Answer("support", "Three.", (passage,), Usage(), 4)
-    assert "<p>Sources, none cited</p>" in answer._repr_html_()
-    cited = Answer("support", "Three [1].", (passage,), Usage(), 4)
-    assert "<p>Sources</p>" in cited._repr_html_()
 
 
 def test_side_by_side_every_chat_is_asked(store: Store) -> None:

@@ -1,13 +1,15 @@
 """The bench, the result of `carrel.connect()`: panels and plain calls over one shared state."""
 
 import atexit
-from collections.abc import Callable, Coroutine, Sequence
+import json
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self, TypeVar, overload
+from typing import Any, Literal, Self, TypeVar, overload
 from weakref import WeakSet
 
 from ipywidgets import Layout
+from pydantic import BaseModel
 
 from carrel.config import ConfigError, Profile, load_profile, profile_at
 from carrel.notebook import display
@@ -15,7 +17,8 @@ from carrel.notebook.activity import ActivityPanel
 from carrel.notebook.agent import AgentPanel
 from carrel.notebook.agent_fields import UNCHANGED, Unchanged, given
 from carrel.notebook.agent_making import AgentMaker
-from carrel.notebook.calls import as_answer, checked, done, last_answer
+from carrel.notebook.answer import Answer
+from carrel.notebook.calls import as_answer, as_reading, checked, done, last_answer
 from carrel.notebook.chat import ChatPanel
 from carrel.notebook.client import SyncClient
 from carrel.notebook.compare import ComparePanel
@@ -25,7 +28,8 @@ from carrel.notebook.files import FilesPanel
 from carrel.notebook.library import LibraryPanel
 from carrel.notebook.names import Names
 from carrel.notebook.panel import Json, Panel, shown_as
-from carrel.notebook.results import Answer, Reading, Synced
+from carrel.notebook.reading import Reading
+from carrel.notebook.synced import Synced
 from carrel.notebook.together import Together
 from carrel.notebook.waits import read
 from carrel.notebook.workbench import Workbench
@@ -33,7 +37,9 @@ from carrel.store.cache.copies import DocumentSource
 from carrel.store.chat.service import ChatService
 from carrel.store.core.loop import OwnerLoop
 from carrel.store.core.problem import Problem
+from carrel.store.documents.reader import ReadOptions
 from carrel.store.documents.service import LARGE
+from carrel.store.files.incoming import Incoming
 from carrel.store.libraries.phase import document_phase
 from carrel.store.sample.service import AGENT
 from carrel.store.session.words import header
@@ -66,6 +72,7 @@ class Bench:
         except ConfigError as error:
             raise BenchError(Problem.of(error)) from None
         self._names = Names(self._store)
+        self._incoming = Incoming(self._store.session, self._store.files)
         self._maker = AgentMaker(self._store, self._names)
         self._together = Together(self._store)
         self._panels: WeakSet[Panel] = WeakSet()
@@ -271,31 +278,63 @@ class Bench:
     # calls
 
     @checked
-    def upload(self, path: str | Path, *, timeout: float | None = None) -> File:
-        """Uploads a file."""
-        return done(self._store, self._store.files.upload(Path(path)), timeout)
+    def upload(
+        self,
+        document: str | Path | bytes,
+        *,
+        title: str | None = None,
+        timeout: float | None = None,
+    ) -> File:
+        """Uploads a document. The same bytes of the same name are not uploaded twice.
+
+        Args:
+            document: a path, an `https://` address that the kernel reaches, or bytes.
+            title: the name of the file, by default that of the path or the address.
+            timeout: seconds after which it is stopped.
+        """
+        return self._run(self._incoming.file(document, title), timeout)
 
     @checked
     def ocr(
         self,
-        document: str | Path | File,
+        document: str | Path | bytes | File,
         *,
+        pages: str | int | Sequence[int] = "",
+        schema: str | Mapping[str, Any] | type[BaseModel] | None = None,
+        images: bool = False,
+        tables: Literal["text", "markdown", "html"] = "text",
+        title: str | None = None,
         max_pages: int = LARGE,
         timeout: float | None = None,
     ) -> Reading:
-        """Reads a document: a path, which is uploaded first, or a file of the service.
+        """Reads a document; pages that were read before with these options are not read again.
 
         A hosted service bills pages: more than `max_pages` unread pages raise an error that
         gives their number.
+
+        Args:
+            document: a path, an `https://` address, bytes, or a file of the service or its id.
+            pages: the pages to read, from 1: `"1-3, 7"`, a number or a list; by default all.
+            schema: a JSON schema, or a pydantic model, in which `Reading.annotation` describes
+                the document.
+            images: brings the pictures of the pages along.
+            tables: `text` leaves tables in the text; the others take them out as Markdown or HTML.
+            title: the name of an uploaded document, by default that of the path or the address.
+            max_pages: the most unread pages at a hosted service.
+            timeout: seconds after which it is stopped.
         """
-        file = document if isinstance(document, File) else self.upload(document, timeout=timeout)
-        service = self._store.another_document()
+        store = self._store
+        options = ReadOptions(
+            pages=_page_words(pages), schema=_schema_words(schema), pictures=images, tables=tables
+        )
+        file = document
+        if not isinstance(file, File):
+            file = self._run(self._incoming.file(file, title), timeout)
+        service = store.another_document()
         source = DocumentSource("file", file.id, file.filename)
-        pages = self._run(read(self._store, service, source, max_pages), timeout)
-        return Reading(
-            file.filename,
-            pages,
-            lambda **options: self._kept(DocumentPanel(self._store, service, **options)),
+        found = self._run(read(store, service, source, options, max_pages), timeout)
+        return as_reading(
+            store, service, found, lambda **size: self._kept(DocumentPanel(store, service, **size))
         )
 
     @checked
@@ -458,7 +497,7 @@ class Bench:
         service = self._begun(asked, version, saved=False)
         try:
             done(self._store, service.send(text), timeout)
-            return last_answer(service.slice.value)
+            return last_answer(self._store, service.slice.value)
         finally:
             self._store.let_go(service)
 
@@ -468,7 +507,7 @@ class Bench:
         done(self._store, self._store.sample.play(), timeout)
         turn = self._store.sample.slice.value.answer
         assert turn is not None, "it was played to its end"
-        return as_answer(AGENT, turn)
+        return as_answer(self._store, AGENT, turn)
 
     def close(self) -> None:
         """Closes the panels and the connection and stops everything that runs."""
@@ -499,6 +538,20 @@ class Bench:
 
     def _run(self, coroutine: Coroutine[Any, Any, T], timeout: float | None = None) -> T:
         return done(self._store, self._store.loop.run(coroutine), timeout)
+
+
+def _page_words(pages: str | int | Sequence[int]) -> str:
+    return pages if isinstance(pages, str) else ", ".join(map(str, _listed(pages)))
+
+
+def _listed(pages: int | Sequence[int]) -> Sequence[int]:
+    return [pages] if isinstance(pages, int) else pages
+
+
+def _schema_words(schema: str | Mapping[str, Any] | type[BaseModel] | None) -> str:
+    if schema is None or isinstance(schema, str):
+        return schema or ""
+    return json.dumps(dict(schema) if isinstance(schema, Mapping) else schema.model_json_schema())
 
 
 def _profile(name: str | None, url: str | None, api_key: str | None) -> Profile:

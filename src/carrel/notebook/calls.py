@@ -3,22 +3,32 @@
 import contextlib
 import functools
 import inspect
+import json
 import math
 import time
-from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from PIL import Image
+
+from carrel.notebook.answer import Answer, Source
 from carrel.notebook.errors import BenchError
 from carrel.notebook.panel import no_option
-from carrel.notebook.results import Answer
+from carrel.notebook.pictures import SURE, framed, opened
+from carrel.notebook.reading import Reading, ReadPage
 from carrel.store.chat.conversation import Turn
 from carrel.store.chat.state import ChatState
 from carrel.store.chat.words import call_words
 from carrel.store.core.handle import Handle
 from carrel.store.core.problem import Problem
+from carrel.store.documents.service import DocumentsService
 from carrel.store.session.state import SessionState
 from carrel.store.store import Store
-from carrel.wire.completions import Usage
+from carrel.wire.completions import Passage, Usage
+from carrel.wire.ocr import Page
+
+if TYPE_CHECKING:
+    from carrel.notebook.document import DocumentPanel
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
@@ -26,6 +36,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 UNREACHED = 20.0
 """Seconds without the service before a call is given up."""
+
+PICTURE_SECONDS = 10.0
+"""Seconds to wait for a page's picture."""
 
 LOOK = 0.5
 """Seconds between checks of the connection."""
@@ -107,7 +120,25 @@ def check_open(store: Store) -> None:
         raise BenchError(Problem("The bench is closed", "", "carrel.connect() makes another."))
 
 
-def last_answer(state: ChatState) -> Answer:
+def as_reading(
+    store: Store,
+    service: DocumentsService,
+    pages: Sequence[Page],
+    open_panel: "Callable[..., DocumentPanel]",
+) -> Reading:
+    """The pages of the document that a service has open, for plain code."""
+
+    def draw(page: int, width: int) -> Image.Image:
+        return opened(done(store, service.picture(page, width), PICTURE_SECONDS))
+
+    state = service.slice.value
+    assert state.source is not None, "its pages are read"
+    annotation = None if state.annotation is None else json.loads(state.annotation)
+    read = tuple(ReadPage(page, draw) for page in pages)
+    return Reading(state.source.name, read, annotation, open_panel)
+
+
+def last_answer(store: Store, state: ChatState) -> Answer:
     """The result of a question.
 
     Raises:
@@ -129,11 +160,17 @@ def last_answer(state: ChatState) -> Answer:
                 "Ask again, or change its instructions.",
             )
         )
-    return as_answer(state.agent_name, state.turns[-1])
+    return as_answer(store, state.agent_name, state.turns[-1])
 
 
-def as_answer(agent: str, turn: Turn) -> Answer:
+def as_answer(store: Store, agent: str, turn: Turn) -> Answer:
     """An agent's turn, for plain code."""
+
+    def draw(passage: Passage, width: int) -> Image.Image:
+        excerpt = done(store, store.sources.excerpt(passage, width), PICTURE_SECONDS)
+        return framed(opened(excerpt.png), [(excerpt.box, SURE)] if excerpt.box else [])
+
+    sources = tuple(Source(passage, draw) for passage in turn.sources)
     taken, written = turn.prompt_tokens or 0, turn.completion_tokens or 0
     usage = Usage(prompt_tokens=taken, completion_tokens=written, total_tokens=taken + written)
-    return Answer(agent, turn.text, turn.sources, usage, turn.version)
+    return Answer(agent, turn.text, sources, usage, turn.version)

@@ -6,12 +6,12 @@ from functools import lru_cache
 from html import escape
 from typing import Any, Literal
 
+from carrel.notebook.answer import Answer
 from carrel.notebook.assets import module, style
 from carrel.notebook.calls import done, last_answer
 from carrel.notebook.dropped import DropPanel
 from carrel.notebook.markdown import GrowingText, to_blocks, to_html
 from carrel.notebook.panel import Json, accepted, finish, intent, problem_json
-from carrel.notebook.results import Answer
 from carrel.notebook.uploads import Offer
 from carrel.store.chat.attachments import as_mention
 from carrel.store.chat.conversation import Attachment
@@ -72,7 +72,7 @@ class ChatPanel(DropPanel):
     def ask(self, text: str, *, timeout: float | None = None) -> Answer:
         """Asks in this conversation, as typing does, and waits for the answer."""
         done(self._store, self._chat.send(text), timeout)
-        return last_answer(self._chat.slice.value)
+        return last_answer(self._store, self._chat.slice.value)
 
     def refresh(self) -> None:
         """Draws the newest state; a streaming answer sends only its changes, as a message."""

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import Any
 
+from carrel.notebook.answer import Answer
 from carrel.notebook.assets import module, style
 from carrel.notebook.calls import done, last_answer
 from carrel.notebook.chat import ChatPanel
 from carrel.notebook.panel import Json, Panel, accepted, intent
-from carrel.notebook.results import Answer
 from carrel.store.chat.service import ChatService
 from carrel.store.store import Store
 
@@ -35,7 +35,7 @@ class ComparePanel(Panel):
         """Asks all of them at once, as typing does, and waits for the answers, in order."""
         for handle in [service.send(text) for service in self._services]:
             done(self._store, handle, timeout)
-        return [last_answer(service.slice.value) for service in self._services]
+        return [last_answer(self._store, service.slice.value) for service in self._services]
 
     def _view(self) -> Json:
         states = [service.slice.value for service in self._services]

@@ -1,20 +1,17 @@
 """The Document panel."""
 
 import asyncio
-import base64
 import dataclasses
-import io
 import time
 from collections.abc import Sequence
 from html import escape
 from typing import Any
 
-from PIL import Image
-
 from carrel.notebook.assets import module, style
 from carrel.notebook.markdown import to_html
 from carrel.notebook.marked import to_marked_html
 from carrel.notebook.panel import Json, Panel, finish, intent, problem_json
+from carrel.notebook.pictures import as_address, opened
 from carrel.store.cache.copies import DocumentSource
 from carrel.store.core.handle import Handle
 from carrel.store.documents.blocks import Rect
@@ -142,7 +139,7 @@ class DocumentPanel(Panel):
             png = await handle
             if png is None:
                 return None
-            self._pictured = (key, await asyncio.to_thread(_as_address, png))
+            self._pictured = (key, await asyncio.to_thread(lambda: as_address(opened(png))))
         return self._pictured[1]
 
     def _loads(self) -> Sequence[Handle[Any]]:
@@ -218,13 +215,6 @@ def _passages(state: DocumentState, page: Page) -> list[Json]:
         }
         for passage in passages(page)
     ]
-
-
-def _as_address(png: bytes) -> str:
-    with Image.open(io.BytesIO(png)) as picture:
-        jpeg = io.BytesIO()
-        picture.convert("RGB").save(jpeg, "JPEG", quality=75)
-    return f"data:image/jpeg;base64,{base64.b64encode(jpeg.getvalue()).decode()}"
 
 
 def _boxes(page: Page) -> list[Json]:

@@ -8,7 +8,9 @@ from carrel.store.cache.copies import DocumentSource
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.core.watch import until
 from carrel.store.core.words import count
+from carrel.store.documents.reader import ReadOptions
 from carrel.store.documents.service import DocumentsService
+from carrel.store.documents.state import DocumentState
 from carrel.store.session.state import SessionState
 from carrel.store.store import Store
 from carrel.wire.ocr import Page
@@ -25,22 +27,26 @@ async def reached(store: Store) -> None:
 
 
 async def read(
-    store: Store, service: DocumentsService, source: DocumentSource, max_pages: int
+    store: Store,
+    service: DocumentsService,
+    source: DocumentSource,
+    options: ReadOptions,
+    max_pages: int,
 ) -> tuple[Page, ...]:
-    """Opens a document and waits until all its pages are read.
+    """Opens a document and waits until the pages that the options ask for are read.
 
     Raises:
         ProblemError: it failed, or a hosted service has more than `max_pages` to read.
     """
     activity, session = store.activity, store.session.slice.value
-    await finish(service.open(source))
+    await finish(service.open(source, options=options))
     if session.hosted and service.slice.value.unread > max_pages:
         await finish(service.stop())
         raise ProblemError(_too_many(source.name, service.slice.value.unread, max_pages, session))
     if service.large:  # only a person may confirm that many pages
         service.read()
     if service.slice.value.complete:  # every page was cached
-        return tuple(page for page in service.slice.value.pages if page is not None)
+        return _wanted(service.slice.value)
 
     def reading(state: ActivityState) -> ActivityItem | None:
         items = (item for item in state.items if item.kind == "ocr" and item.subject == source.id)
@@ -52,7 +58,13 @@ async def read(
         raise ProblemError(item.error)
     if item is not None and item.status == "cancelled":
         raise asyncio.CancelledError
-    return tuple(page for page in service.slice.value.pages if page is not None)
+    return _wanted(service.slice.value)
+
+
+def _wanted(state: DocumentState) -> tuple[Page, ...]:
+    # Pages that were read before, and not asked for now, are there too.
+    found = (state.pages[number] for number in sorted(state.wanted))
+    return tuple(page for page in found if page is not None)
 
 
 def _too_many(name: str, unread: int, most: int, session: SessionState) -> Problem:

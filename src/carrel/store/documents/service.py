@@ -55,16 +55,22 @@ class DocumentsService(Area[DocumentState]):
 
     @action(Policy.LATEST)
     def open(
-        self, source: DocumentSource, page: int = 0, box: PageBox | None = None
+        self,
+        source: DocumentSource,
+        page: int = 0,
+        box: PageBox | None = None,
+        options: ReadOptions | None = None,
     ) -> Coroutine[Any, Any, None]:
         """Opens a document at a page, and there at a box, and begins to read what is not kept.
 
-        A large one is not read at a hosted service before `read` is called.
+        By default with the options of the last document. A large one is not read at a hosted
+        service before `read` is called.
         """
         self._lane("read").cancel()
         self._copies.keep(self, None)
         # Page ranges and a schema are meant for one document.
-        options = replace(self.slice.value.options, pages="", schema="")
+        options = options or replace(self.slice.value.options, pages="", schema="")
+        options.check()
         self.slice.put(
             DocumentState(source=source, current=max(0, page), place=rect_of(box), options=options)
         )

@@ -1,0 +1,43 @@
+"""Files by the bytes that they were uploaded from: a cell that runs again uploads nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+
+from carrel.atomic import write_private
+from carrel.config import folders
+
+MOST = 2000
+"""Files that are kept in mind; the oldest are forgotten."""
+
+
+class Uploaded:
+    """The uploads of one profile from this machine."""
+
+    def __init__(self, profile: str) -> None:
+        name = hashlib.sha256(profile.encode()).hexdigest()[:32]
+        self._path = folders().cache / "uploaded" / f"{name}.json"
+
+    async def find(self, digest: str, name: str) -> str | None:
+        """The id of the file uploaded from bytes of this SHA-256 under this name, if any."""
+        return (await asyncio.to_thread(self._load)).get(f"{digest} {name}")
+
+    async def note(self, digest: str, name: str, file_id: str) -> None:
+        """Notes an upload."""
+        await asyncio.to_thread(self._note, f"{digest} {name}", file_id)
+
+    def _load(self) -> dict[str, str]:
+        try:
+            known = json.loads(self._path.read_text("utf-8"))
+        except (OSError, ValueError):
+            return {}
+        return known if isinstance(known, dict) else {}
+
+    def _note(self, key: str, file_id: str) -> None:
+        known = self._load()
+        known.pop(key, None)
+        known[key] = file_id
+        self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        write_private(self._path, json.dumps(dict([*known.items()][-MOST:])))

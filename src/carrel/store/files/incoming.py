@@ -1,0 +1,159 @@
+"""Documents from anywhere as files of the service; the same bytes are uploaded once."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import tempfile
+import uuid
+from collections.abc import AsyncIterator
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import httpx
+
+from carrel.client.errors import NotFound
+from carrel.client.uploads import size_of
+from carrel.filenames import file_name
+from carrel.store.activity.uploads import UploadSource
+from carrel.store.cache.uploaded import Uploaded
+from carrel.store.core.problem import Problem, ProblemError
+from carrel.store.files.service import FilesService
+from carrel.store.session.service import SessionService
+from carrel.wire.files import File
+
+ADDRESS_SECONDS = 30.0
+"""Seconds without a byte after which an address is given up."""
+CHUNK = 1 << 18
+
+Document = str | Path | bytes
+
+
+class Incoming:
+    """Brings documents to the service, unless they are there."""
+
+    def __init__(self, session: SessionService, files: FilesService) -> None:
+        self._session = session
+        self._files = files
+        self._uploaded = Uploaded(session.slice.value.profile)
+
+    async def file(self, document: Document, title: str | None = None) -> File:
+        """The file of a path, an address, bytes, or an id; `title` names one that is uploaded.
+
+        Raises:
+            ProblemError: there is no such document, or the service refuses it.
+        """
+        if isinstance(document, bytes):
+            return await self._bring(document, title or "document")
+        if isinstance(document, str) and document.startswith(("http://", "https://")):
+            name = title or _name_of(document)
+            with tempfile.TemporaryDirectory(prefix="carrel-") as folder:
+                path = Path(folder) / "document"
+                await _download(document, path)
+                return await self._bring(path, name)
+        path = Path(document)
+        if isinstance(document, str) and _is_id(document) and not await _exists(path):
+            client = await self._session.client()
+            return await client.files.get(document)
+        return await self._bring(path, title or path.name)
+
+    async def _bring(self, content: Path | bytes, name: str) -> File:
+        source = await asyncio.to_thread(_measured, content, name)
+        digest = await asyncio.to_thread(_digest, content)
+        if known := await self._uploaded.find(digest, name):
+            client = await self._session.client()
+            try:
+                return await client.files.get(known)
+            except NotFound:
+                pass  # deleted meanwhile
+        handle = self._files.upload(source)
+        try:
+            file = await handle
+        except asyncio.CancelledError:
+            handle.cancel()
+            raise
+        if handle.error is not None:
+            raise ProblemError(handle.error)
+        if file is None:
+            raise asyncio.CancelledError
+        await self._uploaded.note(digest, name, file.id)
+        return file
+
+
+def _name_of(address: str) -> str:
+    return file_name(unquote(urlsplit(address).path).rpartition("/")[2], "document")
+
+
+async def _download(address: str, path: Path) -> None:
+    try:
+        async with (
+            httpx.AsyncClient(follow_redirects=True, timeout=ADDRESS_SECONDS) as client,
+            client.stream("GET", address) as response,
+        ):
+            response.raise_for_status()
+            with path.open("wb") as file:
+                async for chunk in response.aiter_bytes(CHUNK):
+                    file.write(chunk)
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        # The rest of the address may be a secret.
+        raise ProblemError(
+            Problem(
+                f"No document came from {urlsplit(address).hostname}",
+                _reason(error),
+                "Check the address, or download the document and give its path.",
+            )
+        ) from None
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, httpx.HTTPStatusError):
+        return f"It answered {error.response.status_code} {error.response.reason_phrase}."
+    if isinstance(error, httpx.TimeoutException):
+        return f"It sent nothing for {ADDRESS_SECONDS:g} seconds."
+    return "It was not reached."
+
+
+def _is_id(text: str) -> bool:
+    try:
+        return bool(uuid.UUID(text))
+    except ValueError:
+        return False
+
+
+async def _exists(path: Path) -> bool:
+    return await asyncio.to_thread(path.exists)
+
+
+def _measured(content: Path | bytes, name: str) -> UploadSource:
+    """The source of an upload under a name.
+
+    Raises:
+        ClientError: the path is no file that can be read.
+    """
+    if isinstance(content, bytes):
+        return name, len(content), _Chunks(content)
+    path = content.expanduser()
+    return name, size_of(path), _Chunks(path)
+
+
+def _digest(content: Path | bytes) -> str:
+    """The SHA-256 in hex."""
+    if isinstance(content, bytes):
+        return hashlib.sha256(content).hexdigest()
+    with content.expanduser().open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+class _Chunks:
+    """The bytes of an upload, from their beginning for every reader."""
+
+    def __init__(self, content: Path | bytes) -> None:
+        self._content = content
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        if isinstance(self._content, bytes):
+            yield self._content
+            return
+        with self._content.open("rb") as file:
+            while chunk := await asyncio.to_thread(file.read, CHUNK):
+                yield chunk
