@@ -5,6 +5,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from PIL import Image
 from reportlab.lib.pagesizes import A4
 from reportlab.pdfgen.canvas import Canvas
 
@@ -168,3 +169,22 @@ async def test_numbered_notes_below_a_chart_are_no_caption(tmp_path: Path, read:
 
     blocks = await _blocks(tmp_path, read, draw)
     assert _kinds(blocks) == ["text", "image", "aside_text", "list"]
+
+
+async def test_strips_of_a_picture_are_one_figure(tmp_path: Path, read: Read) -> None:
+    def draw(canvas: Canvas) -> None:
+        for number in range(5):
+            canvas.drawInlineImage(
+                Image.new("RGB", (200, 20), "navy"), 72, 600 + 20 * number, 200, 20
+            )
+        _prose(canvas, 72, 580, 4)
+
+    assert _kinds(await _blocks(tmp_path, read, draw)) == ["image", "text"]
+
+
+async def test_a_picture_behind_text_is_no_figure(tmp_path: Path, read: Read) -> None:
+    def draw(canvas: Canvas) -> None:
+        canvas.drawInlineImage(Image.new("RGB", (250, 40), "lavender"), 66, 665, 250, 40)
+        _prose(canvas, 72, 690, 2)
+
+    assert _kinds(await _blocks(tmp_path, read, draw)) == ["text"]

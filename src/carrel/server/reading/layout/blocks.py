@@ -24,6 +24,7 @@ from carrel.server.reading.page.elements import (
     PageLayout,
     Region,
 )
+from carrel.server.reading.page.justified import with_whole_lines
 from carrel.server.reading.page.lines import one_line, runs_from_right, text_lines
 from carrel.server.reading.page.parsed import Link, TextItem
 from carrel.server.reading.page.rules import Rule
@@ -103,7 +104,7 @@ def _lines(found: PageParts) -> tuple[list[Line], list[Line]]:
     """The lines that read across the page, and those at an angle."""
     flowing: list[Line] = []
     turned = list(found.slanted)
-    for line, angle in text_lines(found.items, found.links):
+    for line, angle in text_lines(with_whole_lines(found.items), found.links):
         (turned if abs(angle) > _UPRIGHT else flowing).append(line)
     return [*flowing, *found.lines], turned
 

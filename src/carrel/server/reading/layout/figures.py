@@ -14,6 +14,8 @@ _LEAST_FIGURE = 8.0
 """Points. Anything thinner is a rule or an ornament."""
 _FIGURE_LINES = 5
 """Maximum lines of text in a picture; with more, it is a background."""
+_COVERED = 0.25
+"""Largest part of a picture that text covers; with more, it is a background."""
 _SMALL = 0.9
 """A line below a figure is its caption if its type is smaller than this part of the text's."""
 _SHORT = 0.8
@@ -46,8 +48,14 @@ def pictures(boxes: Sequence[Box], lines: Sequence[Line], drawn: Sequence[Region
         for box in boxes
         if min(box.width, box.height) >= _LEAST_FIGURE
         and not any(figure.box.holds(*box.centre) for figure in drawn)
-        and sum(box.holds(*line.box.centre) for line in lines) <= _FIGURE_LINES
+        and not _is_background(box, [line.box for line in lines if box.holds(*line.box.centre)])
     ]
+
+
+def _is_background(picture: Box, lines: Sequence[Box]) -> bool:
+    """Whether text is set over a picture."""
+    text = sum(line.width * line.height for line in lines)
+    return len(lines) > _FIGURE_LINES or text > _COVERED * picture.width * picture.height
 
 
 def labelled(

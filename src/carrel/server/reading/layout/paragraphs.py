@@ -191,7 +191,8 @@ class _Column:
             return True
         margin = self._left + 0.7 * size
         aligned = len(block) > 1 and abs(line.box.left - above.box.left) < 0.5 * size
-        return line.box.left > margin >= above.box.left and not aligned
+        hangs = line.text[:1].islower() and not self._ended(above, line)
+        return line.box.left > margin >= above.box.left and not aligned and not hangs
 
     def _ended(self, above: Line, line: Line) -> bool:
         """Whether the break of the line above is deliberate: the next word would have fitted."""

@@ -1,6 +1,6 @@
 """Pictures embedded in a PDF page."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from pypdfium2.raw import (
@@ -17,6 +17,8 @@ from carrel.server.reading.pdf.page_space import Bounds, PageSpace
 _WITH_PICTURES = (FPDF_PAGEOBJ_IMAGE, FPDF_PAGEOBJ_FORM)
 _DEPTH = 3
 """Levels of nested forms searched for pictures."""
+_SAME = 1.0
+"""Points. Edges of the strips of one picture are no further apart."""
 _BACKGROUND = 0.9
 """A picture covering more than this fraction of the page is the page itself."""
 
@@ -30,7 +32,32 @@ def embedded_pictures(page: Any, space: PageSpace) -> list[Box]:
         box = Box(max(0.0, left), max(0.0, top), min(width, right), min(height, bottom))
         if box.width > 0 and box.height > 0:
             boxes.append(box)
-    return boxes
+    return _whole(boxes)
+
+
+def _whole(boxes: Iterable[Box]) -> list[Box]:
+    """Joins the strips that some programs cut a picture into."""
+    found: list[Box] = []
+    for box in boxes:
+        while strips := [other for other in found if _continues(other, box)]:
+            found = [other for other in found if other not in strips]
+            box = Box.around([box, *strips])
+        found.append(box)
+    return found
+
+
+def _continues(one: Box, other: Box) -> bool:
+    """Whether two boxes of one width or height touch along a whole side."""
+    first, second = sorted((one, other))
+    stacked = _same(one.left, other.left) and _same(one.right, other.right)
+    beside = _same(one.top, other.top) and _same(one.bottom, other.bottom)
+    return (stacked and (_same(one.bottom, other.top) or _same(other.bottom, one.top))) or (
+        beside and _same(first.right, second.left)
+    )
+
+
+def _same(one: float, other: float) -> bool:
+    return abs(one - other) <= _SAME
 
 
 def is_background(picture: Box, size: tuple[float, float]) -> bool:
