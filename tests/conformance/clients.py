@@ -34,9 +34,12 @@ AREAS: Mapping[str, tuple[str, ...]] = MappingProxyType(
             "delete",
         ),
         "chat": ("whole", "streamed", "with a tool"),
+        "responses": ("whole", "streamed", "with a tool"),
         "embeddings": ("create",),
         "batch jobs": ("create", "inline", "get", "list", "output", "cancel", "delete"),
         "models": ("list",),
+        "users": ("identity", "organisations"),
+        "MCP": ("tools", "search", "resource", "by an agent"),
     }
 )
 """What a client can do, in the order a driver does it within an area."""
@@ -79,14 +82,17 @@ class Client:
         )
 
 
-_ALL = tuple(AREAS)
+_LATER = ("responses", "users", "MCP")
+"""Areas that older clients of the hosted service lack."""
+_ALL = tuple(area for area in AREAS if area not in _LATER)
+_RESPONSES = operations("responses")
 _CHAT = operations("chat")
 _OLD = ("agents: list by cursor", "OCR: blocks", "OCR: scores", "batch jobs: delete")
 """Operations that came with version 2."""
 _NO_VERSIONS = ("agents: versions", "agents: one version", "agents: aliases", "agents: delete")
 
 CLIENTS = (
-    Client("mistralai", "3.7.0", "mistral", operations(*_ALL)),
+    Client("mistralai", "3.7.0", "mistral", operations(*_ALL, "users")),
     Client("mistralai", "2.10.1", "mistral", operations(*_ALL)),
     Client("mistralai", "1.12.4", "mistral", operations(*_ALL, without=_OLD)),
     Client(
@@ -95,7 +101,7 @@ CLIENTS = (
         "mistral",
         operations(*_ALL, without=_OLD + _NO_VERSIONS + ("batch jobs: inline",)),
     ),
-    Client("@mistralai/mistralai", "2.7.0", "mistral.mjs", operations(*_ALL)),
+    Client("@mistralai/mistralai", "2.7.0", "mistral.mjs", operations(*_ALL, "users")),
     Client(
         "@mistralai/mistralai",
         "1.15.1",
@@ -126,4 +132,52 @@ CLIENTS = (
     Client("llama-index-llms-mistralai", "0.11.0", "llama_index", _CHAT),
     Client("pydantic-ai-slim[mistral]", "2.68.0", "pydantic_ai", _CHAT),
     Client("@ai-sdk/mistral", "3.0.69", "ai.mjs", _CHAT | {"embeddings: create"}, ("ai@6.0.326",)),
+    Client(
+        "openai",
+        "3.54.0",
+        "openai_client",
+        operations(
+            *("files", "chat", "responses", "embeddings", "models"),
+            without=["files: signed address"],
+        ),
+    ),
+    Client(
+        "openai",
+        "7.57.0",
+        "openai_client.mjs",
+        operations("chat", "responses", "embeddings", "models"),
+    ),
+    Client(
+        "langchain-openai",
+        "1.7.3",
+        "langchain_openai",
+        _CHAT | _RESPONSES | {"embeddings: create"},
+    ),
+    Client(
+        "openai-agents",
+        "0.24.0",
+        "openai_agents",
+        _CHAT | _RESPONSES | {"MCP: tools", "MCP: by an agent"},
+    ),
+    Client(
+        "smolagents[mcp,openai]",
+        "1.26.0",
+        "smolagents",
+        frozenset({"chat: whole", "chat: streamed", "MCP: tools"}),
+        ("mcp==1.30.0",),
+        notes={"MCP: tools": "smolagents needs a version of the MCP SDK below 2."},
+    ),
+    Client(
+        "instructor",
+        "1.17.0",
+        "instructor_client",
+        frozenset({"chat: whole", "chat: with a tool"}),
+    ),
+    Client("llm", "0.36", "llm_cli", frozenset({"chat: whole", "chat: streamed"})),
+    Client(
+        "mcp",
+        "2.3.0",
+        "mcp_client",
+        operations("MCP", without=["MCP: by an agent"]),
+    ),
 )

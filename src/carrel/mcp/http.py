@@ -20,6 +20,7 @@ async def _connect(context: Context) -> AsyncIterator[Client]:
     assert context.request is not None
     host, port = context.request.scope["server"]
     host = f"[{host}]" if ":" in host else host
-    _, _, key = context.request.headers["authorization"].partition(" ")
-    async with Client(f"http://{host}:{port}", key.strip()) as client:
+    headers = context.request.headers
+    _, _, key = headers.get("authorization", "").partition(" ")
+    async with Client(f"http://{host}:{port}", key.strip() or headers["x-api-key"]) as client:
         yield client

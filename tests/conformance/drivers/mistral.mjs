@@ -460,6 +460,17 @@ await operation("models: list", async () => {
   assert(data.some((card) => [card.id, ...(card.aliases ?? [])].includes(model)));
 });
 
+const security = { dashboardUserContextAuth: key };
+
+await operation("users: identity", async () => {
+  assert((await client.beta.users.getIdentity(security)).organization.id);
+});
+
+await operation("users: organisations", async () => {
+  const pages = await client.beta.users.listOrganizations(security);
+  for await (const page of pages) assert(page.result.organizations.length);
+});
+
 await operation("agents: delete", async () => {
   await agents.delete(agent());
   assert(!(await agents.list()).some((one) => one.id === made.agent.id));

@@ -431,6 +431,18 @@ def _() -> None:
     assert any(MODEL in (card.id, *card.aliases) for card in cards)
 
 
+@operation("users: identity")
+def _() -> None:
+    security = {"bearer_user_context_auth": KEY}
+    assert client.beta.users.get_identity(security=security).organization.id
+
+
+@operation("users: organisations")
+def _() -> None:
+    security = {"bearer_user_context_auth": KEY}
+    assert client.beta.users.list_organizations(security=security).result.organizations
+
+
 @operation("agents: delete")
 def _() -> None:
     agents.delete(agent_id=made.agent.id)

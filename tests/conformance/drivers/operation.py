@@ -8,6 +8,7 @@ import base64
 import json
 import os
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -64,11 +65,27 @@ def fetch(address: str) -> bytes:
 
 def signed_address(pdf: Path) -> str:
     """The signed address of a PDF uploaded for this, for clients that cannot do it themselves."""
+    id = _call(_upload(f"{URL}/v1/files", pdf))["id"]
+    return str(_call(Request(f"{URL}/v1/files/{id}/url?expiry=1"))["url"])
+
+
+def library_with(pdf: Path) -> str:
+    """The id of a library with this document, processed, for clients that only search it."""
+    made = Request(f"{URL}/v1/libraries", data=json.dumps({"name": "papers"}).encode())
+    made.add_header("Content-Type", "application/json")
+    library = str(_call(made)["id"])
+    place = f"{URL}/v1/libraries/{library}/documents"
+    id = _call(_upload(place, pdf))["id"]
+    while _call(Request(f"{place}/{id}/status"))["processing_status"] == "Running":
+        time.sleep(0.05)
+    return library
+
+
+def _upload(address: str, pdf: Path) -> Request:
     head = f'--part\r\nContent-Disposition: form-data; name="file"; filename="{pdf.name}"\r\n\r\n'
     body = head.encode() + pdf.read_bytes() + b"\r\n--part--\r\n"
     form = {"Content-Type": "multipart/form-data; boundary=part"}
-    id = _call(Request(f"{URL}/v1/files", data=body, headers=form))["id"]
-    return str(_call(Request(f"{URL}/v1/files/{id}/url?expiry=1"))["url"])
+    return Request(address, data=body, headers=form)
 
 
 def _call(request: Request) -> Any:

@@ -149,6 +149,14 @@ def test_no_other_header_than_the_bearer_key_is_good(server: RunningServer, head
     assert answer.headers["www-authenticate"] == "Bearer"
 
 
+def test_the_key_may_come_in_a_header_of_its_own(server: RunningServer) -> None:
+    for key, status in ((server.api_key, 200), ("wrong", 401), ("", 401)):
+        answer = httpx.get(f"{server.url}/v1/users/me", headers={"x-api-key": key})
+        assert answer.status_code == status
+    both = {"x-api-key": server.api_key, "authorization": "Bearer wrong"}
+    assert httpx.get(f"{server.url}/v1/users/me", headers=both).status_code == 401
+
+
 def test_the_scheme_may_be_written_in_any_case(server: RunningServer) -> None:
     headers = {"authorization": f"bearer {server.api_key}"}
     assert httpx.get(f"{server.url}/v1/files", headers=headers).status_code == 200
