@@ -10,8 +10,7 @@ from conformance.drivers.operation import KEY, URL, operation
 
 _FOLDER = Path(tempfile.mkdtemp())
 _PAGE = Path(__file__).parents[3] / "docs" / "clients.md"
-_, _, _rest = _PAGE.read_text("utf-8").partition("```yaml\n")
-_settings, _, _ = _rest.partition("```")
+_settings = _PAGE.read_text("utf-8").split("```yaml\n")[1].split("```")[0]
 (_FOLDER / "extra-openai-models.yaml").write_text(
     _settings.replace("http://127.0.0.1:8080", URL), "utf-8"
 )
