@@ -61,17 +61,19 @@ def _middle(item: TextItem) -> float:
     return item.y + item.height / 2
 
 
-def _joined(row: Sequence[TextItem], beside: Sequence[TextItem]) -> list[TextItem]:
+def _joined(row: list[TextItem], beside: Sequence[TextItem]) -> list[TextItem]:
+    if not any(_may_be_space(*pair) for pair in pairwise(row)):
+        return row
     gaps = [gap for item in row for gap in _gaps(item)]
-    gaps += [following.x - item.x - item.width for item, following in pairwise(row)]
+    gaps += [_gap(*pair) for pair in pairwise(row)]
     usual = statistics.median(gaps)
     whole = [row[0]]
     for item in row[1:]:
         last = whole[-1]
-        gap = item.x - last.x - last.width
         most = _SENTENCE if last.text.rstrip().endswith(_SENTENCE_ENDS) else _STRETCHED
         if (
-            _NARROWEST * item.height < gap <= min(most * usual, _WIDEST * item.height)
+            _may_be_space(last, item)
+            and _gap(last, item) <= most * usual
             and _are_alike(last, item)
             and any(_crosses(other, last, item) for other in beside)
         ):
@@ -79,6 +81,15 @@ def _joined(row: Sequence[TextItem], beside: Sequence[TextItem]) -> list[TextIte
         else:
             whole.append(item)
     return whole
+
+
+def _gap(left: TextItem, right: TextItem) -> float:
+    return right.x - left.x - left.width
+
+
+def _may_be_space(left: TextItem, right: TextItem) -> bool:
+    """Whether the gap between two pieces may be one between words."""
+    return _NARROWEST * right.height < _gap(left, right) <= _WIDEST * right.height
 
 
 def _gaps(item: TextItem) -> Iterator[float]:

@@ -2,7 +2,7 @@
 
 import statistics
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -37,11 +37,13 @@ class _Word:
     height: float
 
 
-def join_letters(items: Iterable[TextItem]) -> None:
+def join_letters(items: Sequence[TextItem]) -> None:
     """Joins the pieces of words in lines with two widths of white space, or single letters.
 
     The gaps show which pieces belong together; no language is known.
     """
+    if not any(_is_broken(item.text) for item in items):
+        return
     rows: dict[tuple[int, float], list[TextItem]] = defaultdict(list)
     for item in items:
         if not item.rotation:
