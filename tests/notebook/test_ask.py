@@ -1,12 +1,16 @@
 """Questions from code, against a service that answers as it is told."""
 
 import asyncio
+import signal
 import threading
+import time
 from collections.abc import Iterator
+from types import SimpleNamespace
 
 import pytest
 
 import carrel
+from carrel.notebook import cell
 from carrel.notebook.bench import Bench
 from carrel.notebook.errors import BenchError
 from carrel.store.chat.answers import ROUNDS
@@ -80,6 +84,45 @@ def test_a_registered_function_answers_the_calls(bench: Bench, service: Scripted
     assert [repr(one) for one in said] == ["support v4: Sunny."]
     assert service.requests[1]["messages"][-1]["content"] == "sunny in Paris"
     assert weather("Rome") == "sunny in Rome"
+
+
+def test_an_interrupt_stops_the_answer(
+    bench: Bench, service: ScriptedService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(bundle: dict[str, str], **_: object) -> None:
+        if "Once upon" in bundle["text/html"]:
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(cell, "get_ipython", lambda: SimpleNamespace(kernel=True))
+    monkeypatch.setattr(cell, "_display", interrupt)
+    monkeypatch.setattr(cell, "_update", interrupt)
+    service.say("Once upon")
+    with pytest.raises(KeyboardInterrupt):
+        bench.ask("support", "?", timeout=60)
+    deadline = time.monotonic() + 30
+    while not service.closed.is_set() and time.monotonic() < deadline:
+        threading.Event().wait(0.01)
+    assert service.closed.is_set(), "the service hears of it"
+
+
+def test_an_answer_is_shown_while_it_is_written(
+    bench: Bench, service: ScriptedService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown: list[str] = []
+
+    def put(bundle: dict[str, str], **_: object) -> None:
+        shown.append(bundle["text/html"])
+        if "Three" in shown[-1] and len(service.requests) == 1:
+            service.requests.append({})
+            service.finish()
+
+    monkeypatch.setattr(cell, "get_ipython", lambda: SimpleNamespace(kernel=True))
+    monkeypatch.setattr(cell, "_display", put)
+    monkeypatch.setattr(cell, "_update", put)
+    service.say("Three **months**.")
+    assert bench.ask("support", "?", timeout=60).text == "Three **months**."
+    assert any("<strong>months</strong>" in one for one in shown)
+    assert shown[-1] == "", "the result takes its place"
 
 
 def test_a_call_that_nobody_answers_is_an_error_in_words(

@@ -4,6 +4,7 @@ import asyncio
 import functools
 import gc
 import json
+import socket
 import subprocess
 import sys
 import threading
@@ -87,6 +88,16 @@ def test_a_call_to_a_service_that_nobody_reaches_ends_with_an_error(
     monkeypatch.setattr(calls, "UNREACHED", 1.0)
     with carrel.connect() as bench, pytest.raises(BenchError, match=r"server|does not answer"):
         call(bench, lease)
+
+
+def test_a_service_that_takes_calls_and_never_answers_is_given_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(calls, "UNREACHED", 1.0)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        with carrel.connect(url=url) as bench, pytest.raises(BenchError, match="does not answer"):
+            bench.ask("support", "How long?")
 
 
 def test_a_hosted_service_reads_no_more_pages_than_it_may(

@@ -19,6 +19,7 @@ from carrel.notebook.agent_fields import UNCHANGED, Unchanged, given
 from carrel.notebook.agent_making import AgentMaker
 from carrel.notebook.answer import Answer
 from carrel.notebook.calls import as_answer, as_reading, checked, done, last_answer
+from carrel.notebook.cell import writing
 from carrel.notebook.chat import ChatPanel
 from carrel.notebook.client import SyncClient
 from carrel.notebook.compare import ComparePanel
@@ -496,7 +497,7 @@ class Bench:
         asked = self._names.agent(agent)
         service = self._begun(asked, version, saved=False)
         try:
-            done(self._store, service.send(text), timeout)
+            done(self._store, service.send(text), timeout, self._writing(service))
             return last_answer(self._store, service.slice.value)
         finally:
             self._store.let_go(service)
@@ -535,6 +536,10 @@ class Bench:
         return self._workbench._repr_mimebundle_(**kwargs)
 
     # waiting for results
+
+    def _writing(self, service: ChatService) -> Callable[[], str]:
+        session = self._store.session.slice
+        return lambda: writing(session.value, service.slice.value)
 
     def _run(self, coroutine: Coroutine[Any, Any, T], timeout: float | None = None) -> T:
         return done(self._store, self._store.loop.run(coroutine), timeout)

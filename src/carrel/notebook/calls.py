@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from PIL import Image
 
 from carrel.notebook.answer import Answer, Source
+from carrel.notebook.cell import CellProgress, Draw, working
 from carrel.notebook.errors import BenchError
 from carrel.notebook.panel import no_option
 from carrel.notebook.pictures import SURE, framed, opened
@@ -22,7 +23,6 @@ from carrel.store.chat.words import call_words
 from carrel.store.core.handle import Handle
 from carrel.store.core.problem import Problem
 from carrel.store.documents.service import DocumentsService
-from carrel.store.session.state import SessionState
 from carrel.store.store import Store
 from carrel.wire.completions import Passage, Usage
 from carrel.wire.ocr import Page
@@ -34,24 +34,26 @@ T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-UNREACHED = 20.0
+UNREACHED = 10.0
 """Seconds without the service before a call is given up."""
 
 PICTURE_SECONDS = 10.0
 """Seconds to wait for a page's picture."""
 
-LOOK = 0.5
-"""Seconds between checks of the connection."""
+LOOK = 0.25
+"""Seconds between two looks at the connection and the progress."""
 
 
-def done(store: Store, handle: Handle[T], timeout: float | None = None) -> T:
-    """The action's result.
+def done(
+    store: Store, handle: Handle[T], timeout: float | None = None, draw: Draw | None = None
+) -> T:
+    """The action's result; until then the cell shows its progress, as `draw` gives it.
 
     Raises:
         BenchError: it failed, was stopped, took longer than `timeout` seconds, or the service
             was out of reach for UNREACHED seconds.
     """
-    result = ended(store, handle, timeout)
+    result = ended(store, handle, timeout, draw)
     if handle.error is not None:
         raise BenchError(handle.error)
     if handle.outcome == "cancelled":
@@ -59,8 +61,10 @@ def done(store: Store, handle: Handle[T], timeout: float | None = None) -> T:
     return result  # type: ignore[return-value]  # None only where T has it
 
 
-def ended(store: Store, handle: Handle[T], timeout: float | None = None) -> T | None:
-    """Waits for work on the store's loop and returns its result.
+def ended(
+    store: Store, handle: Handle[T], timeout: float | None = None, draw: Draw | None = None
+) -> T | None:
+    """Waits for work on the store's loop and returns its result; an interrupt stops the work.
 
     Raises:
         BenchError: it took longer than `timeout` seconds, or the service was out of reach for
@@ -68,6 +72,8 @@ def ended(store: Store, handle: Handle[T], timeout: float | None = None) -> T | 
     """
     began = time.time()
     deadline = math.inf if timeout is None else began + timeout
+    session, activity = store.session.slice, store.activity.slice
+    progress = CellProgress(draw or (lambda: working(session.value, activity.value)))
     try:
         while True:
             now = time.time()
@@ -77,14 +83,21 @@ def ended(store: Store, handle: Handle[T], timeout: float | None = None) -> T | 
                 raise BenchError(
                     Problem("It took too long", f"It was stopped after {timeout:g} seconds.")
                 )
-            _check_reached(store.session.slice.value, began, now)
+            _check_reached(store, began, now)
+            progress.show()
     except BaseException:
         handle.cancel()
         raise
+    finally:
+        progress.close()
 
 
-def _check_reached(session: SessionState, began: float, now: float) -> None:
-    if session.connection == "lost" and now - max(session.since, began) >= UNREACHED:
+def _check_reached(store: Store, began: float, now: float) -> None:
+    session = store.session.slice.value
+    # The server on this machine may take its time to start.
+    unanswered = not store.session.answered and not store.profile.local
+    since = began if unanswered else max(session.since, began)
+    if (unanswered or session.connection == "lost") and now - since >= UNREACHED:
         raise BenchError(
             Problem(
                 f"The service of profile {session.profile} does not answer",
@@ -108,7 +121,7 @@ def checked(method: F) -> F:
         check_open(bench._store)
         try:
             return method(bench, *args, **kwargs)
-        except BenchError as error:
+        except (BenchError, KeyboardInterrupt) as error:
             raise error.with_traceback(None) from None
 
     return cast(F, call)

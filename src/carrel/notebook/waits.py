@@ -52,7 +52,13 @@ async def read(
         items = (item for item in state.items if item.kind == "ocr" and item.subject == source.id)
         return next(items, None)
 
-    ended = await until(activity.slice, lambda state: (one := reading(state)) is None or one.ended)
+    try:
+        ended = await until(
+            activity.slice, lambda state: (one := reading(state)) is None or one.ended
+        )
+    except asyncio.CancelledError:
+        service.stop()
+        raise
     item = reading(ended)
     if item is not None and item.error is not None:
         raise ProblemError(item.error)

@@ -80,7 +80,9 @@ class Lane:
         """Cancels all running and queued calls, and returns their tasks to await."""
         tasks = [turn.task for turn in self._turns]
         for task in tasks:
-            task.cancel()
+            # A second cancellation would break off the clean-up after the first.
+            if not task.cancelling():
+                task.cancel()
         return tasks
 
     async def _run(self, turn: _Turn, earlier: list[asyncio.Task[Any]]) -> Any:

@@ -82,6 +82,11 @@ class SessionService(Service[SessionState]):
         """Turns changes on for a read-only profile, until the program ends."""
         self.slice.set(read_only=False)
 
+    @property
+    def answered(self) -> bool:
+        """Whether the service has answered once."""
+        return self._answered > 0
+
     async def client(self) -> Client:
         """The client of the service, as soon as it has answered once."""
         await self._settled.wait()

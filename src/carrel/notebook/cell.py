@@ -1,0 +1,82 @@
+"""Progress below the running cell, while a call waits."""
+
+import time
+import uuid
+from collections.abc import Callable
+from html import escape
+from typing import Any
+
+from IPython import display as ipython
+from IPython.core.getipython import get_ipython
+
+from carrel.notebook.markdown import to_html
+from carrel.store.activity.state import ActivityState
+from carrel.store.activity.words import activity_rows
+from carrel.store.chat.state import ChatState
+from carrel.store.chat.words import phase_words
+from carrel.store.session.state import SessionState
+from carrel.store.session.words import status
+
+SHOWN = 3
+"""Maximum number of running items."""
+
+_display: Callable[..., object] = ipython.display
+_update: Callable[..., object] = ipython.update_display
+
+Draw = Callable[[], str]
+"""Gives the progress now as safe HTML; empty while there is none."""
+
+
+class CellProgress:
+    """An output of the running cell that goes when the call ends; nothing outside a notebook."""
+
+    def __init__(self, draw: Draw) -> None:
+        self._draw = draw
+        self._mark = f"carrel-progress-{uuid.uuid4().hex[:12]}"
+        self._shown = ""
+        self._begun = False
+
+    def show(self) -> None:
+        """Shows the progress, if it has changed."""
+        if getattr(get_ipython(), "kernel", None) is None:
+            return
+        content = self._draw()
+        if content != self._shown:
+            self._shown = content
+            self._put(content)
+
+    def close(self) -> None:
+        """Removes it."""
+        if self._begun:
+            self._put("")
+
+    def _put(self, content: str) -> None:
+        put, self._begun = (_update if self._begun else _display), True
+        bundle: dict[str, Any] = {"text/html": content, "text/plain": ""}
+        put(bundle, raw=True, display_id=self._mark)
+
+
+def working(session: SessionState, activity: ActivityState) -> str:
+    """The uploads, pages and documents that are worked on; before that the connection."""
+    lines = [
+        _line(f"{row.kind} {row.name}", (row.progress, row.rate, row.left), row.fraction)
+        for row in activity_rows(activity, time.time())
+        if row.running
+    ][:SHOWN]
+    words = status(session)
+    return "".join(lines) or (_line(words, (), None) if words else "")
+
+
+def writing(session: SessionState, chat: ChatState) -> str:
+    """The answer as far as it is written, with its step before the first word."""
+    if chat.phase == "idle" or not chat.turns:
+        return working(session, ActivityState())
+    turn = chat.turns[-1]
+    text = to_html(turn.text) if turn.role == "assistant" else ""
+    return f"{text}<p><em>{escape(phase_words(chat, time.time()))}</em></p>"
+
+
+def _line(name: str, words: tuple[str, ...], fraction: float | None) -> str:
+    done = "" if fraction is None else f' value="{fraction:.3f}"'
+    said = " · ".join(filter(None, words))
+    return f"<div>{escape(name)} <progress{done}></progress> {escape(said)}</div>"
