@@ -76,15 +76,18 @@ async def test_an_agent_s_steps_come_before_its_answer(
     server: RunningServer, clerk: str, door: Door
 ) -> None:
     steps: list[tuple[float, str | None]] = []
+    told = asyncio.Event()
 
     async def tell(progress: float, total: float | None, message: str | None) -> None:
         steps.append((progress, message))
+        told.set()
 
     async with agent_at(door, server.url, server.api_key) as agent:
         [listed] = data(await agent.call_tool("list_agents", {}))["agents"]
         assert (listed["id"], listed["name"]) == (clerk, "clerk")
         asked = {"agent_id": clerk, "question": "Hello"}
         answer = await agent.call_tool("ask_agent", asked, progress_callback=tell)
+        await told.wait()
     assert said(answer).strip() == "word word word"
     assert steps[0] == (1, "waiting for the first word")
 
