@@ -257,6 +257,18 @@ async def test_a_question_that_was_just_sent_is_in_the_session_that_was_left(
     assert [turn.text for turn in store.chat.slice.value.turns][:1] == ["How long?"]
 
 
+async def test_a_question_stopped_at_once_is_in_the_session_that_was_left(
+    store: Store,
+) -> None:
+    first = store.chat.slice.value.session_id
+    sending = store.chat.send("How long?")
+    sending.cancel()
+    await sending
+    await store.chat.new("agent")
+    await store.chat.resume(first or "")
+    assert [turn.text for turn in store.chat.slice.value.turns] == ["How long?", ""]
+
+
 async def test_a_list_that_was_read_before_a_save_does_not_take_it_back(
     store: Store, service: ScriptedService, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,6 +4,7 @@ from carrel import samples
 from carrel.store.sample.service import AGENT, LIBRARY
 from carrel.store.store import Store
 from support.sample import sample_pdf
+from support.slices import until
 
 
 def test_the_shipped_document_is_the_one_that_is_made() -> None:
@@ -41,3 +42,17 @@ async def test_it_can_be_stopped(store: Store) -> None:
     await handle
     assert handle.outcome == "cancelled"
     assert not store.sample.slice.value.running
+
+
+async def test_stopped_midway_it_keeps_what_is_done_and_plays_again(store: Store) -> None:
+    handle = store.sample.play()
+    await until(store.sample.slice, lambda state: state.steps[1].status == "done")
+    store.sample.stop()
+    await handle
+    state = store.sample.slice.value
+    assert handle.outcome == "cancelled"
+    assert [step.status for step in state.steps[:2]] == ["done", "done"]
+    assert not state.running and not any(step.status == "running" for step in state.steps)
+    again = store.sample.play()
+    await again
+    assert again.error is None and store.sample.slice.value.done

@@ -212,7 +212,7 @@ class ChatService(Answers):
         )
 
     def _open(self, session: ChatSession) -> None:
-        self._asked, self._kept = None, session
+        self._asked = None
         state = self.slice.value
         self.slice.put(
             ChatState(
@@ -232,4 +232,3 @@ class ChatService(Answers):
     async def _end_answer(self) -> None:
         """Stops the answer, and waits until its last word is in the slice and on disk."""
         await asyncio.gather(*self._lane("send").cancel(), return_exceptions=True)
-        await self._save_unsaved()

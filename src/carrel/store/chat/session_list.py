@@ -27,7 +27,6 @@ class SessionList(Area[ChatState]):
         super().__init__(loop, ChatState(), session)
         self._saved = saved
         self._keeps = keeps
-        self._kept: ChatSession | None = None
 
     @action(Policy.JOIN)
     async def load_sessions(self) -> None:
@@ -66,7 +65,6 @@ class SessionList(Area[ChatState]):
         """Saves the open session as it is now."""
         session = self._session_now()
         if self._keeps and session.id and session.agent_id:
-            self._kept = session
             return self._write_file(session)
         return asyncio.sleep(0)
 
@@ -74,12 +72,6 @@ class SessionList(Area[ChatState]):
         if await asyncio.to_thread(self._saved.save, session):
             others = (other for other in self.slice.value.sessions if other.id != session.id)
             self.slice.set(sessions=(session.summary(), *others))
-
-    async def _save_unsaved(self) -> None:
-        """Saves the open session if something was said in it since it was saved or opened."""
-        kept, said = self._kept, self.slice.value.conversation
-        if said.turns and (kept is None or said is not kept.conversation):
-            await self._save()
 
     def _session_now(self) -> ChatSession:
         state = self.slice.value
