@@ -64,6 +64,12 @@ class Terminal:
         self._read(0)
         return "\n".join(line.rstrip() for line in self._screen.display)
 
+    @property
+    def background(self) -> str:
+        """The colour in the top left corner, as six hexadecimal digits."""
+        self._read(0)
+        return str(self._screen.buffer[0][0].bg)
+
     def press(self, *keys: str) -> None:
         """Types keys by name (`enter`, `ctrl+p`, `a`), one after another."""
         for key in keys:

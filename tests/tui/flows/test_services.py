@@ -106,3 +106,25 @@ async def test_a_profile_is_removed_with_its_key() -> None:
         await bench.shows("Removed old and its key")
     assert [profile.name for profile in profiles()] == ["local"]
     assert "k-old" not in folders().credentials_file.read_text()
+
+
+def test_another_profile_keeps_the_theme() -> None:
+    add_profile(Profile("first", "http://127.0.0.1:9"))
+    add_profile(Profile("second", "http://127.0.0.1:9"))
+    with terminal([*CARREL, "--profile", "first"]) as app:
+        app.wait_for(r"\[1 Files\] .* first")
+        dark = app.background
+        app.press("ctrl+p")
+        app.wait_for("Go to, or do")
+        app.type("theme: carrel-light")
+        app.wait_for("Theme: carrel-light")
+        app.press("down", "enter")
+        app.wait_for("Go to, or do", gone=True)
+        light = app.background
+        app.rush(F3)
+        app.wait_for("Another service")
+        app.rush("down", "down", "enter")
+        app.wait_for(r"\[1 Files\] .* second")
+        assert app.background == light != dark
+        app.press("ctrl+q")
+        assert app.wait_for_end() == 0
