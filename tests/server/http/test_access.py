@@ -76,13 +76,22 @@ def test_what_belongs_to_another_organisation_is_nowhere_to_be_found(
     document = library.processed("a.txt", b"of lanterns")
     batch = {"endpoint": "/v1/embeddings", "requests": [{"body": {}}]}
     job = ended(http, http.post("/v1/batch/jobs", json=batch).json()["id"])
+    talk = {"inputs": "Hello", "completion_args": {"max_tokens": 0}}
+    made = http.post("/v1/conversations", json={"model": "smollm2", **talk}).json()
     ids = {
+        "conversation_id": made["conversation_id"],
         "job_id": job["id"],
         "file_id": file["id"],
         "agent_id": agent["id"],
         "library_id": library.id,
         "document_id": document,
         "version": "0",
+    }
+    talks = "/v1/conversations/{conversation_id}"
+    bodies = {
+        **BODIES,
+        ("post", talks): {"json": talk},
+        ("post", f"{talks}/restart"): {"json": {"from_entry_id": made["outputs"][0]["id"], **talk}},
     }
     whose = [
         (method, path)
@@ -93,7 +102,7 @@ def test_what_belongs_to_another_organisation_is_nowhere_to_be_found(
     # What takes things away goes last and the inner before the outer, so that each is there
     # when it is asked for.
     for method, path in sorted(whose, key=lambda it: (it[0] == "delete", -len(it[1]))):
-        arguments = BODIES.get((method, path), {})
+        arguments = bodies.get((method, path), {})
         answer = stranger.request(method, path.format(**ids), **arguments)
         assert answer.status_code == 404, (method, path, answer.text)
         assert method == "head" or answer.json()["type"] == "not_found_error", (method, path)
@@ -115,6 +124,7 @@ def test_ids_of_another_organisation_in_a_body_lead_nowhere(
         ("/v1/ocr", {"model": None, "document": document}),
         ("/v1/responses", {"model": "smollm2", "input": [{"role": "user", "content": [part]}]}),
         ("/v1/batch/jobs", {"endpoint": "/v1/ocr", "input_files": [file["id"]]}),
+        ("/v1/conversations", {"agent_id": agent["id"], "inputs": "Hello"}),
     ):
         answer = stranger.post(path, json=body)
         assert answer.status_code == 404, (path, answer.text)
@@ -137,6 +147,9 @@ def test_lists_hold_nothing_of_another_organisation(
     batch = {"endpoint": "/v1/embeddings", "requests": [{"body": {}}]}
     assert http.post("/v1/batch/jobs", json=batch).status_code == 200
     assert stranger.get("/v1/batch/jobs").json()["data"] == []
+    talk = {"model": "smollm2", "inputs": "Hello", "completion_args": {"max_tokens": 0}}
+    assert http.post("/v1/conversations", json=talk).status_code == 200
+    assert stranger.get("/v1/conversations").json() == []
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """The responder of a completion: a stored agent, or a model asked directly."""
 
 from dataclasses import dataclass, field
-from typing import Self
+from typing import Any, Self
 
 from pydantic import TypeAdapter
 
@@ -40,6 +40,24 @@ class Responder:
             version=agent.version,
             instructions=agent.instructions or "",
             tools=_TOOLS.validate_python(agent.tools),
+            temperature=arguments.temperature,
+            top_p=arguments.top_p,
+            arguments=arguments,
+        )
+
+    @classmethod
+    def of_model(
+        cls,
+        model: str,
+        instructions: str | None,
+        tools: list[dict[str, Any]],
+        arguments: CompletionArgs,
+    ) -> Self:
+        """A model with the settings of a conversation."""
+        return cls(
+            model=model,
+            instructions=instructions or "",
+            tools=_TOOLS.validate_python(tools),
             temperature=arguments.temperature,
             top_p=arguments.top_p,
             arguments=arguments,

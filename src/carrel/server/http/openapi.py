@@ -9,6 +9,7 @@ from fastapi.routing import APIRoute
 from pydantic import BaseModel
 
 from carrel.wire.completions import CompletionChunk
+from carrel.wire.conversations import ConversationEvent
 from carrel.wire.errors import DetailBody, ErrorBody, ValidationErrorBody
 from carrel.wire.responses import ResponseEvent
 
@@ -82,7 +83,8 @@ def describe(
         routes=app.routes,
     )
     # Events of a stream, which FastAPI does not find in any body.
-    schema["components"]["schemas"] |= _components(CompletionChunk) | _components(ResponseEvent)
+    for event in (CompletionChunk, ConversationEvent, ResponseEvent):
+        schema["components"]["schemas"] |= _components(event)
     schemes = schema["components"].setdefault("securitySchemes", {})
     schemes["key"] = {"type": "http", "scheme": "bearer"}
     for route in (route for router in routers for route in router.routes):

@@ -131,11 +131,16 @@ class RateLimit:
             return None, None
         limits, id = self._limits(), scope["state"]["caller"].organisation_id
         requests = limits.requests_per_minute
-        tokens = limits.tokens_per_minute if scope["path"] in _TOKEN_PATHS else None
+        tokens = limits.tokens_per_minute if _counts_tokens(scope) else None
         return (
             Allowance("req", requests, self._requests, id) if requests else None,
             Allowance("tokens", tokens, self._tokens, id) if tokens else None,
         )
+
+
+def _counts_tokens(scope: Scope) -> bool:
+    talks = scope["method"] == "POST" and scope["path"].startswith("/v1/conversations")
+    return talks or scope["path"] in _TOKEN_PATHS
 
 
 def _refusal(scope: Scope, retry_after: int) -> ASGIApp:

@@ -286,3 +286,30 @@ batch_lines = sa.Table(
     sa.Column("status", sa.Integer),
     sa.Column("response", sa.Text),
 )
+
+conversations = sa.Table(
+    "conversations",
+    metadata,
+    sa.Column("id", sa.String(36), primary_key=True),
+    _reference("organisation_id", "organisations.id"),
+    _reference("user_id", "users.id"),
+    # agent_id and agent_version; or model, instructions and tools; completion_args
+    sa.Column("partner", sa.JSON, nullable=False),
+    sa.Column("name", sa.Text),
+    sa.Column("description", sa.Text),
+    sa.Column("metadata", sa.JSON),
+    sa.Column("created_at", Moment, nullable=False, index=True),
+    sa.Column("updated_at", Moment, nullable=False),
+)
+
+conversation_entries = sa.Table(
+    "conversation_entries",
+    metadata,
+    sa.Column(
+        "conversation_id",
+        sa.ForeignKey("conversations.id", ondelete="CASCADE"),
+        primary_key=True,
+    ),
+    sa.Column("position", sa.Integer, primary_key=True),
+    sa.Column("entry", sa.JSON, nullable=False),
+)

@@ -5,6 +5,7 @@ import re
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from functools import partial
+from typing import Any
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import StreamingResponse
@@ -138,14 +139,14 @@ def _text(batch: Batch) -> str:
 
 
 class EventStream(StreamingResponse):
-    """A stream of events from batches, whose source is closed as soon as the caller disconnects."""
+    """A stream of events whose source is closed as soon as the caller disconnects."""
 
     media_type = "text/event-stream"
 
-    def __init__(self, events: AsyncGenerator[str], batches: AsyncGenerator[Batch]) -> None:
+    def __init__(self, events: AsyncGenerator[str], source: AsyncGenerator[Any]) -> None:
         super().__init__(events, headers={"cache-control": "no-store"})
-        self._batches = batches
+        self._source = source
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        async with aclosing(self._batches):
+        async with aclosing(self._source):
             await super().__call__(scope, receive, send)

@@ -1,0 +1,1 @@
+"""Conversations: answers as entries, and handoffs between agents."""

@@ -1,0 +1,137 @@
+"""Conversations and their entries; each belongs to the user who began it."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import sqlalchemy as sa
+from pydantic import TypeAdapter
+
+from carrel.server.errors import ApiError, not_found
+from carrel.server.records.caller import Caller
+from carrel.server.records.tables import conversation_entries, conversations
+from carrel.wire.conversations import Conversation, ConversationQuery, Entry
+
+_ENTRY: TypeAdapter[Entry] = TypeAdapter(Entry)
+
+
+def get(connection: sa.Connection, caller: Caller, id: str) -> Conversation:
+    """A conversation of the caller.
+
+    Raises:
+        ApiError: 404.
+    """
+    query = sa.select(conversations).where(_own(caller), conversations.c.id == id)
+    row = connection.execute(query).one_or_none()
+    if row is None:
+        raise not_found("conversation", id)
+    return _conversation(row)
+
+
+def entries(connection: sa.Connection, caller: Caller, id: str) -> list[Entry]:
+    """The entries of a conversation, in order.
+
+    Raises:
+        ApiError: 404.
+    """
+    get(connection, caller, id)
+    columns = conversation_entries.c
+    query = sa.select(columns.entry).where(columns.conversation_id == id).order_by(columns.position)
+    return [_ENTRY.validate_python(entry) for entry in connection.scalars(query)]
+
+
+def page(connection: sa.Connection, caller: Caller, query: ConversationQuery) -> list[Conversation]:
+    """A page of the caller's conversations, newest first."""
+    columns = conversations.c
+    rows = connection.execute(
+        sa.select(conversations)
+        .where(_own(caller))
+        .order_by(columns.created_at.desc(), columns.id.desc())
+    )
+    # Compared in Python: metadata values have any shape.
+    expected = (query.metadata or {}).items()
+    found = [
+        row for row in rows if not expected or expected <= (row._mapping["metadata"] or {}).items()
+    ]
+    first = query.page * query.page_size
+    return [_conversation(row) for row in found[first : first + query.page_size]]
+
+
+def create(
+    connection: sa.Connection, caller: Caller, conversation: Conversation, said: Sequence[Entry]
+) -> None:
+    """Adds a conversation with its first entries."""
+    named = {"id", "name", "description", "metadata", "created_at"}
+    partner = conversation.model_dump(
+        mode="json", exclude=named | {"object", "updated_at"}, exclude_none=True
+    )
+    connection.execute(
+        conversations.insert().values(
+            organisation_id=caller.organisation_id,
+            user_id=caller.user_id,
+            partner=partner,
+            updated_at=datetime.now(UTC),
+            **{name: getattr(conversation, name) for name in named},
+        )
+    )
+    _add(connection, conversation.id, 0, said)
+
+
+def extend(
+    connection: sa.Connection, caller: Caller, id: str, known: int, said: Sequence[Entry]
+) -> None:
+    """Adds entries to a conversation that still has the `known` number of them.
+
+    Raises:
+        ApiError: 404; or 409, it went on meanwhile.
+    """
+    get(connection, caller, id)
+    counted = sa.select(sa.func.count()).where(conversation_entries.c.conversation_id == id)
+    if connection.scalar(counted) != known:
+        raise ApiError(409, "The conversation went on meanwhile. Read it, then append again.")
+    _add(connection, id, known, said)
+    connection.execute(
+        conversations.update().where(conversations.c.id == id).values(updated_at=datetime.now(UTC))
+    )
+
+
+def delete(connection: sa.Connection, caller: Caller, id: str) -> None:
+    """Deletes a conversation with its entries.
+
+    Raises:
+        ApiError: 404.
+    """
+    get(connection, caller, id)
+    connection.execute(conversations.delete().where(conversations.c.id == id))
+
+
+def _add(connection: sa.Connection, id: str, position: int, said: Sequence[Entry]) -> None:
+    rows = [
+        {
+            "conversation_id": id,
+            "position": at,
+            "entry": entry.model_dump(mode="json", exclude_none=True),
+        }
+        for at, entry in enumerate(said, position)
+    ]
+    if rows:
+        connection.execute(conversation_entries.insert(), rows)
+
+
+def _own(caller: Caller) -> sa.ColumnElement[bool]:
+    return sa.and_(
+        conversations.c.organisation_id == caller.organisation_id,
+        conversations.c.user_id == caller.user_id,
+    )
+
+
+def _conversation(row: sa.Row[Any]) -> Conversation:
+    return Conversation(
+        id=row.id,
+        created_at=row.created_at,
+        updated_at=row.updated_at,
+        name=row.name,
+        description=row.description,
+        metadata=row._mapping["metadata"],
+        **row.partner,
+    )
