@@ -36,6 +36,19 @@ AREAS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "chat": ("whole", "streamed", "with a tool"),
         "responses": ("whole", "streamed", "with a tool"),
         "embeddings": ("create",),
+        "conversations": (
+            "start",
+            "append",
+            "streamed",
+            "with an agent",
+            "with a tool",
+            "restart",
+            "history",
+            "messages",
+            "get",
+            "list",
+            "delete",
+        ),
         "batch jobs": ("create", "inline", "get", "list", "output", "cancel", "delete"),
         "models": ("list",),
         "users": ("identity", "organisations"),
@@ -89,7 +102,11 @@ _RESPONSES = operations("responses")
 _CHAT = operations("chat")
 _OLD = ("agents: list by cursor", "OCR: blocks", "OCR: scores", "batch jobs: delete")
 """Operations that came with version 2."""
-_NO_VERSIONS = ("agents: versions", "agents: one version", "agents: aliases", "agents: delete")
+_OLDEST = (
+    *("agents: versions", "agents: one version", "agents: aliases", "agents: delete"),
+    *("conversations: delete", "batch jobs: inline"),
+)
+"""Operations that came with later releases of version 1."""
 
 CLIENTS = (
     Client("mistralai", "3.7.0", "mistral", operations(*_ALL, "users")),
@@ -99,7 +116,7 @@ CLIENTS = (
         "mistralai",
         "1.9.11",
         "mistral",
-        operations(*_ALL, without=_OLD + _NO_VERSIONS + ("batch jobs: inline",)),
+        operations(*_ALL, without=_OLD + _OLDEST),
     ),
     Client("@mistralai/mistralai", "2.7.0", "mistral.mjs", operations(*_ALL, "users")),
     Client(

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
-from carrel.wire.agents import CompletionArgs
+from carrel.wire.agents import CompletionArgs, VersionNumber
 from carrel.wire.base import Answer, Count, JSONObject, Name, Request, Text, Timestamp
 from carrel.wire.completions import Tokens
 from carrel.wire.content import Content
@@ -83,8 +83,9 @@ class HandoffEntry(_Entry):
 
 def _kind(value: Any) -> str:
     """Which entry it is; a message or a result may leave its type out."""
-    given = value if isinstance(value, dict) else vars(value)
-    return str(given.get("type") or ("function.result" if "result" in given else "message.input"))
+    if not isinstance(value, dict):
+        return str(getattr(value, "type", ""))
+    return str(value.get("type") or ("function.result" if "result" in value else "message.input"))
 
 
 Entry = Annotated[
@@ -119,7 +120,7 @@ class ConversationStart(_Turn):
 
     inputs: Inputs
     agent_id: Text | None = None
-    agent_version: int | Text | None = None
+    agent_version: VersionNumber | Text | None = None
     model: Name | None = None
     instructions: Text | None = None
     tools: list[Tool] | None = None
@@ -151,7 +152,7 @@ class ConversationRestart(_Turn):
     inputs: Inputs = Field(default_factory=list)
     guardrails: list[JSONObject] | None = None
     metadata: JSONObject | None = None
-    agent_version: int | Text | None = None
+    agent_version: VersionNumber | Text | None = None
 
 
 class Conversation(Answer):

@@ -386,6 +386,114 @@ await operation("embeddings: create", async () => {
   assert.notDeepEqual(data[0].embedding, data[1].embedding);
 });
 
+const { conversations } = client.beta;
+const talk = () => ({ conversationId: made.talk.conversationId });
+
+await operation("conversations: start", async () => {
+  made.talk = await conversations.start({
+    model,
+    inputs: "Say hello.",
+    instructions: "Be brief.",
+    completionArgs: short,
+  });
+  const [output] = made.talk.outputs;
+  assert.equal(output.type, "message.output");
+  assert(output.content);
+  assert(made.talk.usage.totalTokens > 0);
+});
+
+await operation("conversations: append", async () => {
+  const body = { inputs: [{ role: "user", content: "Again." }], completionArgs: short };
+  const answer = await conversations.append(
+    { ...talk(), conversationAppendRequest: body },
+  );
+  assert.equal(answer.conversationId, made.talk.conversationId);
+  assert(answer.outputs[0].content);
+});
+
+await operation("conversations: streamed", async () => {
+  const body = { inputs: "And again.", completionArgs: short };
+  const events = await collected(
+    await conversations.appendStream(
+      { ...talk(), conversationAppendStreamRequest: body },
+    ),
+  );
+  const names = events.map((one) => one.event);
+  assert.equal(names[0], "conversation.response.started");
+  assert.equal(names.at(-1), "conversation.response.done");
+  assert(names.includes("message.output.delta"));
+  assert(events.at(-1).data.usage.totalTokens > 0);
+});
+
+await operation("conversations: with an agent", async () => {
+  const answer = await conversations.start({
+    ...agent(),
+    inputs: "Say hello.",
+    completionArgs: short,
+  });
+  assert.equal(answer.outputs.at(-1).agentId, made.agent.id);
+});
+
+await operation("conversations: with a tool", async () => {
+  const answer = await conversations.start({
+    model,
+    inputs: "How is the weather in Rome?",
+    tools: [weather],
+    completionArgs: { maxTokens: 64, toolChoice: "any" },
+  });
+  const [called] = answer.outputs;
+  assert.deepEqual([called.type, called.name], ["function.call", "weather"]);
+  const result = { type: "function.result", toolCallId: called.toolCallId, result: "Sunny." };
+  const last = await conversations.append({
+    conversationId: answer.conversationId,
+    conversationAppendRequest: {
+      inputs: [result],
+      completionArgs: { ...short, toolChoice: "none" },
+    },
+  });
+  assert(last.outputs[0].content);
+});
+
+await operation("conversations: history", async () => {
+  const { entries } = await conversations.getHistory(talk());
+  assert.equal(entries.length, 6);
+  assert.deepEqual(
+    entries.slice(0, 2).map((one) => one.type),
+    ["message.input", "message.output"],
+  );
+  made.entry = entries[1].id;
+});
+
+await operation("conversations: messages", async () => {
+  assert.equal((await conversations.getMessages(talk())).messages.length, 6);
+});
+
+await operation("conversations: restart", async () => {
+  const body = { inputs: "Again.", fromEntryId: made.entry, completionArgs: short };
+  const answer = await conversations.restart(
+    { ...talk(), conversationRestartRequest: body },
+  );
+  assert.notEqual(answer.conversationId, made.talk.conversationId);
+  const { entries } = await conversations.getHistory({ conversationId: answer.conversationId });
+  assert.equal(entries.length, 4);
+});
+
+await operation("conversations: get", async () => {
+  const kept = await conversations.get(talk());
+  assert.deepEqual([kept.model, kept.instructions], [model, "Be brief."]);
+});
+
+await operation("conversations: list", async () => {
+  const listed = await conversations.list({});
+  assert(listed.some((one) => one.id === made.talk.conversationId));
+});
+
+await operation("conversations: delete", async () => {
+  await conversations.delete(talk());
+  const listed = await conversations.list({});
+  assert(!listed.some((one) => one.id === made.talk.conversationId));
+});
+
 /** A batch once it has ended. */
 async function ended(job) {
   const deadline = Date.now() + 120_000;

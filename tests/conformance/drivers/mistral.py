@@ -353,6 +353,108 @@ def _() -> None:
     assert answer.data[0].embedding != answer.data[1].embedding
 
 
+conversations = client.beta.conversations
+
+
+def talk() -> dict[str, str]:
+    return {"conversation_id": made.talk.conversation_id}
+
+
+@operation("conversations: start")
+def _() -> None:
+    made.talk = conversations.start(
+        model=MODEL, inputs="Say hello.", instructions="Be brief.", completion_args=short
+    )
+    (output,) = made.talk.outputs
+    assert (output.type, bool(output.content)) == ("message.output", True)
+    assert made.talk.usage.total_tokens > 0
+
+
+@operation("conversations: append")
+def _() -> None:
+    said: Any = [{"role": "user", "content": "Again."}]
+    answer = conversations.append(**talk(), inputs=said, completion_args=short)
+    assert answer.conversation_id == made.talk.conversation_id
+    assert answer.outputs[0].content
+
+
+@operation("conversations: streamed")
+def _() -> None:
+    events = list(conversations.append_stream(**talk(), inputs="And again.", completion_args=short))
+    names = [event.event for event in events]
+    assert names[0] == "conversation.response.started"
+    assert names[-1] == "conversation.response.done"
+    deltas = [event.data for event in events if event.event == "message.output.delta"]
+    assert "".join(delta.content for delta in deltas)
+    assert events[-1].data.usage.total_tokens > 0
+
+
+@operation("conversations: with an agent")
+def _() -> None:
+    answer = conversations.start(agent_id=made.agent.id, inputs="Say hello.", completion_args=short)
+    assert answer.outputs[-1].agent_id == made.agent.id
+
+
+@operation("conversations: with a tool")
+def _() -> None:
+    arguments: Any = {"max_tokens": 64, "tool_choice": "any"}
+    answer = conversations.start(
+        model=MODEL, inputs=QUESTION, tools=[WEATHER], completion_args=arguments
+    )
+    (called,) = answer.outputs
+    assert (called.type, called.name) == ("function.call", "weather")
+    result: Any = {
+        "type": "function.result",
+        "tool_call_id": called.tool_call_id,
+        "result": "Sunny.",
+    }
+    answer = conversations.append(
+        conversation_id=answer.conversation_id,
+        inputs=[result],
+        completion_args={**short, "tool_choice": "none"},
+    )
+    assert answer.outputs[0].content
+
+
+@operation("conversations: history")
+def _() -> None:
+    entries = conversations.get_history(**talk()).entries
+    assert [entry.type for entry in entries] == ["message.input", "message.output"] * 3
+    made.entry = entries[1].id
+
+
+@operation("conversations: messages")
+def _() -> None:
+    assert len(conversations.get_messages(**talk()).messages) == 6
+
+
+@operation("conversations: restart")
+def _() -> None:
+    answer = conversations.restart(
+        **talk(), inputs="Again.", from_entry_id=made.entry, completion_args=short
+    )
+    assert answer.conversation_id != made.talk.conversation_id
+    entries = conversations.get_history(conversation_id=answer.conversation_id).entries
+    assert len(entries) == 4
+
+
+@operation("conversations: get")
+def _() -> None:
+    kept = conversations.get(**talk())
+    assert (kept.model, kept.instructions) == (MODEL, "Be brief.")
+
+
+@operation("conversations: list")
+def _() -> None:
+    assert made.talk.conversation_id in [one.id for one in conversations.list()]
+
+
+@operation("conversations: delete")
+def _() -> None:
+    conversations.delete(**talk())
+    assert made.talk.conversation_id not in [one.id for one in conversations.list()]
+
+
 def ended(job: Any) -> Any:
     """A batch once it has ended."""
     deadline = time.monotonic() + 120

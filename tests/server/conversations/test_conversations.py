@@ -282,6 +282,7 @@ def test_a_conversation_is_its_owner_s_alone(
             400,
             "This server does not run the tool web_search. Leave it out.",
         ),
+        ({"model": "spoken", "inputs": [[None]]}, 422, "inputs"),
         ({"model": "spoken", "inputs": []}, 400, "Nothing was said yet"),
         ({"model": "spoken", "guardrails": [{}]}, 400, "does not support guardrails"),
     ],

@@ -40,7 +40,7 @@ SHORT = settings(
 def test_the_description_and_its_page_need_no_key_and_nothing_from_elsewhere(
     server: RunningServer,
 ) -> None:
-    described = httpx.get(f"{server.url}/openapi.json").json()
+    described = httpx.get(f"{server.url}/openapi.json", timeout=60).json()
     page = httpx.get(f"{server.url}/docs")
     assert page.headers["content-type"].startswith("text/html")
     assert "default-src 'none'" in page.headers["content-security-policy"]
@@ -53,7 +53,7 @@ def test_the_description_and_its_page_need_no_key_and_nothing_from_elsewhere(
 
 
 def test_extensions_are_named_as_such(server: RunningServer) -> None:
-    described = httpx.get(f"{server.url}/openapi.json").json()
+    described = httpx.get(f"{server.url}/openapi.json", timeout=60).json()
     extensions = {
         path
         for path, operations in described["paths"].items()
