@@ -114,6 +114,89 @@ async def test_a_theme_is_previewed_taken_back_and_kept() -> None:
         assert load_settings().theme == "carrel-contrast"
 
 
+# What was typed before
+
+
+@pytest.mark.usefixtures("offline")
+async def test_filters_that_were_typed_come_back() -> None:
+    async with offline_bench() as bench:
+        await bench.press("6", "slash")
+        await bench.type("lease")
+        await bench.press("enter", "escape", "slash")
+        await bench.type("gone")
+        await bench.press("enter", "4", "slash", "up", "up", "up")
+        await bench.shows("filter: lease")
+        await bench.press("down", "down")
+        await bench.until(lambda: "filter: lease" not in bench.text())
+
+
+@pytest.mark.usefixtures("offline")
+async def test_a_question_is_written_in_the_editor(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    editor = tmp_path / "editor.py"
+    editor.write_text("import sys\nopen(sys.argv[1], 'a').write(' and the rent?\\n')")
+    monkeypatch.setenv("EDITOR", f"{sys.executable} {editor}")
+    monkeypatch.setattr(CarrelApp, "suspend", lambda self: contextlib.nullcontext())
+    async with offline_bench() as bench:
+        await bench.press("alt+5", "f1")
+        await bench.shows("Edit in your editor")
+        await bench.leave("escape")
+        await bench.until(lambda: bench.app.screen is bench.app.place)
+        await bench.type("the notice")
+        await bench.press("f4")
+        await bench.shows("the notice and the rent?")
+        monkeypatch.setenv("EDITOR", "no-such-editor")
+        await bench.press("f4")
+        await bench.shows("The editor did not work", "no-such-editor")
+
+
+# Panes, and text that is selected
+
+
+@pytest.mark.usefixtures("offline")
+async def test_panes_are_resized_and_zoomed_and_stay_so() -> None:
+    saved = folders().state / "layout.json"
+
+    def details() -> int:
+        return bench.app.screen.query_one(".details").region.width
+
+    async with offline_bench() as bench:
+        await bench.until(lambda: details() == 36)
+        await bench.press("ctrl+right")
+        await bench.until(lambda: details() == 32)
+        await bench.pilot.mouse_down(offset=(87, 5))
+        await bench.pilot.hover(offset=(79, 5))
+        await bench.pilot.mouse_up(offset=(79, 5))
+        await bench.until(lambda: details() == 40)
+        await bench.press("z")
+        await bench.until(lambda: details() == 0)
+        await bench.press("tab")
+        await bench.until(lambda: details() in (0, 120))
+        await bench.press("4", "z")
+        await bench.until(lambda: "versions" not in bench.text())
+        await bench.press("z", "1", "z")
+        await bench.until(lambda: details() == 40)
+        await bench.until(lambda: '"files": {"1"' in saved.read_text())
+    async with offline_bench() as bench:
+        await bench.until(lambda: details() == 40)
+        await bench.pilot.resize_terminal(80, 24)
+        await bench.until(lambda: details() == 0)
+        await bench.press("ctrl+right")
+        await bench.shows("One pane is seen at a time here")
+
+
+@pytest.mark.usefixtures("offline")
+async def test_text_selected_with_the_mouse_is_copied() -> None:
+    async with offline_bench() as bench:
+        await bench.pilot.mouse_down(offset=(3, 3))
+        await bench.pilot.hover(offset=(17, 3))
+        await bench.pilot.mouse_up(offset=(17, 3))
+        await bench.shows("Copied.")
+        assert bench.app.clipboard.strip(), bench.text()
+        assert bench.app.clipboard.strip() in bench.text().splitlines()[3]
+
+
 # Back and forward
 
 

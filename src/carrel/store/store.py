@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakSet
 
@@ -16,6 +17,7 @@ from carrel.store.chat.sources import Sources
 from carrel.store.chat.tools import Toolbox
 from carrel.store.core import logs
 from carrel.store.core.action import Service
+from carrel.store.core.history import History
 from carrel.store.core.loop import OwnerLoop
 from carrel.store.documents.batch import BatchService
 from carrel.store.documents.service import DocumentsService
@@ -74,6 +76,8 @@ class Store:
         self.finder = FinderService(loop, self.session, self.chat)
         self.models = ModelsService(loop, profile, self.session, self.notifications)
         self.trail = TrailService()
+        self.histories: defaultdict[str, History] = defaultdict(History)
+        """Filters and searches that were typed, by the name of their list."""
         self.sample = SampleService(
             loop,
             self.session,

@@ -24,11 +24,13 @@ from carrel.settings import Settings, SettingsError, settings_file
 from carrel.tui.looks.appearance import Appearance
 from carrel.tui.looks.themes import with_roles
 from carrel.tui.screens.starting import Starting
+from carrel.tui.terminal.clipboard import copy
 from carrel.tui.terminal.failures import RecentErrors
 from carrel.tui.terminal.hiding import Hiding, secret_names
 from carrel.tui.terminal.key_names import KEY_NAMES
 from carrel.tui.terminal.textual_private import SteadyApp, read_alt_digits
 from carrel.tui.terminal.typeahead import TypeAhead
+from carrel.tui.widgets.fields import MultilineField
 from carrel.tui.widgets.prose import prose_theme
 from carrel.tui.widgets.topbar import PLACES
 
@@ -78,6 +80,7 @@ class CarrelApp(SteadyApp[Profile], TypeAhead[Profile]):
         Binding("alt+left", "jump(-1)", "Back", show=False, id="app.jump_back"),
         Binding("alt+right", "jump(1)", "Forward", show=False, id="app.jump_forward"),
         Binding("ctrl+q", "quit", "Quit", show=False, priority=True, id="app.quit"),
+        Binding("ctrl+z", "suspend_process", "Suspend", show=False, id="app.suspend"),
         Binding("ctrl+c", "interrupt", "Stop", show=False, system=True, id="app.interrupt"),
         Binding("ctrl+p", "palette", "Actions", show=False, priority=True, id="app.palette"),
         Binding("colon", "palette", "Actions", show=False, id="app.palette_colon"),
@@ -404,6 +407,17 @@ class CarrelApp(SteadyApp[Profile], TypeAhead[Profile]):
             self.place.notice(str(problem), failed=True)
         else:
             self.push_screen(ProblemPanel(problem))
+
+    def on_text_selected(self) -> None:
+        """What was selected with the mouse is copied, as terminals do."""
+        if text := self.screen.get_selected_text():
+            copied = copy(self, text)
+            self.say("Copied." if copied else "Too long for the clipboard of a terminal.")
+
+    def on_multiline_field_not_edited(self, event: MultilineField.NotEdited) -> None:
+        from carrel.store.core.problem import Problem
+
+        self.show_problem(Problem("The editor did not work", event.reason))
 
     def handle_bindings_clash(self, clashed_bindings: set[Binding], node: DOMNode) -> None:
         """Keys wanted twice are sorted out, and said, when the app starts."""

@@ -4,13 +4,13 @@ from typing import ClassVar
 
 from textual import events
 from textual.app import ComposeResult
-from textual.containers import Horizontal
 from textual.screen import Screen
 from textual.widget import Widget
 
 from carrel.tui.terminal.textual_private import Steady
 from carrel.tui.widgets.filter import ListFilter
 from carrel.tui.widgets.keybar import KeyBar
+from carrel.tui.widgets.panes import Panes
 from carrel.tui.widgets.status import StatusLine
 from carrel.tui.widgets.topbar import TopBar
 
@@ -26,7 +26,7 @@ class Frame(Steady, Screen[None]):
 
     def compose(self) -> ComposeResult:
         yield TopBar(self.PLACE)
-        with Horizontal(id="panes"):
+        with Panes(id="panes"):
             yield from self.panes()
         yield ListFilter()
         yield StatusLine()
@@ -50,6 +50,11 @@ class Frame(Steady, Screen[None]):
     def status(self) -> StatusLine:
         """The status line."""
         return self.query_one(StatusLine)
+
+    @property
+    def one_pane(self) -> bool:
+        """Whether one pane is seen at a time."""
+        return self.has_class("-narrow") or self.has_class("-zoomed")
 
     # Moving among the panes
 
@@ -87,7 +92,7 @@ class Frame(Steady, Screen[None]):
 
     def action_details(self) -> None:
         details = self.query(".details")
-        if not self.has_class("-narrow"):
+        if not self.one_pane:
             details.toggle_class("-folded")
         elif details.filter(".-current"):
             self.focus_pane(0)

@@ -24,6 +24,7 @@ from carrel.store.session.area import READ_ONLY
 from carrel.store.session.state import SessionState
 from carrel.store.session.words import connection, service_words, status
 from carrel.store.store import Store
+from carrel.tui.dialogs.ask import Choose, Thing
 from carrel.tui.dialogs.columns import Columns
 from carrel.tui.dialogs.confirm import Confirm
 from carrel.tui.dialogs.dialog import Dialog
@@ -34,6 +35,7 @@ from carrel.tui.terminal.clipboard import copy
 from carrel.tui.terminal.drops import Drop, parse_folder, parse_some
 from carrel.tui.widgets.fields import Dropped
 from carrel.tui.widgets.find import FindPane
+from carrel.tui.widgets.panes import Panes
 from carrel.tui.widgets.table import VirtualTable
 from carrel.tui.workbench import Workbench
 
@@ -82,6 +84,9 @@ class Place(Frame):
         Binding("i", "details", "Details", show=False, id="place.details"),
         Binding("slash", "filter_list", "Filter or find", show=False, id="place.filter"),
         Binding("comma", "columns", "Columns…", key_display=",", show=False, id="place.columns"),
+        Binding("z,ctrl+w", "zoom_pane", "Fill the window", show=False, id="place.zoom"),
+        Binding("ctrl+right", "resize_pane(4)", "Wider pane", show=False, id="place.wider"),
+        Binding("ctrl+left", "resize_pane(-4)", "Narrower pane", show=False, id="place.narrower"),
         Binding("f5", "reload", "Load again", show=False, id="place.reload"),
     ]
     HELP = ""
@@ -105,6 +110,8 @@ class Place(Frame):
         for chat in (self.store.chat, self.store.beside):
             self.follow(chat.slice, self._show_answering, hz=5)
         self.follow(self.store.layout.slice, self._lay_out_tables)
+        self.follow(self.store.layout.slice, self._lay_out_panes)
+        self.list_filter.field.history = self.store.histories["lists"]
         self.set_interval(REFRESH, self._refresh)
         self.set_interval(TICK, self._tick)
 
@@ -159,7 +166,28 @@ class Place(Frame):
         chats = (self.store.chat, self.store.beside)
         self.top.answering = any(chat.slice.value.phase != "idle" for chat in chats)
 
-    # Columns
+    # Columns and panes
+
+    def _lay_out_panes(self, *_: object) -> None:
+        state = self.store.layout.slice.value
+        self.set_class(self.PLACE in state.zoomed, "-zoomed")
+        panes = self.query_one(Panes)
+        panes.lay_out(state.panes.get(self.PLACE, {}), alone=self.one_pane)
+
+    def on_resize(self) -> None:
+        # The class of a narrow window is set after this.
+        self.call_later(self._lay_out_panes)
+
+    def action_zoom_pane(self) -> None:
+        self.store.layout.zoom(self.PLACE)
+
+    def action_resize_pane(self, cells: int) -> None:
+        panes = self.query_one(Panes)
+        if current := [pane for pane in panes.children if pane.has_class("-current")]:
+            panes.widen(current[0], cells)
+
+    def on_panes_resized(self, event: Panes.Resized) -> None:
+        self.store.layout.resize(self.PLACE, event.widths)
 
     def _lay_out_tables(self, state: LayoutState) -> None:
         for table in self.query(VirtualTable):
@@ -227,6 +255,12 @@ class Place(Frame):
         """Opens a dialog and waits for its answer, in a flow. None: it was closed."""
         return await self.app.push_screen(dialog, wait_for_dismiss=True)
 
+    async def choose(self, title: str, things: Sequence[Thing]) -> str | None:
+        """Asks for one of several things, by its id; the only one is not asked for."""
+        if len(things) == 1:
+            return things[0].id
+        return await self.ask(Choose(title, things))
+
     async def confirm(self, title: str, about: Sequence[Content], verb: str) -> bool:
         """Asks before something is done at the service; a hosted one is named: it bills."""
         at = service_words(self.store.session.slice.value)
@@ -293,6 +327,8 @@ class Place(Frame):
             return str(READ_ONLY)
         if action == "details" and not self.query(".details"):
             return "There are no details to fold here: tab goes from pane to pane."
+        if action == "resize_pane" and self.one_pane:
+            return "One pane is seen at a time here: there is no border to move."
         if action == "columns" and not _has_columns(self.focused):
             return "There are no columns here to sort, hide or widen."
         return self.lacking(action)

@@ -17,12 +17,18 @@ async def test_a_layout_is_found_again(tmp_path: Path) -> None:
     layout.toggle("files", "ocr")
     layout.widen("files", "name", 40)
     layout.widen("files", "size", 0)
+    layout.resize("files", {1: 40.5})
+    layout.zoom("chat")
+    layout.zoom("files")
+    layout.zoom("files")
     await layout._save()
     again = LayoutService(OwnerLoop.running(), tmp_path)
     widths = {"name": 40, "size": LEAST_WIDTH}
     expected = TableLayout(Sort("size", True), frozenset({"purpose"}), widths)
     assert again.slice.value.table("files") == expected
     assert again.slice.value.table("documents") == USUAL
+    assert again.slice.value.panes == {"files": {1: 40.5}}
+    assert again.slice.value.zoomed == {"chat"}
     again.reset("files")
     assert again.slice.value.table("files") == USUAL
     await again.close()

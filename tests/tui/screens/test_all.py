@@ -108,6 +108,7 @@ async def test_a_document_is_read_page_by_page(bench: Workbench, lease: Path) ->
 async def test_a_library_is_made_filled_and_searched(bench: Workbench, lease: Path) -> None:
     name = lease.stem.replace("lease", "papers")
     await uploaded(bench, lease)
+    await bench.store.libraries.create(f"not {name}")
     await bench.press("a")
     await bench.shows("New library…")
     await bench.press("end", "enter")

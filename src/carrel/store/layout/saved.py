@@ -19,7 +19,14 @@ def load_layout(path: Path) -> LayoutState:
         data = json.loads(path.read_text(encoding="utf-8"))
         if data["format"] != FORMAT:
             return LayoutState()
-        return LayoutState({name: _table(each) for name, each in data["tables"].items()})
+        return LayoutState(
+            {name: _table(each) for name, each in data["tables"].items()},
+            {
+                place: {int(number): float(width) for number, width in widths.items()}
+                for place, widths in data["panes"].items()
+            },
+            frozenset(map(str, data["zoomed"])),
+        )
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return LayoutState()
 
@@ -38,7 +45,9 @@ def save_layout(path: Path, state: LayoutState) -> None:
         }
         for name, table in state.tables.items()
     }
-    write_private(path, json.dumps({"format": FORMAT, "tables": tables}))
+    panes = {place: dict(widths) for place, widths in state.panes.items()}
+    data = {"format": FORMAT, "tables": tables, "panes": panes, "zoomed": sorted(state.zoomed)}
+    write_private(path, json.dumps(data))
 
 
 def _table(data: Any) -> TableLayout:

@@ -1,8 +1,9 @@
-"""Lays out tables, and saves that on this machine."""
+"""Lays out tables and panes, and saves that on this machine."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -46,6 +47,18 @@ class LayoutService(Service[LayoutState]):
     def reset(self, table: str) -> None:
         """Lays a table out as it is at first."""
         self._put(table, TableLayout())
+
+    @instant
+    def resize(self, place: str, widths: Mapping[int, float]) -> None:
+        """Gives the panes of a place widths in percent, by their place from the left."""
+        self.slice.set(panes={**self.slice.value.panes, place: dict(widths)})
+        self._save()
+
+    @instant
+    def zoom(self, place: str) -> None:
+        """Has one pane of a place fill the window, or all of them beside each other again."""
+        self.slice.set(zoomed=self.slice.value.zoomed ^ {place})
+        self._save()
 
     def _put(self, table: str, layout: TableLayout) -> None:
         self.slice.set(tables={**self.slice.value.tables, table: layout})

@@ -23,9 +23,15 @@ USUAL = TableLayout()
 
 @dataclass(frozen=True, slots=True)
 class LayoutState:
-    """The layout of tables by their names."""
+    """The layout of tables, and of the panes of places, by their names.
+
+    `panes` has the widths in percent of the panes that have one, by their place from the left;
+    in a place of `zoomed` one pane at a time fills the window.
+    """
 
     tables: Mapping[str, TableLayout] = field(default_factory=dict)
+    panes: Mapping[str, Mapping[int, float]] = field(default_factory=dict)
+    zoomed: frozenset[str] = frozenset()
     error: Problem | None = None
 
     def table(self, name: str) -> TableLayout:

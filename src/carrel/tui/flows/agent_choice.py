@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from carrel.tui.dialogs.ask import Choose, Thing
+from carrel.tui.dialogs.ask import Thing
 from carrel.tui.place import Place
 
 _ACTIVE = "active"
@@ -31,7 +31,7 @@ async def choose_agent(place: Place, title: str, *, versions: bool = False) -> C
         return None
     agent_id: str | None = things[0].id
     if len(things) > 1:
-        agent_id = await place.ask(Choose(title, things))
+        agent_id = await place.choose(title, things)
     agent = next((a for a in place.store.agents.slice.value.items if a.id == agent_id), None)
     if agent is None:
         return None
@@ -39,7 +39,7 @@ async def choose_agent(place: Place, title: str, *, versions: bool = False) -> C
         return Chosen(agent.id)
     things = [Thing(_ACTIVE, "Whichever is active", f"v{agent.version} now")]
     things += (Thing(str(n), f"v{n}") for n in sorted(agent.versions, reverse=True))
-    version = await place.ask(Choose(f"{title} · {agent.name}", things))
+    version = await place.choose(f"{title} · {agent.name}", things)
     if version is None:
         return None
     return Chosen(agent.id, None if version == _ACTIVE else int(version))

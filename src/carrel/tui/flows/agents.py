@@ -4,7 +4,7 @@ from textual.content import Content
 
 from carrel.store.agents.compare import compare_agents
 from carrel.store.agents.words import changed_field_rows, version_name
-from carrel.tui.dialogs.ask import Ask, Choose, Thing
+from carrel.tui.dialogs.ask import Ask, Thing
 from carrel.tui.dialogs.changes import Changes
 from carrel.tui.flows.drafts import library_names
 from carrel.tui.looks import labels
@@ -43,7 +43,7 @@ async def edit_aliases(place: Place, agent: Agent, version: int) -> None:
                 for alias, at in sorted(aliases.items(), key=lambda pair: pair[1] != version)
             ),
         ]
-        chosen = await place.ask(Choose(f"Aliases · {agent.name} {name}", things))
+        chosen = await place.choose(f"Aliases · {agent.name} {name}", things)
     if chosen == _NEW:
         chosen = await place.ask(Ask(f"An alias of {name}", "such as prod"))
     elif chosen is not None and aliases[chosen] == version:
@@ -60,7 +60,7 @@ async def copy_part(place: Place, agent: Agent) -> None:
         "name": agent.name,
         "instructions": agent.instructions or "",
     }
-    if part := await place.ask(Choose("Copy", [Thing(part, f"Copy {part}") for part in texts])):
+    if part := await place.choose("Copy", [Thing(part, f"Copy {part}") for part in texts]):
         place.copy(texts[part])
 
 

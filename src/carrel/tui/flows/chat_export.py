@@ -1,6 +1,6 @@
 """Taking a chat out: parts of it on the clipboard, all of it in a file."""
 
-from carrel.tui.dialogs.ask import Choose, Thing
+from carrel.tui.dialogs.ask import Thing
 from carrel.tui.dialogs.chat import SaveDialog, copies
 from carrel.tui.place import Place
 from carrel.wire.completions import Passage
@@ -11,7 +11,7 @@ async def copy_part(place: Place, passage: Passage | None) -> None:
     if not (texts := copies(place.store.chat.slice.value, passage)):
         return
     things = [Thing(part, f"Copy {part}") for part in texts]
-    if part := await place.ask(Choose("Copy", things)):
+    if part := await place.choose("Copy", things):
         place.copy(texts[part])
 
 

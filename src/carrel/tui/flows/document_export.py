@@ -10,7 +10,7 @@ from carrel.store.documents.state import DocumentState
 from carrel.store.documents.table_rows import as_csv, as_markdown
 from carrel.store.documents.tables import tables
 from carrel.store.documents.words import annotation
-from carrel.tui.dialogs.ask import Ask, Choose, Thing
+from carrel.tui.dialogs.ask import Ask, Thing
 from carrel.tui.place import Place
 
 FORMATS = (
@@ -28,7 +28,7 @@ async def copy_part(place: Place) -> None:
         return
     offers = _offers(state)
     things = [Thing(str(n), name, details) for n, (name, details, _) in enumerate(offers)]
-    if part := await place.ask(Choose("Copy", things)):
+    if part := await place.choose("Copy", things):
         place.copy(offers[int(part)][2])
 
 
@@ -65,7 +65,7 @@ async def save(place: Place) -> None:
     documents = place.store.documents
     if documents.slice.value.source is None:
         return
-    form = await place.ask(Choose("Save", FORMATS))
+    form = await place.choose("Save", FORMATS)
     if not form:
         return
     path = await place.ask(Ask("Save to", "A folder or a new file", "~/"))

@@ -1,10 +1,8 @@
 """A draft of an agent: typed in a form or an editor, reviewed, then saved, tried or dropped."""
 
 import asyncio
-import contextlib
-import signal
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from textual.content import Content
@@ -23,11 +21,12 @@ from carrel.store.agents.words import (
 )
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.tui.dialogs.agent import AgentForm
-from carrel.tui.dialogs.ask import Choose, Thing
+from carrel.tui.dialogs.ask import Thing
 from carrel.tui.dialogs.changes import Changes
 from carrel.tui.dialogs.confirm import Confirm
 from carrel.tui.looks import labels
 from carrel.tui.place import Place
+from carrel.tui.terminal.outside import suspended
 from carrel.wire.agents import Agent
 
 _BLANK, _COPY = "blank", "copy"
@@ -49,7 +48,7 @@ async def begin(place: Place, version: Agent | None) -> None:
     things += [Thing(row.id, f"✎ {row.name or 'no name yet'}", row.age) for row in unsaved]
     start: str | None = _BLANK
     if len(things) > 1:
-        start = await place.ask(Choose("New agent from", things))
+        start = await place.choose("New agent from", things)
     if start == _BLANK:
         models = place.store.session.slice.value.models
         await fill_in(place, Draft.blank(models[0] if models else ""))
@@ -98,7 +97,7 @@ async def write(place: Place, draft: Draft) -> None:
         if path is None:
             return
         try:
-            async with _suspended(place):
+            async with suspended(place.app):
                 text = await asyncio.to_thread(edit, path)
             edited = from_yaml(text, draft)
         except EditorError as error:
@@ -251,15 +250,3 @@ async def _keep(place: Place, draft: Draft) -> None:
 def _active(place: Place, draft: Draft) -> Agent | None:
     items = place.store.agents.slice.value.items
     return next((agent for agent in items if agent.id == draft.agent_id), None)
-
-
-@contextlib.asynccontextmanager
-async def _suspended(place: Place) -> AsyncIterator[None]:
-    """Gives the terminal to another program. The app goes on meanwhile, and draws nothing."""
-    # ctrl+c is for that program, which is in the same group of processes.
-    before = signal.signal(signal.SIGINT, lambda *_: None)
-    try:
-        with place.app.batch_update(), place.app.suspend():
-            yield
-    finally:
-        signal.signal(signal.SIGINT, before)

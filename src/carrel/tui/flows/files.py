@@ -7,7 +7,7 @@ from pathlib import Path
 from carrel.store.cache.copies import DocumentSource
 from carrel.store.files.words import facets, link_words
 from carrel.store.libraries.words import document_count
-from carrel.tui.dialogs.ask import Ask, Choose, Thing
+from carrel.tui.dialogs.ask import Ask, Thing
 from carrel.tui.dialogs.path import PathDialog
 from carrel.tui.looks import labels
 from carrel.tui.place import Place
@@ -46,7 +46,7 @@ async def copy_part(place: Place, file: File) -> None:
         Thing(_NAME, "Copy name"),
         Thing(_ID, "Copy id"),
     ]
-    chosen = await place.ask(Choose("Copy", things))
+    chosen = await place.choose("Copy", things)
     if chosen == _NAME:
         place.copy(file.filename, "Copied the name.")
     elif chosen == _ID:
@@ -71,8 +71,9 @@ async def _ask_hours(place: Place) -> int | None:
 
 async def save(place: Place, files: Sequence[File]) -> None:
     """Saves files on this machine; several go into one folder."""
-    where = "A folder or a new file" if len(files) == 1 else f"A folder for {len(files)} files"
-    if text := await place.ask(Ask("Save to", where, "~/")):
+    title = "Save to" if len(files) == 1 else f"Save {len(files)} files to"
+    where = "A folder or a new file" if len(files) == 1 else "A folder"
+    if text := await place.ask(Ask(title, where, "~/")):
         _download(place, files, text)
 
 
@@ -94,9 +95,10 @@ async def add_to_library(place: Place, files: Sequence[File]) -> None:
     things = [Thing(each.id, each.name, document_count(each.nb_documents)) for each in state.items]
     new = Thing(_NEW, "New library…")
     title = "Add to library" if len(files) == 1 else f"Add {len(files)} files to library"
-    library_id = await place.ask(Choose(title, [*things, new]))
+    library_id = await place.choose(title, [*things, new])
     if library_id == _NEW:
-        name = await place.ask(Ask("New library", "Its name"))
+        title = "New library" if len(files) == 1 else f"New library for {len(files)} files"
+        name = await place.ask(Ask(title, "Its name"))
         if name is None:
             return
         made = await place.finish(libraries.create(name))
@@ -118,7 +120,7 @@ async def narrow(place: Place) -> None:
         for facet in offered
         for value in facet.values
     ]
-    answer = await place.ask(Choose("Show only", [Thing(_ALL, "All files"), *things]))
+    answer = await place.choose("Show only", [Thing(_ALL, "All files"), *things])
     if answer == _ALL:
         place.store.files.show_all()
     elif answer is not None:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from carrel.tui.dialogs.ask import Choose, Thing
+from carrel.tui.dialogs.ask import Thing
 from carrel.tui.place import Place
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ async def use(place: Place) -> None:
     else:
         things = [Thing(it.name, it.name, _names(it.models)) for it in servers]
         things.append(Thing(BUILT_IN, "Built-in", "a small test model"))
-        name = await place.ask(Choose("Answers come from", things))
+        name = await place.choose("Answers come from", things)
         if name is None:
             return
         server = next((server for server in servers if server.name == name), None)
@@ -68,7 +68,7 @@ async def _choose_model(place: Place, server: "ModelServer") -> str | None:
     things = [
         Thing(model, model, "answers now" if (model,) == now else "") for model in server.models
     ]
-    return await place.ask(Choose(f"Model of {server.name}", things))
+    return await place.choose(f"Model of {server.name}", things)
 
 
 def _built_in_answers(place: Place) -> bool:
@@ -87,7 +87,7 @@ async def _switch_agents(place: Place) -> None:
     things = [Thing(model, model) for model in models]
     things.append(Thing(LEAVE, "Leave them", "they cannot answer until they are changed"))
     names = _names([agent.name for agent in left])
-    model = await place.ask(Choose(f"Switch {names} to", things))
+    model = await place.choose(f"Switch {names} to", things)
     if model is not None and model != LEAVE:
         place.do(store.agents.use_model([agent.id for agent in left], model))
 

@@ -7,7 +7,7 @@ from textual.content import Content
 from carrel.store.libraries.words import document_count
 from carrel.store.sync.state import FolderState
 from carrel.store.sync.words import folder_name, folder_rows
-from carrel.tui.dialogs.ask import Choose, Thing
+from carrel.tui.dialogs.ask import Thing
 from carrel.tui.dialogs.confirm import Confirm
 from carrel.tui.dialogs.sync import FolderDialog, SyncDialog, SyncWish
 from carrel.tui.looks import labels
@@ -28,7 +28,7 @@ async def sync_library(place: Place, library: Library) -> None:
             Thing(_OTHER, "Another folder …"),
             Thing(_FORGET, "Forget a folder …"),
         ]
-        answer = await place.ask(Choose(f"Synced with {library.name}", things))
+        answer = await place.choose(f"Synced with {library.name}", things)
     if answer == _OTHER:
         if folders := await place.ask(FolderDialog(f"Sync a folder into {library.name}")):
             await _preview(place, library, folders[0], SyncWish())
@@ -45,7 +45,7 @@ async def offer_folder(place: Place, folder: Path, library: Library | None) -> N
         items = place.store.libraries.slice.value.items
         things = [Thing(each.id, each.name, document_count(each.nb_documents)) for each in items]
         new = Thing(_NEW, f"A new library “{name}”")
-        answer = await place.ask(Choose(f"Sync {folder_name(folder)} into", [new, *things]))
+        answer = await place.choose(f"Sync {folder_name(folder)} into", [new, *things])
         if answer == _NEW:
             await _preview_new(place, name, folder)
             return
@@ -74,7 +74,7 @@ async def _forget(place: Place, library: Library) -> None:
     if len(things) == 1:
         chosen = things[0].id
     else:
-        chosen = await place.ask(Choose("Forget which folder?", things))
+        chosen = await place.choose("Forget which folder?", things)
     if chosen is None:
         return
     folder = place.store.sync.find(int(chosen))

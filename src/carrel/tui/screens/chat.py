@@ -99,7 +99,7 @@ class ChatPlace(ChatSources):
             )
             sessions.border_subtitle = Content("n New")
             yield sessions
-            yield FilterLine("anything that was said")
+            yield FilterLine("anything that was said", self.store.histories["chat"])
         with Vertical(id="middle", classes="column -current"):
             with Horizontal(id="chats"):
                 yield Transcript(id="transcript")
@@ -380,7 +380,7 @@ class ChatPlace(ChatSources):
             self.prompt.put_back()
         elif source.passage is not None:
             source.show(None)
-            if self.has_class("-narrow"):
+            if self.one_pane:
                 self.query_one("#transcript").focus()
         elif self.prompt.has_focus:
             self.query_one("#transcript").focus()

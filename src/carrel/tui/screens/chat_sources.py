@@ -56,7 +56,7 @@ class ChatSources(Place):
             self._source = (chat, place, number % len(passages))
             pane = self.query_one(SourcePane)
             pane.show(passages[number % len(passages)])
-            if self.has_class("-narrow"):
+            if self.one_pane:
                 pane.query_one("#quote").focus()
 
     def action_open_source(self) -> None:

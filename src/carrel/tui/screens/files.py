@@ -78,7 +78,9 @@ class FilesPlace(MarkingPlace):
                 Column("Created", 11, rank=1, name="created"),
                 id="files",
             )
-            yield FilterLine("a part of the name, !words to leave out")
+            yield FilterLine(
+                "a part of the name, !words to leave out", self.store.histories["files"]
+            )
         yield FileDetails(self.store.previews)
 
     @property

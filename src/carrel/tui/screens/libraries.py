@@ -90,7 +90,7 @@ class LibrariesPlace(MarkingPlace):
                 Column("Passage", least=16, name="passage", sorts=False),
                 id="hits",
             )
-            yield FilterLine("what to look for in this library")
+            yield FilterLine("what to look for in this library", self.store.histories["libraries"])
         yield LibraryDetails(id="details", classes="pane details")
 
     @property

@@ -10,7 +10,8 @@ from textual.timer import Timer
 from textual.widgets import Input, Static
 
 from carrel.store.core.filters import NameFilter
-from carrel.tui.widgets.fields import Field
+from carrel.store.core.history import History
+from carrel.tui.widgets.fields import Field, RecallField
 from carrel.tui.widgets.find import FindPane
 from carrel.tui.widgets.table import VirtualTable
 
@@ -35,14 +36,15 @@ class FilterLine(Horizontal):
 
         text: str
 
-    def __init__(self, placeholder: str) -> None:
+    def __init__(self, placeholder: str, history: History) -> None:
         super().__init__()
         self._placeholder = placeholder
+        self._history = history
         self._timer: Timer | None = None
 
     def compose(self) -> ComposeResult:
         yield Static(Content("/ "))
-        yield Field(placeholder=self._placeholder)
+        yield RecallField(self._history, self._placeholder)
 
     def begin(self, text: str) -> None:
         """Shows the line and takes the focus."""
@@ -88,13 +90,13 @@ class ListFilter(Horizontal):
 
     def compose(self) -> ComposeResult:
         yield Static(id="what")
-        yield Field()
+        yield RecallField(History())
         yield Static(classes="count")
 
     @property
-    def field(self) -> Field:
+    def field(self) -> RecallField:
         """The field of the filter."""
-        return self.query_one(Field)
+        return self.query_one(RecallField)
 
     def begin(self, over: VirtualTable | FindPane) -> None:
         """Shows the line for a table or a text and takes the focus."""

@@ -14,6 +14,7 @@ from textual.content import Content
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
+from textual.selection import Selection
 from textual.strip import Strip
 
 from carrel.store.core.diff import DiffLine
@@ -22,6 +23,7 @@ from carrel.store.documents.marks import MarkRole, TextMark, marked, runs
 from carrel.text import clean_text
 from carrel.tui.terminal.textual_private import Steady
 from carrel.tui.widgets.prose import Prose
+from carrel.tui.widgets.selecting import selectable, selected
 
 BAR = 2
 """Columns before the text, for the mark of the chosen passage."""
@@ -193,7 +195,15 @@ class PageText(Steady, ScrollView, can_focus=True):
         here = line.block is not None and line.block == self._block
         bar = Content.styled("▌ " if here else "  ", "$accent").render_segments(style)
         strip = Strip([*bar, *line.strip.apply_style(Style())])
-        return strip.adjust_cell_length(width).apply_style(style.rich_style)
+        drawn = strip.adjust_cell_length(width).apply_style(style.rich_style)
+        return selectable(self, drawn, int(at))
+
+    def text_select_all(self) -> None:
+        """Does nothing: a click chooses a passage."""
+
+    def get_selection(self, selection: Selection) -> tuple[str, str]:
+        bar = " " * BAR
+        return selected(selection, len(self._lines), lambda at: bar + self._lines[at].strip.text)
 
     def _draw_sentence(self, y: int, width: int) -> Strip:
         lines = [line for words in self._sentence for line in words.wrap(max(width - 2, 1))]

@@ -3,10 +3,12 @@
 from rich.console import RenderableType
 from rich.segment import Segment
 from textual.geometry import Size
+from textual.selection import Selection
 from textual.strip import Strip
 from textual.widget import Widget
 
 from carrel.tui.widgets.find import Findable
+from carrel.tui.widgets.selecting import selectable, selected
 
 
 class _Drawn(Widget):
@@ -31,7 +33,11 @@ class _Drawn(Widget):
         lines = self._drawn_lines(width)
         if y >= len(lines):
             return Strip.blank(width, style)
-        return Strip(Segment.apply_style(lines[y], style), width)
+        return selectable(self, Strip(Segment.apply_style(lines[y], style), width), y)
+
+    def get_selection(self, selection: Selection) -> tuple[str, str]:
+        lines = self._drawn_lines(self.size.width)
+        return selected(selection, len(lines), lambda y: Strip(lines[y]).text)
 
     def notify_style_update(self) -> None:
         super().notify_style_update()

@@ -11,12 +11,14 @@ from textual.geometry import Size
 from textual.message import Message
 from textual.reactive import var
 from textual.scroll_view import ScrollView
+from textual.selection import Selection
 from textual.strip import Strip
 from textual.style import Style
 
 from carrel.store.core.filters import NameFilter
 from carrel.store.layout.state import USUAL, TableLayout
 from carrel.tui.terminal.textual_private import Steady
+from carrel.tui.widgets.selecting import selectable, selected
 
 GAP = 2
 """Cells between two columns; as many hold the cursor's mark on the left."""
@@ -355,9 +357,22 @@ class VirtualTable(Steady, ScrollView, can_focus=True):
         width = self.scrollable_content_region.width
         if not self._rows:
             return self._draw_empty(y, width, NOTHING if self._all else self._empty)
-        if y < self._header:
+        line = y if y < self._header else y + int(self.scroll_offset.y)
+        return selectable(self, self._draw_line(line, width), line)
+
+    def text_select_all(self) -> None:
+        """Does nothing: two clicks open a row."""
+
+    def get_selection(self, selection: Selection) -> tuple[str, str]:
+        width = self.scrollable_content_region.width
+        lines = len(self._rows) + self._header
+        return selected(selection, lines, lambda line: self._draw_line(line, width).text)
+
+    def _draw_line(self, line: int, width: int) -> Strip:
+        """A line of the whole table; its header is the first."""
+        if line < self._header:
             return self._draw_header(width)
-        index = y - self._header + self.scroll_offset.y
+        index = line - self._header
         if index >= len(self._rows):
             return Strip.blank(width, self.visual_style.rich_style)
         is_cursor = index == self.cursor
