@@ -124,6 +124,7 @@ class CarrelApp(SteadyApp[Profile], TypeAhead[Profile]):
         self._colour_prose()
         if self.settings.hide:
             self.toggle_hiding()
+        self.app_resume_signal.subscribe(self, lambda _: self._draw_again())
         self.hold_keys(self._load)
         self.call_after_refresh(self._load)
 
@@ -131,6 +132,10 @@ class CarrelApp(SteadyApp[Profile], TypeAhead[Profile]):
         if self._started:
             self._jumps.close()
             await self.store.close()
+
+    def _draw_again(self) -> None:
+        """Draws everything after the app was suspended: the terminal has forgotten it."""
+        self.set_timer(DRAWN_AFTER, self.screen.refresh)
 
     def _redraw(self) -> None:
         """Draws everything anew after the theme in force has got other colours."""

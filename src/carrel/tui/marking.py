@@ -35,7 +35,7 @@ class MarkingPlace(Place):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space", "mark", "Mark", show=False, id="marks.toggle"),
         Binding(
-            "ctrl+at,ctrl+space,ctrl+v", "mark_range", "Mark up to here",
+            "ctrl+@,ctrl+space,ctrl+v", "mark_range", "Mark up to here",
             key_display="ctrl+space", show=False, id="marks.range",
         ),
         Binding("ctrl+a", "mark_all", "Mark all", show=False, id="marks.all"),

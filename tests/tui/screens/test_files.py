@@ -132,7 +132,7 @@ async def test_marks_of_all_of_none_and_of_a_range(
         (tmp_path / f"{name}-{number}.txt").write_text(f"{name} {number}")
         await upload(bench, tmp_path / f"{name}-{number}.txt")
     await only(bench, name)
-    await bench.press("g", "j", "space", "j", "ctrl+at")
+    await bench.press("g", "j", "space", "j", "ctrl+@")
     await bench.shows("3 marked", *(f"✓ {name}-{number}.txt" for number in (1, 2, 3)))
     await bench.press("asterisk")
     await bench.shows("2 marked", f"✓ {name}-0.txt", f"✓ {name}-4.txt")
