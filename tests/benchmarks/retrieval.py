@@ -33,7 +33,7 @@ from carrel.server.library.words import terms, vocabulary
 from carrel.server.models.embedder import Embedder
 from carrel.server.records import processing
 from carrel.server.records.database import make_engine
-from carrel.server.records.processing import ChunkText, Job, Outcome
+from carrel.server.records.processing import ChunkText, Job, ProcessingOutcome
 from carrel.server.records.tables import chunks, documents
 from support.libraries import connect, new_library
 from support.process import serve
@@ -208,7 +208,7 @@ def _index(
             ChunkText(chunk.page, chunk.text, None, *vectors, None)
             for chunk, vectors in zip(cut, stored_vectors(embedder, texts), strict=True)
         ]
-        outcome = Outcome(
+        outcome = ProcessingOutcome(
             pages=PAGES_PER_DOCUMENT,
             tokens=1,
             ocr_blob=None,

@@ -25,7 +25,7 @@ from carrel.store.cache.results import ResultCache
 from carrel.store.chat.state import ChatState
 from carrel.store.core.handle import Handle
 from carrel.store.core.loop import OwnerLoop
-from carrel.store.documents.reader import USUAL, ReadOptions
+from carrel.store.documents.reader import USUAL, OCROptions
 from carrel.store.documents.state import DocumentState
 from carrel.store.files.state import FilesState
 from carrel.store.libraries.state import LibrariesState
@@ -221,7 +221,7 @@ class Person:
         self.store.documents.read()
 
     def read_again(self) -> None:
-        options = self.chance.choice((None, ReadOptions(tables="html"), USUAL))
+        options = self.chance.choice((None, OCROptions(tables="html"), USUAL))
         self.store.documents.read_again(options)
 
     def stop(self) -> None:
@@ -463,7 +463,7 @@ async def _check_disk(store: Store, person: Person, service: LateService) -> Non
     ]
     for id in ids:
         digest = hashlib.sha256(content(id)).hexdigest()
-        for options in (USUAL, ReadOptions(tables="html")):
+        for options in (USUAL, OCROptions(tables="html")):
             kept = await ResultCache().load(f"{digest}\0{store.profile.name}\0{options.key()}")
             for page in kept.pages.values():
                 if not page.markdown.endswith(f" of {id}."):

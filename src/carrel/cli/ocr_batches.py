@@ -50,7 +50,7 @@ class Manner:
 
 
 @dataclass(frozen=True)
-class OpenedDocument:
+class SentDocument:
     """A document as requests name it, and its page count if known."""
 
     document: "OCRDocument"
@@ -70,14 +70,14 @@ def name_of(source: str) -> str:
 
 
 @asynccontextmanager
-async def opened(client: "Client", source: str) -> AsyncIterator[OpenedDocument]:
+async def opened(client: "Client", source: str) -> AsyncIterator[SentDocument]:
     """A document at a path, uploaded and removed afterwards, or at a URL."""
     from carrel.wire.content import DocumentURLChunk, FileChunk, ImageURLChunk
 
     if is_address(source):
         kind = mimetypes.guess_type(urlsplit(source).path)[0] or ""
         picture = kind.startswith("image/")
-        yield OpenedDocument(
+        yield SentDocument(
             ImageURLChunk(image_url=source) if picture else DocumentURLChunk(document_url=source),
             None,
         )
@@ -86,13 +86,13 @@ async def opened(client: "Client", source: str) -> AsyncIterator[OpenedDocument]
     with output.progress(f"Uploading {path.name}") as report:
         uploaded = await client.files.upload(path, purpose="ocr", on_progress=report)
     try:
-        yield OpenedDocument(FileChunk(file_id=uploaded.id), await _page_count(path))
+        yield SentDocument(FileChunk(file_id=uploaded.id), await _page_count(path))
     finally:
         await client.files.delete(uploaded.id)
 
 
 async def batches(
-    client: "Client", opened: OpenedDocument, manner: Manner, label: str
+    client: "Client", opened: SentDocument, manner: Manner, label: str
 ) -> AsyncGenerator["OCRResult"]:
     """The answers in page order; shows progress meanwhile.
 

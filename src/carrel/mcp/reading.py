@@ -6,12 +6,12 @@ from pydantic import Field
 
 from carrel.mcp.tool import (
     Arguments,
-    Call,
     DocumentID,
     LibraryID,
     PageArguments,
     Result,
     Tool,
+    ToolCall,
     ToolError,
 )
 
@@ -35,29 +35,25 @@ _STEPS = {
 }
 
 
-class NoArguments(Arguments):
-    pass
-
-
-class InLibrary(PageArguments):
+class DocumentListArguments(PageArguments):
     library_id: LibraryID
     search: Annotated[str | None, Field(description="Part of a document's name.")] = None
 
 
-class Search(Arguments):
+class SearchArguments(Arguments):
     library_id: LibraryID
     query: Annotated[str, Field(min_length=1, max_length=2000, description="Words to find.")]
     limit: Annotated[int, Field(ge=1, le=50, description="The most passages to return.")] = 10
 
 
-class Pages(Arguments):
+class PagesArguments(Arguments):
     library_id: LibraryID
     document_id: DocumentID
     first_page: Annotated[int, Field(ge=0, description="The first page, from 0.")] = 0
     pages: Annotated[int, Field(ge=1, le=MOST_PAGES, description="How many pages.")] = 10
 
 
-class Read(Arguments):
+class ReadFileArguments(Arguments):
     source: Annotated[
         str,
         Field(
@@ -71,19 +67,19 @@ class Read(Arguments):
     ] = None
 
 
-class Question(Arguments):
+class QuestionArguments(Arguments):
     agent_id: Annotated[str, Field(min_length=1, description="The id of an agent.")]
     question: Annotated[str, Field(min_length=1)]
 
 
-async def list_libraries(call: Call, asked: PageArguments) -> Result:
+async def list_libraries(call: ToolCall, asked: PageArguments) -> Result:
     listed = await call.client.libraries.list(page=asked.page, page_size=LISTED)
     rows = [_some(it, "id", "name", "description", "nb_documents") for it in listed.data]
     more = len(rows) == LISTED if listed.pagination is None else listed.pagination.has_more
     return _list("libraries", rows, asked.page, more)
 
 
-async def list_documents(call: Call, asked: InLibrary) -> Result:
+async def list_documents(call: ToolCall, asked: DocumentListArguments) -> Result:
     listed = await call.client.documents.list(
         asked.library_id, page=asked.page, page_size=LISTED, search=asked.search
     )
@@ -92,19 +88,19 @@ async def list_documents(call: Call, asked: InLibrary) -> Result:
     return _list("documents", rows, asked.page, listed.pagination.has_more)
 
 
-async def list_files(call: Call, asked: PageArguments) -> Result:
+async def list_files(call: ToolCall, asked: PageArguments) -> Result:
     listed = await call.client.files.list(page=asked.page, page_size=LISTED)
     rows = [_some(it, "id", "filename", "bytes", "mimetype") for it in listed.data]
     return _list("files", rows, asked.page, len(rows) == LISTED)
 
 
-async def list_agents(call: Call, asked: PageArguments) -> Result:
+async def list_agents(call: ToolCall, asked: PageArguments) -> Result:
     listed = await call.client.agents.list(page=asked.page, page_size=LISTED)
     rows = [_some(it, "id", "name", "description", "model") for it in listed]
     return _list("agents", rows, asked.page, len(rows) == LISTED)
 
 
-async def search_library(call: Call, asked: Search) -> Result:
+async def search_library(call: ToolCall, asked: SearchArguments) -> Result:
     from carrel.client.errors import NotFound
 
     try:
@@ -119,7 +115,7 @@ async def search_library(call: Call, asked: Search) -> Result:
     return {"passages": [_some(hit, *fields) for hit in found.data]}
 
 
-async def read_document(call: Call, asked: Pages) -> Result:
+async def read_document(call: ToolCall, asked: PagesArguments) -> Result:
     last, total = await _range(call, asked)
     text = await call.client.documents.text(
         asked.library_id, asked.document_id, page_start=asked.first_page, page_end=last
@@ -129,7 +125,7 @@ async def read_document(call: Call, asked: Pages) -> Result:
     return f"{text}\n\n[{total} pages; continue with first_page={last + 1}]"
 
 
-async def read_tables(call: Call, asked: Pages) -> Result:
+async def read_tables(call: ToolCall, asked: PagesArguments) -> Result:
     from carrel.wire.content import DocumentURLChunk
 
     last, total = await _range(call, asked)
@@ -148,7 +144,7 @@ async def read_tables(call: Call, asked: Pages) -> Result:
     return {"tables": tables, **following}
 
 
-async def read_file(call: Call, asked: Read) -> Result:
+async def read_file(call: ToolCall, asked: ReadFileArguments) -> Result:
     from carrel.wire.content import DocumentURLChunk, FileChunk
 
     source, document = asked.source, None
@@ -167,7 +163,7 @@ async def read_file(call: Call, asked: Read) -> Result:
     return "\n\n".join(page.markdown for page in pages)
 
 
-async def ask_agent(call: Call, asked: Question) -> Result:
+async def ask_agent(call: ToolCall, asked: QuestionArguments) -> Result:
     from carrel.wire.completions import CompletionRequest, UserMessage
 
     def tell(step: "Progress") -> None:
@@ -200,7 +196,7 @@ READING: tuple[Tool[Any], ...] = (
         "list_documents",
         "List documents",
         "Lists the documents of a library, with their ids.",
-        InLibrary,
+        DocumentListArguments,
         list_documents,
     ),
     Tool(
@@ -208,21 +204,22 @@ READING: tuple[Tool[Any], ...] = (
         "Search a library",
         "Finds the passages of a library that fit a query best, with the document and the page of"
         " each. Pages count from 0.",
-        Search,
+        SearchArguments,
         search_library,
     ),
     Tool(
         "read_document",
         "Read a document",
         "Reads pages of a library's document as Markdown.",
-        Pages,
+        PagesArguments,
         read_document,
     ),
     Tool(
         "read_tables",
         "Read tables",
-        "Reads the tables on pages of a library's document as Markdown.",
-        Pages,
+        "Reads the tables on pages of a library's document as Markdown, by OCR, which a hosted"
+        " service bills.",
+        PagesArguments,
         read_tables,
     ),
     Tool("list_files", "List files", "Lists the uploaded files.", PageArguments, list_files),
@@ -230,7 +227,7 @@ READING: tuple[Tool[Any], ...] = (
         "read_file",
         "OCR a file",
         "Reads a PDF, a scan, a picture or an office document by OCR, as Markdown.",
-        Read,
+        ReadFileArguments,
         read_file,
     ),
     Tool(
@@ -244,13 +241,13 @@ READING: tuple[Tool[Any], ...] = (
         "ask_agent",
         "Ask an agent",
         "Asks an agent one question; it knows nothing of earlier ones.",
-        Question,
+        QuestionArguments,
         ask_agent,
     ),
 )
 
 
-async def _range(call: Call, asked: Pages) -> tuple[int, int | None]:
+async def _range(call: ToolCall, asked: PagesArguments) -> tuple[int, int | None]:
     """The last page of the answer, and the number of pages in the document if known.
 
     Raises:
@@ -271,7 +268,7 @@ async def _range(call: Call, asked: Pages) -> tuple[int, int | None]:
 
 
 async def _read(
-    call: Call, document: "OCRDocument", pages: str | None, **options: Any
+    call: ToolCall, document: "OCRDocument", pages: str | None, **options: Any
 ) -> "list[Page]":
     from carrel.wire.ocr import OCRRequest
 

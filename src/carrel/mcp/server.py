@@ -29,7 +29,7 @@ from pydantic import ValidationError
 from carrel.client.errors import ClientError
 from carrel.mcp import resources
 from carrel.mcp.reading import READING
-from carrel.mcp.tool import Call, Result, Tool, ToolError
+from carrel.mcp.tool import Result, Tool, ToolCall, ToolError
 from carrel.mcp.writing import WRITING
 from mcp import MCPError
 
@@ -62,7 +62,7 @@ def mcp_server(connect: Connect, *, writes: bool, folder: Path | None = None) ->
         try:
             arguments = tool.arguments.model_validate(asked.arguments or {})
             async with connect(context) as client, _steps(context) as step:
-                return _answer(await tool.run(Call(client, step, folder), arguments))
+                return _answer(await tool.run(ToolCall(client, step, folder), arguments))
         except ValidationError as error:
             return _failure(_wrong(error))
         except (ClientError, ToolError) as error:

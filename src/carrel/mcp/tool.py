@@ -35,7 +35,7 @@ DocumentID = Annotated[str, Field(min_length=1, description="The id of a documen
 
 
 @dataclass(frozen=True)
-class Call:
+class ToolCall:
     """One call of a tool."""
 
     client: "Client"
@@ -69,6 +69,6 @@ class Tool(Generic[A]):
     title: str
     description: str
     arguments: type[A]
-    run: Callable[[Call, A], Awaitable[Result]]
+    run: Callable[[ToolCall, A], Awaitable[Result]]
     writes: bool = False
     destroys: bool = False

@@ -5,15 +5,15 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from carrel.mcp.tool import Arguments, Call, DocumentID, LibraryID, Result, Tool, ToolError
+from carrel.mcp.tool import Arguments, DocumentID, LibraryID, Result, Tool, ToolCall, ToolError
 
 
-class NewLibrary(Arguments):
+class LibraryArguments(Arguments):
     name: Annotated[str, Field(min_length=1)]
     description: str | None = None
 
 
-class NewDocument(Arguments):
+class DocumentArguments(Arguments):
     library_id: LibraryID
     name: Annotated[
         str | None, Field(description="The name of a new text document, such as notes.md.")
@@ -25,12 +25,12 @@ class NewDocument(Arguments):
     ] = None
 
 
-class OneDocument(Arguments):
+class DocumentIDArguments(Arguments):
     library_id: LibraryID
     document_id: DocumentID
 
 
-async def create_library(call: Call, asked: NewLibrary) -> Result:
+async def create_library(call: ToolCall, asked: LibraryArguments) -> Result:
     from carrel.wire.libraries import LibraryCreate
 
     made = await call.client.libraries.create(
@@ -39,7 +39,7 @@ async def create_library(call: Call, asked: NewLibrary) -> Result:
     return {"id": made.id, "name": made.name}
 
 
-async def add_document(call: Call, asked: NewDocument) -> Result:
+async def add_document(call: ToolCall, asked: DocumentArguments) -> Result:
     call.step("uploading")
     if asked.path is not None:
         source = call.path(asked.path)
@@ -54,7 +54,7 @@ async def add_document(call: Call, asked: NewDocument) -> Result:
     return document.model_dump(mode="json", include={"id", "name", "processing_status"})
 
 
-async def delete_document(call: Call, asked: OneDocument) -> Result:
+async def delete_document(call: ToolCall, asked: DocumentIDArguments) -> Result:
     await call.client.documents.delete(asked.library_id, asked.document_id)
     return {"id": asked.document_id, "deleted": True}
 
@@ -68,7 +68,7 @@ WRITING: tuple[Tool[Any], ...] = (
         "create_library",
         "Create a library",
         "Creates an empty library.",
-        NewLibrary,
+        LibraryArguments,
         create_library,
         writes=True,
     ),
@@ -76,7 +76,7 @@ WRITING: tuple[Tool[Any], ...] = (
         "add_document",
         "Add a document",
         "Adds a document to a library, where it is processed for the search.",
-        NewDocument,
+        DocumentArguments,
         add_document,
         writes=True,
     ),
@@ -84,7 +84,7 @@ WRITING: tuple[Tool[Any], ...] = (
         "delete_document",
         "Delete a document",
         "Deletes a document from its library.",
-        OneDocument,
+        DocumentIDArguments,
         delete_document,
         writes=True,
         destroys=True,

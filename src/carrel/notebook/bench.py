@@ -38,7 +38,7 @@ from carrel.store.cache.copies import DocumentSource
 from carrel.store.chat.service import ChatService
 from carrel.store.core.loop import OwnerLoop
 from carrel.store.core.problem import Problem
-from carrel.store.documents.reader import ReadOptions
+from carrel.store.documents.reader import OCROptions
 from carrel.store.documents.service import LARGE
 from carrel.store.files.incoming import Incoming
 from carrel.store.libraries.phase import document_phase
@@ -325,7 +325,7 @@ class Bench:
             timeout: seconds after which it is stopped.
         """
         store = self._store
-        options = ReadOptions(
+        options = OCROptions(
             pages=_page_words(pages), schema=_schema_words(schema), pictures=images, tables=tables
         )
         file = document

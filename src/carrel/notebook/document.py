@@ -18,7 +18,7 @@ from carrel.store.documents.blocks import Rect
 from carrel.store.documents.boxes import boxes, lacking, passages
 from carrel.store.documents.export import ExportFormat, zipped
 from carrel.store.documents.marks import marked
-from carrel.store.documents.reader import ReadOptions
+from carrel.store.documents.reader import OCROptions
 from carrel.store.documents.service import DocumentsService
 from carrel.store.documents.state import DocumentState
 from carrel.store.documents.table_rows import as_csv, as_markdown
@@ -181,7 +181,7 @@ class DocumentPanel(Panel):
         self._documents.read()
 
     @intent
-    async def _on_read_again(self, options: ReadOptions) -> None:
+    async def _on_read_again(self, options: OCROptions) -> None:
         options.check()
         await finish(self._documents.read_again(options))
 

@@ -8,7 +8,7 @@ from carrel.store.cache.copies import DocumentSource
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.core.watch import until
 from carrel.store.core.words import count
-from carrel.store.documents.reader import ReadOptions
+from carrel.store.documents.reader import OCROptions
 from carrel.store.documents.service import DocumentsService
 from carrel.store.documents.state import DocumentState
 from carrel.store.session.state import SessionState
@@ -30,7 +30,7 @@ async def read(
     store: Store,
     service: DocumentsService,
     source: DocumentSource,
-    options: ReadOptions,
+    options: OCROptions,
     max_pages: int,
 ) -> tuple[Page, ...]:
     """Opens a document and waits until the pages that the options ask for are read.

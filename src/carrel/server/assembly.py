@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Self
 
-from carrel.server.batches.service import BatchService
+from carrel.server.batches.service import BatchJobs
 from carrel.server.blobs.local import LocalBlobs
 from carrel.server.blobs.store import Blobs
 from carrel.server.completions.service import CompletionService
@@ -48,7 +48,7 @@ class Server:
     reader: Reader
     jobs: Jobs
     library: LibraryService
-    batches: BatchService
+    batches: BatchJobs
     engine: Engine
     completions: CompletionService
 
@@ -81,7 +81,7 @@ class Server:
             reader=reader,
             jobs=jobs,
             library=library,
-            batches=BatchService(database, blobs, jobs, lambda: server.settings.limits),
+            batches=BatchJobs(database, blobs, jobs, lambda: server.settings.limits),
             engine=engine,
             completions=_completions(engine, library, settings),
         )

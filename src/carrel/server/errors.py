@@ -55,7 +55,7 @@ class ApiError(Exception):
         ).model_dump(mode="json")
 
 
-class Unauthorized(Exception):
+class InvalidKey(Exception):
     """The request has no valid key."""
 
 

@@ -4,7 +4,16 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from carrel.wire.base import MAX_INT, Answer, Count, JSONObject, Name, Request, Text, Timestamp
+from carrel.wire.base import (
+    MAX_INT,
+    Count,
+    JSONObject,
+    Name,
+    Request,
+    ResponseModel,
+    Text,
+    Timestamp,
+)
 from carrel.wire.completions import Penalty, Prediction
 from carrel.wire.formats import ResponseFormat
 from carrel.wire.tools import Tool, ToolChoice
@@ -70,7 +79,7 @@ class AgentUpdate(Request):
         return data
 
 
-class Agent(Answer):
+class Agent(ResponseModel):
     """An agent as its answered version has it."""
 
     id: str
@@ -103,7 +112,7 @@ class Agent(Answer):
         return data
 
 
-class AgentPage(Answer):
+class AgentPage(ResponseModel):
     """A page of agents and the token of the next, null on the last."""
 
     object: Literal["list"] = "list"
@@ -155,7 +164,7 @@ class AliasRequest(Request):
     version: VersionNumber
 
 
-class AgentAlias(Answer):
+class AgentAlias(ResponseModel):
     """A name that points at one version of an agent."""
 
     alias: str

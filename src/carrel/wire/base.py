@@ -124,7 +124,7 @@ class Request(BaseModel):
         return self.model_dump(mode="json", exclude_unset=True, by_alias=True)
 
 
-class Answer(BaseModel):
+class ResponseModel(BaseModel):
     """A response body. Unknown fields are ignored, so newer services still parse."""
 
     model_config = ConfigDict(

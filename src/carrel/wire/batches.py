@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Field, model_validator
 
-from carrel.wire.base import Answer, Count, JSONObject, Request, Text
+from carrel.wire.base import Count, JSONObject, Request, ResponseModel, Text
 
 BatchEndpoint = Literal[
     "/v1/ocr", "/v1/chat/completions", "/v1/agents/completions", "/v1/embeddings"
@@ -56,14 +56,14 @@ class BatchCreate(Request):
         return self
 
 
-class BatchError(Answer):
+class BatchError(ResponseModel):
     """A message of requests that failed, and how many had it."""
 
     message: str
     count: int = 1
 
 
-class BatchJob(Answer):
+class BatchJob(ResponseModel):
     """A batch. Times are UNIX timestamps; `completed_requests` counts failed ones too.
 
     `output_file` has a line for each request that was answered, `error_file` one for each that
@@ -96,7 +96,7 @@ class BatchJob(Answer):
         return self.status in UNFINISHED
 
 
-class BatchList(Answer):
+class BatchList(ResponseModel):
     """A page of batches."""
 
     data: list[BatchJob] = Field(default_factory=list)
@@ -104,7 +104,7 @@ class BatchList(Answer):
     total: int
 
 
-class DeletedBatch(Answer):
+class DeletedBatch(ResponseModel):
     """A deleted batch."""
 
     id: str

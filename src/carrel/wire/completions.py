@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
-from carrel.wire.base import Answer, Count, JSONObject, Request, Text, omitted_when_none
+from carrel.wire.base import Count, JSONObject, Request, ResponseModel, Text, omitted_when_none
 from carrel.wire.content import Content
 from carrel.wire.formats import ResponseFormat
 from carrel.wire.libraries import PageBox, Span
@@ -112,7 +112,7 @@ class CompletionRequest(CompletionOptions):
     agent_id: Text
 
 
-class Passage(Answer):
+class Passage(ResponseModel):
     """A passage of a library document that was given to the model (an extension).
 
     `index` counts from 1 and is the number the passage was given under; `page` counts from 0.
@@ -129,7 +129,7 @@ class Passage(Answer):
     box: PageBox | None = None
 
 
-class CompletionMessage(Answer):
+class CompletionMessage(ResponseModel):
     """The answer of one choice. `prefix` is set when an agent answers; `sources` is an
     extension of the bundled server."""
 
@@ -140,7 +140,7 @@ class CompletionMessage(Answer):
     sources: list[Passage] | None = omitted_when_none(_SOURCES)
 
 
-class Choice(Answer):
+class Choice(ResponseModel):
     index: int
     message: CompletionMessage
     finish_reason: FinishReason | str
@@ -153,7 +153,7 @@ def _none_is_zero(value: object) -> object:
 Tokens = Annotated[int, BeforeValidator(_none_is_zero)]
 
 
-class Usage(Answer):
+class Usage(ResponseModel):
     """Tokens of a completion. Prompt tokens count once, whatever `n`."""
 
     prompt_tokens: Tokens = 0
@@ -161,7 +161,7 @@ class Usage(Answer):
     total_tokens: Tokens = 0
 
 
-class Completion(Answer):
+class Completion(ResponseModel):
     """A whole answer. `agent_version`, where an agent answers, is an extension of the bundled
     server."""
 
@@ -174,7 +174,7 @@ class Completion(Answer):
     agent_version: int | None = omitted_when_none(_AGENT_VERSION)
 
 
-class Delta(Answer):
+class Delta(ResponseModel):
     """The increment of one chunk. `sources` comes in the last chunk (an extension)."""
 
     role: str | None = omitted_when_none()
@@ -183,13 +183,13 @@ class Delta(Answer):
     sources: list[Passage] | None = omitted_when_none(_SOURCES)
 
 
-class ChunkChoice(Answer):
+class ChunkChoice(ResponseModel):
     index: int
     delta: Delta
     finish_reason: FinishReason | str | None = None
 
 
-class Progress(Answer):
+class Progress(ResponseModel):
     """The step an answer is at before its first word: a stream's event of the name `progress`.
 
     An extension, sent only to a request with the header `Prefer: progress`. `place` is the place
@@ -202,7 +202,7 @@ class Progress(Answer):
     total: int | None = omitted_when_none()
 
 
-class CompletionChunk(Answer):
+class CompletionChunk(ResponseModel):
     """One event of a stream; the last carries `finish_reason` and `usage`."""
 
     id: str

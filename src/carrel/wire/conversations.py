@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Discriminator, Field, Tag, model_validator
 
 from carrel.wire.agents import CompletionArgs, VersionNumber
-from carrel.wire.base import Answer, Count, JSONObject, Name, Request, Text, Timestamp
+from carrel.wire.base import Count, JSONObject, Name, Request, ResponseModel, Text, Timestamp
 from carrel.wire.completions import Tokens
 from carrel.wire.content import Content
 from carrel.wire.tools import Tool
@@ -155,7 +155,7 @@ class ConversationRestart(_Turn):
     agent_version: VersionNumber | Text | None = None
 
 
-class Conversation(Answer):
+class Conversation(ResponseModel):
     """A conversation: with an agent, or with a model and its settings."""
 
     id: str
@@ -173,7 +173,7 @@ class Conversation(Answer):
     completion_args: dict[str, Any] | None = None
 
 
-class ConversationUsage(Answer):
+class ConversationUsage(ResponseModel):
     """Tokens of an answer, of every agent that took part."""
 
     prompt_tokens: Tokens = 0
@@ -181,7 +181,7 @@ class ConversationUsage(Answer):
     total_tokens: Tokens = 0
 
 
-class ConversationResponse(Answer):
+class ConversationResponse(ResponseModel):
     """An answer: its entries."""
 
     object: Literal["conversation.response"] = "conversation.response"
@@ -190,7 +190,7 @@ class ConversationResponse(Answer):
     usage: ConversationUsage
 
 
-class ConversationHistory(Answer):
+class ConversationHistory(ResponseModel):
     """All entries of a conversation, in order."""
 
     object: Literal["conversation.history"] = "conversation.history"
@@ -198,7 +198,7 @@ class ConversationHistory(Answer):
     entries: list[Entry]
 
 
-class ConversationMessages(Answer):
+class ConversationMessages(ResponseModel):
     """The messages among the entries of a conversation."""
 
     object: Literal["conversation.messages"] = "conversation.messages"
@@ -228,7 +228,7 @@ EventType = Literal[
 """The names of events."""
 
 
-class ConversationEvent(Answer):
+class ConversationEvent(ResponseModel):
     """An event of a streamed answer; `type` is its name too, and says which fields it has."""
 
     type: EventType

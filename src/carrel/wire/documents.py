@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from carrel.wire.base import Answer, Count, Name, Request, Text, Timestamp, omitted_when_none
+from carrel.wire.base import Count, Name, Request, ResponseModel, Text, Timestamp, omitted_when_none
 from carrel.wire.libraries import Pagination
 
 ProcessStatus = Literal[
@@ -41,7 +41,7 @@ def processing_status(process_status: str) -> str:
     return "Error" if process_status in ("error", "missing_content") else "Running"
 
 
-class Document(Answer):
+class Document(ResponseModel):
     """A document of a library."""
 
     id: str
@@ -71,7 +71,7 @@ class Document(Answer):
     error: str | None = omitted_when_none("Why processing failed (an extension).")
 
 
-class DocumentList(Answer):
+class DocumentList(ResponseModel):
     pagination: Pagination
     data: list[Document]
 
@@ -91,13 +91,13 @@ class DocumentUpdate(Request):
     expires_at: datetime | None = None
 
 
-class DocumentStatus(Answer):
+class DocumentStatus(ResponseModel):
     document_id: str
     process_status: ProcessStatus | str | None = None
     processing_status: str
 
 
-class TextContent(Answer):
+class TextContent(ResponseModel):
     text: str
 
 

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import AliasChoices, Field
 
-from carrel.wire.base import MAX_INT, Answer, JSONObject, Request, Text
+from carrel.wire.base import MAX_INT, JSONObject, Request, ResponseModel, Text
 from carrel.wire.completions import Usage
 
 OutputType = Literal["float", "int8", "uint8", "binary", "ubinary"]
@@ -30,7 +30,7 @@ class EmbeddingRequest(Request):
         return [self.input] if isinstance(self.input, str) else self.input
 
 
-class Embedding(Answer):
+class Embedding(ResponseModel):
     """The vector of the text number `index`, from 0.
 
     With `encoding_format` base64 the numbers are bytes, or 32-bit floats, lowest byte first. Whole
@@ -42,7 +42,7 @@ class Embedding(Answer):
     index: int
 
 
-class EmbeddingList(Answer):
+class EmbeddingList(ResponseModel):
     """The vectors, in the order of the texts."""
 
     id: str

@@ -4,10 +4,10 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from carrel.wire.base import Answer, omitted_when_none
+from carrel.wire.base import ResponseModel, omitted_when_none
 
 
-class ErrorBody(Answer):
+class ErrorBody(ResponseModel):
     """Every error but 401 (`{"detail": "Unauthorized"}`), 404 of an unknown path, and 422."""
 
     object: Literal["error"] = "error"
@@ -19,13 +19,13 @@ class ErrorBody(Answer):
     request_id: str | None = omitted_when_none()
 
 
-class DetailBody(Answer):
+class DetailBody(ResponseModel):
     """A missing or bad key (401), an unknown path (404) or method (405)."""
 
     detail: str
 
 
-class ValidationDetail(Answer):
+class ValidationDetail(ResponseModel):
     """One wrong field of a request."""
 
     type: str
@@ -35,7 +35,7 @@ class ValidationDetail(Answer):
     ctx: dict[str, Any] | None = omitted_when_none()
 
 
-class ValidationErrorBody(Answer):
+class ValidationErrorBody(ResponseModel):
     """The body of a 422."""
 
     detail: list[ValidationDetail] = Field(default_factory=list)

@@ -4,7 +4,7 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import Field
 
-from carrel.wire.base import Answer, Count, Request, Text, omitted_when_none
+from carrel.wire.base import Count, Request, ResponseModel, Text, omitted_when_none
 
 Purpose = Literal["fine-tune", "batch", "ocr"]
 SampleType = Literal[
@@ -20,7 +20,7 @@ SIGNED_URL_HOURS = (1, 168)
 """Bounds of a file's signed address, in hours."""
 
 
-class File(Answer):
+class File(ResponseModel):
     """A stored file. Enumerations are open: a newer service may answer other words."""
 
     id: str
@@ -44,7 +44,7 @@ class RetrievedFile(File):
     deleted: bool
 
 
-class FileList(Answer):
+class FileList(ResponseModel):
     """A page of files. `total` is null when it was not asked for; `has_more` is an extension."""
 
     data: list[File]
@@ -53,7 +53,7 @@ class FileList(Answer):
     has_more: bool | None = omitted_when_none("Whether there are files after these; an extension")
 
 
-class DeletedFile(Answer):
+class DeletedFile(ResponseModel):
     """A deleted file."""
 
     id: str
@@ -61,7 +61,7 @@ class DeletedFile(Answer):
     deleted: bool
 
 
-class SignedURL(Answer):
+class SignedURL(ResponseModel):
     """An address that works without a key until it expires."""
 
     url: Annotated[str, Field(repr=False)]

@@ -2,16 +2,16 @@
 
 from pydantic import Field
 
-from carrel.wire.base import Answer
+from carrel.wire.base import ResponseModel
 
 
-class UploadLimits(Answer):
+class UploadLimits(ResponseModel):
     """The largest upload of each kind, in bytes."""
 
     file_bytes: int | None = None
     document_bytes: int | None = None
 
 
-class Health(Answer):
+class Health(ResponseModel):
     status: str = "ok"
     limits: UploadLimits = Field(default_factory=UploadLimits)

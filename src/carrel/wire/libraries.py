@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from carrel.wire.base import Answer, Count, Name, Request, Text, Timestamp
+from carrel.wire.base import Count, Name, Request, ResponseModel, Text, Timestamp
 
 CHUNK_SIZE = (256, 32768)
 """Bounds of a library's chunk size, in characters."""
@@ -14,7 +14,7 @@ OwnerType = Literal["User", "Workspace"]
 ShareWith = Literal["User", "Workspace", "Org"]
 
 
-class Pagination(Answer):
+class Pagination(ResponseModel):
     """A page's position in the list; pages count from 0."""
 
     total_items: int
@@ -38,7 +38,7 @@ class LibraryUpdate(Request):
     description: Text | None = None
 
 
-class Library(Answer):
+class Library(ResponseModel):
     """A library. `total_size` is in bytes."""
 
     id: str
@@ -59,7 +59,7 @@ class Library(Answer):
     org_sharing_role: str | None = None
 
 
-class LibraryList(Answer):
+class LibraryList(ResponseModel):
     data: list[Library]
     pagination: Pagination | None = None
     next_page_token: str | None = None
@@ -86,7 +86,7 @@ class ShareRemoval(Request):
     org_id: Text | None = None
 
 
-class Sharing(Answer):
+class Sharing(ResponseModel):
     """One access to a library."""
 
     library_id: str
@@ -97,7 +97,7 @@ class Sharing(Answer):
     share_with_uuid: str | None
 
 
-class SharingList(Answer):
+class SharingList(ResponseModel):
     data: list[Sharing]
 
 
@@ -114,14 +114,14 @@ class SearchQuery(Request):
     filters_attributes: Text | None = None
 
 
-class Span(Answer):
+class Span(ResponseModel):
     """Characters of a text: from `start` to before `end`, counted from 0."""
 
     start: int
     end: int
 
 
-class PageBox(Answer):
+class PageBox(ResponseModel):
     """A rectangle on a page of `page_width` and `page_height` pixels, from its top left corner."""
 
     top_left_x: int
@@ -138,7 +138,7 @@ _HEADING_OR_STRONG = re.compile(r"(?<=^…)#{1,6} |^#{1,6} |\*\*(?=\S)|(?<=\S)\*
 _RULE = re.compile(":?-{3,}:?")
 
 
-class SearchHit(Answer):
+class SearchHit(ResponseModel):
     """One passage found. `page` counts from 0; `matches` are the matched words in the snippet.
 
     `box` is around them, or around the passage, where that is known.
@@ -153,7 +153,7 @@ class SearchHit(Answer):
     box: PageBox | None = None
 
 
-class SearchResult(Answer):
+class SearchResult(ResponseModel):
     data: list[SearchHit]
 
 

@@ -2,10 +2,10 @@
 
 from pydantic import Field
 
-from carrel.wire.base import Answer, omitted_when_none
+from carrel.wire.base import ResponseModel, omitted_when_none
 
 
-class ModelCapabilities(Answer):
+class ModelCapabilities(ResponseModel):
     """The capabilities of a model."""
 
     completion_chat: bool = False
@@ -14,7 +14,7 @@ class ModelCapabilities(Answer):
     ocr: bool = False
 
 
-class ModelCard(Answer):
+class ModelCard(ResponseModel):
     """A model. It also answers to its `aliases`."""
 
     id: str
@@ -38,7 +38,7 @@ class ModelCard(Answer):
         return name in (self.id, *(self.aliases or ()))
 
 
-class ModelList(Answer):
+class ModelList(ResponseModel):
     object: str = "list"
     data: list[ModelCard]
 

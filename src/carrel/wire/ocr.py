@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag, field_validator, model_validator
 
-from carrel.wire.base import Answer, Count, Request, Text, omitted_when_none
+from carrel.wire.base import Count, Request, ResponseModel, Text, omitted_when_none
 from carrel.wire.content import DocumentURLChunk, FileChunk, ImageURLChunk
 from carrel.wire.formats import ResponseFormat
 
@@ -107,7 +107,7 @@ class OCRRequest(Request):
         return self
 
 
-class Box(Answer):
+class Box(ResponseModel):
     """A rectangle in the page's pixels, from the top left corner."""
 
     top_left_x: int | None
@@ -124,7 +124,7 @@ class PageImage(Box):
     image_annotation: str | None = omitted_when_none()
 
 
-class WordScore(Answer):
+class WordScore(ResponseModel):
     """The confidence of one word; `start_index` is its offset in the page's Markdown."""
 
     text: str
@@ -132,7 +132,7 @@ class WordScore(Answer):
     start_index: int
 
 
-class PageScores(Answer):
+class PageScores(ResponseModel):
     """The confidence of a page, 0 to 1."""
 
     average_page_confidence_score: float
@@ -140,7 +140,7 @@ class PageScores(Answer):
     word_confidence_scores: list[WordScore] | None = omitted_when_none()
 
 
-class BlockScores(Answer):
+class BlockScores(ResponseModel):
     """The confidence of a block, 0 to 1."""
 
     average_content_confidence_score: float | None = None
@@ -148,7 +148,7 @@ class BlockScores(Answer):
     block_type_confidence_score: float | None = None
 
 
-class PageTable(Answer):
+class PageTable(ResponseModel):
     """A table kept apart from the page's Markdown, as Markdown or HTML."""
 
     id: str
@@ -184,7 +184,7 @@ class Block(Box):
     confidence_scores: BlockScores | None = omitted_when_none()
 
 
-class Dimensions(Answer):
+class Dimensions(ResponseModel):
     """A page's size in pixels at `dpi`."""
 
     dpi: int | None = None
@@ -192,7 +192,7 @@ class Dimensions(Answer):
     width: int | None = None
 
 
-class Page(Answer):
+class Page(ResponseModel):
     """One page. `index` counts from 0 in the whole document, whatever was asked for."""
 
     index: int
@@ -207,7 +207,7 @@ class Page(Answer):
     blocks: list[Block] | None = omitted_when_none()
 
 
-class OCRUsage(Answer):
+class OCRUsage(ResponseModel):
     pages_processed: int
     doc_size_bytes: int | None = None
     image_annotations_unseen: bool | None = omitted_when_none(
@@ -220,7 +220,7 @@ class OCRUsage(Answer):
     )
 
 
-class OCRResult(Answer):
+class OCRResult(ResponseModel):
     """The pages that were read. `document_annotation` is JSON text."""
 
     pages: list[Page]

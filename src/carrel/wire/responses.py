@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Discriminator, Field, Tag
 
-from carrel.wire.base import Answer, Count, JSONObject, Request, Text
+from carrel.wire.base import Count, JSONObject, Request, ResponseModel, Text
 
 
 class _Lenient(Request):
@@ -194,14 +194,14 @@ class ResponseRequest(Request):
     background: bool = False
 
 
-class OutputText(Answer):
+class OutputText(ResponseModel):
     type: str = "output_text"
     text: str
     annotations: list[JSONObject] = Field(default_factory=list)
     logprobs: list[JSONObject] = Field(default_factory=list)
 
 
-class OutputMessage(Answer):
+class OutputMessage(ResponseModel):
     type: str = "message"
     id: str
     role: str = "assistant"
@@ -209,7 +209,7 @@ class OutputMessage(Answer):
     content: list[OutputText]
 
 
-class OutputCall(Answer):
+class OutputCall(ResponseModel):
     """A function that the model calls."""
 
     type: str = "function_call"
@@ -220,16 +220,16 @@ class OutputCall(Answer):
     status: Literal["in_progress", "completed"]
 
 
-class InputDetails(Answer):
+class InputDetails(ResponseModel):
     cached_tokens: int = 0
     cache_write_tokens: int = 0
 
 
-class OutputDetails(Answer):
+class OutputDetails(ResponseModel):
     reasoning_tokens: int = 0
 
 
-class ResponseUsage(Answer):
+class ResponseUsage(ResponseModel):
     """Tokens of an answer."""
 
     input_tokens: int
@@ -239,16 +239,16 @@ class ResponseUsage(Answer):
     total_tokens: int
 
 
-class ResponseError(Answer):
+class ResponseError(ResponseModel):
     code: str
     message: str
 
 
-class Incomplete(Answer):
+class Incomplete(ResponseModel):
     reason: str
 
 
-class ModelResponse(Answer):
+class ModelResponse(ResponseModel):
     """An answer of a model. The bundled server does not keep it."""
 
     id: str
@@ -274,7 +274,7 @@ class ModelResponse(Answer):
     usage: ResponseUsage | None = None
 
 
-class ResponseEvent(Answer):
+class ResponseEvent(ResponseModel):
     """An event of a stream, with the fields of its type."""
 
     model_config = ConfigDict(extra="allow", frozen=True)

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, field_validator
 
-from carrel.wire.base import Answer, JSONObject, Request, Text
+from carrel.wire.base import JSONObject, Request, ResponseModel, Text
 
 
 class Function(Request):
@@ -85,7 +85,7 @@ class NamedToolChoice(Request):
 ToolChoice = Literal["auto", "none", "any", "required"]
 
 
-class FunctionCall(Answer):
+class FunctionCall(ResponseModel):
     """A call's function and its arguments as JSON text."""
 
     name: str
@@ -99,7 +99,7 @@ class FunctionCall(Answer):
         return value
 
 
-class ToolCall(Answer):
+class ToolCall(ResponseModel):
     """One call the model asks for. `id` has nine letters and digits."""
 
     id: str = "null"

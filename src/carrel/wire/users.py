@@ -4,15 +4,15 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from carrel.wire.base import Answer, Count
+from carrel.wire.base import Count, ResponseModel
 
 
-class Organisation(Answer):
+class Organisation(ResponseModel):
     id: str
     name: str
 
 
-class Workspace(Answer):
+class Workspace(ResponseModel):
     """A workspace. On the bundled server each organisation is one workspace."""
 
     id: str
@@ -25,7 +25,7 @@ class MemberWorkspace(Workspace):
     organization_id: str
 
 
-class UserIdentity(Answer):
+class UserIdentity(ResponseModel):
     """The user behind a key."""
 
     id: str
@@ -36,7 +36,7 @@ class UserIdentity(Answer):
     organization: Organisation
 
 
-class UserPrincipal(Answer):
+class UserPrincipal(ResponseModel):
     principal_type: str = "user"
     id: str
     email: str | None = None
@@ -44,7 +44,7 @@ class UserPrincipal(Answer):
     last_name: str | None = None
 
 
-class Whoami(Answer):
+class Whoami(ResponseModel):
     """The caller, whatever kind of account it is; the bundled server has users alone."""
 
     principal: UserPrincipal
@@ -52,11 +52,11 @@ class Whoami(Answer):
     workspace: Workspace
 
 
-class OrganisationList(Answer):
+class OrganisationList(ResponseModel):
     organizations: list[Organisation]
 
 
-class WorkspaceList(Answer):
+class WorkspaceList(ResponseModel):
     workspaces: list[MemberWorkspace]
 
 

@@ -5,7 +5,7 @@ import re
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from carrel.server.library.chunking import TextChunk, chunk_pages, sentences, split
+from carrel.server.library.chunking import PageChunk, chunk_pages, sentences, split
 
 _WORDS = st.text(alphabet="abcdefgh äßé漢字", min_size=1, max_size=40)
 _MARKDOWN = st.lists(
@@ -73,7 +73,7 @@ def test_pieces_are_of_about_equal_length() -> None:
 
 def test_pictures_and_rules_make_no_chunk() -> None:
     assert chunk_pages([(0, "![img-0.jpeg](img-0.jpeg)\n\n---\n"), (3, "Text")]) == [
-        TextChunk(3, 0, "Text")
+        PageChunk(3, 0, "Text")
     ]
 
 

@@ -10,7 +10,7 @@ from carrel.config import Profile
 from carrel.store.cache.copies import DocumentSource
 from carrel.store.core.loop import OwnerLoop
 from carrel.store.documents.boxes import boxes
-from carrel.store.documents.reader import ReadOptions
+from carrel.store.documents.reader import OCROptions
 from carrel.store.documents.service import LARGE
 from carrel.store.documents.state import DocumentState
 from carrel.store.documents.words import changed_words
@@ -234,9 +234,9 @@ async def test_reading_again_asks_the_service_and_tells_what_changed(
 async def test_other_options_are_read_once(store: Store, tmp_path: Path) -> None:
     state = await finished(store, await stored(store, digital_pdf(tmp_path / "a.pdf", pages=2)))
     for options, reads in (
-        (ReadOptions(tables="html", scores="page"), 2),
-        (ReadOptions(), 2),
-        (ReadOptions(tables="html", scores="page"), 2),
+        (OCROptions(tables="html", scores="page"), 2),
+        (OCROptions(), 2),
+        (OCROptions(tables="html", scores="page"), 2),
     ):
         await store.documents.read_again(options)
         state = await until(
@@ -256,11 +256,11 @@ async def test_only_the_pages_that_are_asked_for_are_read(store: Store, tmp_path
     await store.documents.stop()
     await until(store.documents.slice, lambda state: not state.reading)
     read = {n for n, page in enumerate(store.documents.slice.value.pages) if page}
-    await store.documents.read_again(ReadOptions(pages="2, 4-9"))
+    await store.documents.read_again(OCROptions(pages="2, 4-9"))
     state = await until(store.documents.slice, lambda state: state.complete, 60)
     assert state.wanted == {1, 3, 4}
     assert {n for n, page in enumerate(state.pages) if page} == {1, 3, 4} | read
-    refused = store.documents.read_again(ReadOptions(pages="0"))
+    refused = store.documents.read_again(OCROptions(pages="0"))
     await refused
     assert refused.error is not None and refused.error.title == "These are no pages"
 

@@ -25,7 +25,7 @@ from carrel.server.jobs import Interrupted, JobKey, Jobs, RunStep
 from carrel.server.models.embedded import SLOTS
 from carrel.server.reading.processes.parsers import PARSERS
 from carrel.server.records import agents, batches, files
-from carrel.server.records.batches import Line, Outcome, Work
+from carrel.server.records.batches import BatchOutcome, PendingLine, Work
 from carrel.server.records.caller import Caller
 from carrel.server.records.database import Database
 from carrel.server.records.ids import new_id
@@ -56,7 +56,7 @@ _MESSAGES = 20
 _RECONCILE_SECONDS = 60
 
 
-class BatchService:
+class BatchJobs:
     """Works off batches in the background."""
 
     def __init__(
@@ -235,7 +235,7 @@ class BatchService:
                 for _ in range(_READING if work.endpoint == _OCR else _ANSWERING):
                     group.create_task(answer_lines())
 
-    async def _lines(self, work: Work) -> AsyncGenerator[Line]:
+    async def _lines(self, work: Work) -> AsyncGenerator[PendingLine]:
         after = -1
         while lines := await self._database.read(
             partial(batches.unanswered, id=work.id, after=after, limit=_FETCHED)
@@ -244,7 +244,7 @@ class BatchService:
                 yield line
             after = lines[-1].number
 
-    async def _answer(self, work: Work, line: Line, path: Path) -> bool:
+    async def _answer(self, work: Work, line: PendingLine, path: Path) -> bool:
         """Answers a line and keeps the answer; returns whether the batch goes on."""
         assert self._call is not None, "nothing answers"
         body = await asyncio.to_thread(read_body, path, line)
@@ -279,7 +279,7 @@ class BatchService:
             current = batches.begin(connection, work.id)
             if current is None:
                 return
-            outcome = Outcome(
+            outcome = BatchOutcome(
                 cancelled=current.cancelled,
                 late=late,
                 succeeded=succeeded,

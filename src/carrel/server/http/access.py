@@ -4,7 +4,7 @@ import hmac
 
 import sqlalchemy as sa
 
-from carrel.server.errors import Unauthorized
+from carrel.server.errors import InvalidKey
 from carrel.server.records import keys
 from carrel.server.records.caller import Caller
 from carrel.server.records.database import Database
@@ -34,15 +34,15 @@ class Access:
         """The caller behind an `Authorization` header.
 
         Raises:
-            Unauthorized: the bearer key is missing, unknown or revoked.
+            InvalidKey: the bearer key is missing, unknown or revoked.
         """
         scheme, _, key = (authorization or "").partition(" ")
         if scheme.lower() != "bearer" or not key.strip():
-            raise Unauthorized
+            raise InvalidKey
         hashed = self._hash(key.strip())
         found = await self._database.read(lambda connection: keys.of_hash(connection, hashed))
         if found is None:
-            raise Unauthorized
+            raise InvalidKey
         return Caller(found.organisation_id, found.user_id)
 
     async def admit(self, key: str) -> None:

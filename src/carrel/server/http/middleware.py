@@ -15,7 +15,7 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from carrel.server.errors import ApiError, Unauthorized, unauthorized
+from carrel.server.errors import ApiError, InvalidKey, unauthorized
 from carrel.server.http.access import Access
 from carrel.server.logs import current_request
 from carrel.server.signing import PREFIX
@@ -181,7 +181,7 @@ class Authenticate:
                 other = headers.get("x-api-key")
                 authorization = headers.get("authorization", other and f"Bearer {other}")
                 scope.setdefault("state", {})["caller"] = await self._access.caller(authorization)
-            except Unauthorized:
+            except InvalidKey:
                 await unauthorized()(scope, receive, send)
                 return
         await self._app(scope, receive, send)

@@ -25,7 +25,7 @@ _PICTURE = re.compile(r"!\[[^\]]*\]\([^)]*\)")
 _WORD = re.compile(r"\w")
 
 
-class TextChunk(NamedTuple):
+class PageChunk(NamedTuple):
     """A passage of one page; `page` counts from 0, `start` is its offset in the page's Markdown."""
 
     page: int
@@ -33,7 +33,7 @@ class TextChunk(NamedTuple):
     text: str
 
 
-def chunk_pages(pages: Iterable[tuple[int, str]], size: int = DEFAULT_SIZE) -> list[TextChunk]:
+def chunk_pages(pages: Iterable[tuple[int, str]], size: int = DEFAULT_SIZE) -> list[PageChunk]:
     """Cuts pages, each a number and its Markdown, into chunks of at most `size` characters.
 
     A chunk lies on one page. Pieces without a word (rules, pictures) make no chunk.
@@ -45,7 +45,7 @@ def chunk_pages(pages: Iterable[tuple[int, str]], size: int = DEFAULT_SIZE) -> l
             start, end = end, end + len(piece)
             if _WORD.search(_PICTURE.sub("", piece)):
                 blank = len(piece) - len(piece.lstrip())
-                chunks.append(TextChunk(page, start + blank, piece.strip()))
+                chunks.append(PageChunk(page, start + blank, piece.strip()))
     return chunks
 
 

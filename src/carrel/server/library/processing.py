@@ -17,7 +17,7 @@ import sqlalchemy as sa
 from carrel.server.blobs.store import BlobMissing, Blobs, BlobsUnavailable, put
 from carrel.server.errors import ApiError
 from carrel.server.jobs import RunStep
-from carrel.server.library.chunking import DEFAULT_SIZE, TextChunk, chunk_pages
+from carrel.server.library.chunking import DEFAULT_SIZE, PageChunk, chunk_pages
 from carrel.server.library.places import TextPlaces, page_layout
 from carrel.server.library.vectors import stored_vectors
 from carrel.server.library.words import segment, vocabulary
@@ -27,7 +27,7 @@ from carrel.server.reading.processes.recogniser import OCRUnavailable
 from carrel.server.reading.reader import Reader
 from carrel.server.records import processing
 from carrel.server.records.database import Database
-from carrel.server.records.processing import ChunkText, Job, Outcome, PageRow, Superseded
+from carrel.server.records.processing import ChunkText, Job, PageRow, ProcessingOutcome, Superseded
 from carrel.text import clean_text
 from carrel.wire.ocr import OCRResult, OCRUsage, Page
 
@@ -157,11 +157,11 @@ class Processing:
 
     def _outcome(
         self, pages: Sequence[PageRow], size: int | None, read: Read, tokens: int
-    ) -> Outcome:
+    ) -> ProcessingOutcome:
         layouts = {page.number: TextPlaces.from_json(page.layout) for page in pages}
         chunks = chunk_pages(((page.number, page.markdown) for page in pages), size or DEFAULT_SIZE)
         texts = [chunk.text for chunk in chunks]
-        return Outcome(
+        return ProcessingOutcome(
             pages=read.pages,
             tokens=tokens,
             ocr_blob=read.ocr_blob,
@@ -208,7 +208,7 @@ def _is_text(mime_type: str | None) -> bool:
     return (mime_type or "").startswith(("text/", "message/"))
 
 
-def _part(layout: TextPlaces | None, chunk: TextChunk) -> dict[str, Any] | None:
+def _part(layout: TextPlaces | None, chunk: PageChunk) -> dict[str, Any] | None:
     part = layout.within(chunk.start, chunk.start + len(chunk.text)) if layout else None
     return part.as_json() if part else None
 

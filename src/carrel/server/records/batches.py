@@ -29,7 +29,7 @@ class NewLine:
 
 
 @dataclass(frozen=True)
-class Line(NewLine):
+class PendingLine(NewLine):
     """A request of a batch, by its number from 0."""
 
     number: int
@@ -62,7 +62,7 @@ class Work:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class BatchOutcome:
     """How a batch ended. `files` are columns of the files made, for answers and for failures."""
 
     cancelled: bool
@@ -218,7 +218,7 @@ def begin(connection: sa.Connection, id: str) -> Work | None:
     )
 
 
-def unanswered(connection: sa.Connection, id: str, after: int, limit: int) -> list[Line]:
+def unanswered(connection: sa.Connection, id: str, after: int, limit: int) -> list[PendingLine]:
     """The next lines without an answer, after the number `after`."""
     lines = batch_lines.c
     query = (
@@ -227,7 +227,7 @@ def unanswered(connection: sa.Connection, id: str, after: int, limit: int) -> li
         .order_by(lines.number)
         .limit(limit)
     )
-    return [Line(*row) for row in connection.execute(query)]
+    return [PendingLine(*row) for row in connection.execute(query)]
 
 
 def record(connection: sa.Connection, id: str, number: int, status: int, response: str) -> bool:
@@ -269,7 +269,7 @@ def answered(
     return [AnsweredLine(*row) for row in connection.execute(query)]
 
 
-def finish(connection: sa.Connection, work: Work, outcome: Outcome) -> None:
+def finish(connection: sa.Connection, work: Work, outcome: BatchOutcome) -> None:
     """Ends a batch with its files."""
     made = [
         None if values is None else files.insert(connection, work.caller, values).id

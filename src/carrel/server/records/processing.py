@@ -79,7 +79,7 @@ class ChunkText:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ProcessingOutcome:
     """The result of a processing; `words` are the distinct words of the text."""
 
     pages: int
@@ -168,7 +168,7 @@ def pages(connection: sa.Connection, job: Job) -> list[PageRow]:
     return [PageRow(row.page, row.markdown, row.layout) for row in rows]
 
 
-def publish(connection: sa.Connection, job: Job, outcome: Outcome) -> None:
+def publish(connection: sa.Connection, job: Job, outcome: ProcessingOutcome) -> None:
     """Makes this generation the searchable one, removes the others, and ends the processing.
 
     Its tokens are added to the document's total once, also when this step is repeated.
@@ -314,7 +314,9 @@ def _of(job: Job) -> tuple[sa.ColumnElement[bool], ...]:
     return columns.document_id == job.document_id, columns.generation == job.generation
 
 
-def _replace_chunks(connection: sa.Connection, document_id: str, outcome: Outcome) -> None:
+def _replace_chunks(
+    connection: sa.Connection, document_id: str, outcome: ProcessingOutcome
+) -> None:
     for table in (chunks, document_words):
         connection.execute(table.delete().where(table.c.document_id == document_id))
     library = sa.select(libraries.c.number).join(documents).where(documents.c.id == document_id)

@@ -14,7 +14,7 @@ from carrel.store.core.action import Policy, action
 from carrel.store.core.handle import Handle
 from carrel.store.core.loop import OwnerLoop
 from carrel.store.core.problem import Problem
-from carrel.store.documents.reader import USUAL, DocumentReader, ReadOptions
+from carrel.store.documents.reader import USUAL, DocumentReader, OCROptions
 from carrel.store.notifications.service import NotificationsService
 from carrel.store.session.area import Area
 from carrel.store.session.service import SessionService
@@ -46,7 +46,7 @@ class BatchService(Area[BatchState]):
         self._reader = DocumentReader(session)
 
     @action(Policy.BESIDE)
-    async def read(self, sources: Sequence[DocumentSource], options: ReadOptions = USUAL) -> int:
+    async def read(self, sources: Sequence[DocumentSource], options: OCROptions = USUAL) -> int:
         """Reads documents one after the other; returns the number read completely.
 
         A failure, or a cancellation in Activity, does not stop the others.
@@ -71,7 +71,7 @@ class BatchService(Area[BatchState]):
         self._notifications.notify(words, "error" if failed else "info")
         return done
 
-    def _begin(self, source: DocumentSource, options: ReadOptions) -> Handle[None]:
+    def _begin(self, source: DocumentSource, options: OCROptions) -> Handle[None]:
         entry = self._activity.begin("ocr", source.name, unit="pages", subject=source.id)
         return entry.follow(
             self._read_one(source, options, entry), lambda: self._begin(source, options)
@@ -79,7 +79,7 @@ class BatchService(Area[BatchState]):
 
     @action(Policy.QUEUE)
     async def _read_one(
-        self, source: DocumentSource, options: ReadOptions, entry: ActivityEntry
+        self, source: DocumentSource, options: OCROptions, entry: ActivityEntry
     ) -> None:
         copy = await self._copies.fetch(source)
         key = self._reader.key(copy, options)

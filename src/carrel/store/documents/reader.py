@@ -27,7 +27,7 @@ HOSTED_MODEL = "mistral-ocr-latest"
 
 
 @dataclass(frozen=True, slots=True)
-class ReadOptions:
+class OCROptions:
     """How a document is read.
 
     `pages` as a person writes them, from 1 (`1-3, 7`), empty for all; `tables` in the text, or
@@ -88,7 +88,7 @@ class ReadOptions:
         return json.dumps(fields, sort_keys=True)
 
 
-USUAL = ReadOptions()
+USUAL = OCROptions()
 """All pages, tables in the text, a score for every word."""
 
 
@@ -98,7 +98,7 @@ class DocumentReader:
         self.results = ResultCache()
         self._readings = Readings(session.slice.value.profile)
 
-    def key(self, copy: Copy, options: ReadOptions) -> str:
+    def key(self, copy: Copy, options: OCROptions) -> str:
         """Cache key of a result: content, options and reader."""
         return f"{copy.hash}\0{self._session.slice.value.profile}\0{options.key()}"
 
@@ -111,7 +111,7 @@ class DocumentReader:
         self,
         source: DocumentSource,
         key: str,
-        options: ReadOptions,
+        options: OCROptions,
         unread: Callable[[], Sequence[int]],
     ) -> AsyncIterator[KeptResult]:
         """Reads the pages that `unread` names, the first alone, and keeps every answer.
@@ -132,9 +132,7 @@ class DocumentReader:
             a_page = (time.monotonic() - began) / len(batch)
             size = max(1, min(BATCH, int(BATCH_SECONDS / max(a_page, 1e-3))))
 
-    async def read_whole(
-        self, source: DocumentSource, key: str, options: ReadOptions
-    ) -> KeptResult:
+    async def read_whole(self, source: DocumentSource, key: str, options: OCROptions) -> KeptResult:
         """Reads a document of unknown length in one request."""
         wanted = options.wanted(None)
         answer = await self.ask(source, wanted, options)
@@ -144,7 +142,7 @@ class DocumentReader:
         return answer
 
     async def ask(
-        self, source: DocumentSource, pages: list[int] | None, options: ReadOptions
+        self, source: DocumentSource, pages: list[int] | None, options: OCROptions
     ) -> KeptResult:
         """One request: these pages, or all."""
         from carrel.wire.ocr import OCRRequest

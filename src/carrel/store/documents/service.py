@@ -22,7 +22,7 @@ from carrel.store.documents import export
 from carrel.store.documents.blocks import Rect
 from carrel.store.documents.boxes import block_at, boxes, passages, rect_of
 from carrel.store.documents.marks import TextMark, marks
-from carrel.store.documents.reader import DocumentReader, ReadOptions
+from carrel.store.documents.reader import DocumentReader, OCROptions
 from carrel.store.documents.state import DocumentState, OpenedDocument
 from carrel.store.session.area import Area
 from carrel.store.session.service import SessionService
@@ -59,7 +59,7 @@ class DocumentsService(Area[DocumentState]):
         source: DocumentSource,
         page: int = 0,
         box: PageBox | None = None,
-        options: ReadOptions | None = None,
+        options: OCROptions | None = None,
     ) -> Coroutine[Any, Any, None]:
         """Opens a document at a page, and there at a box, and begins to read what is not kept.
 
@@ -76,7 +76,7 @@ class DocumentsService(Area[DocumentState]):
         )
         return self._open(source, options)
 
-    async def _open(self, source: DocumentSource, options: ReadOptions) -> None:
+    async def _open(self, source: DocumentSource, options: OCROptions) -> None:
         with self._loading():
             opened = OpenedDocument(source, await self._copies.fetch(source))
             self._copies.keep(self, opened.copy)
@@ -117,7 +117,7 @@ class DocumentsService(Area[DocumentState]):
         )
         return entry.follow(self._read(opened, state.options, entry), lambda: self.open(source))
 
-    def read_again(self, options: ReadOptions | None = None) -> Handle[None]:
+    def read_again(self, options: OCROptions | None = None) -> Handle[None]:
         """Reads the document with other options, or once more with the same.
 
         With other options, what is kept of them is not read again.
@@ -128,7 +128,7 @@ class DocumentsService(Area[DocumentState]):
         return self._read_again(options)
 
     @action(Policy.LATEST, lane="read")
-    def _read_again(self, options: ReadOptions | None) -> Coroutine[Any, Any, None]:
+    def _read_again(self, options: OCROptions | None) -> Coroutine[Any, Any, None]:
         state = self.slice.value
         if state.opened is None:
             raise ProblemError(NOTHING_OPEN)
@@ -137,7 +137,7 @@ class DocumentsService(Area[DocumentState]):
         return self._begin_anew(state, state.opened, options)
 
     async def _begin_anew(
-        self, state: DocumentState, opened: OpenedDocument, options: ReadOptions
+        self, state: DocumentState, opened: OpenedDocument, options: OCROptions
     ) -> None:
         wanted = options.wanted(state.page_count)
         if options.key() == state.options.key() and (state.complete or options == state.options):
@@ -268,7 +268,7 @@ class DocumentsService(Area[DocumentState]):
             self._put({}, count, self.slice.value.annotation)
             self.slice.set(current=min(self.slice.value.current, last))
 
-    async def _take_kept(self, opened: OpenedDocument, options: ReadOptions) -> None:
+    async def _take_kept(self, opened: OpenedDocument, options: OCROptions) -> None:
         kept = await self._reader.results.load(self._reader.key(opened.copy, options))
         count = self.slice.value.page_count or kept.page_count
         asked = options.wanted(None)
@@ -293,7 +293,7 @@ class DocumentsService(Area[DocumentState]):
 
     @action(Policy.LATEST, lane="read")
     async def _read(
-        self, opened: OpenedDocument, options: ReadOptions, entry: ActivityEntry
+        self, opened: OpenedDocument, options: OCROptions, entry: ActivityEntry
     ) -> None:
         state, source = self.slice.value, opened.source
         self.slice.set(reading=True, started=time.time(), read_before=state.read, error=None)

@@ -10,7 +10,7 @@ from carrel.store.cache.copies import Copy, DocumentSource
 from carrel.store.core.problem import Problem
 from carrel.store.documents.blocks import Rect
 from carrel.store.documents.marks import TextMark
-from carrel.store.documents.reader import USUAL, ReadOptions
+from carrel.store.documents.reader import USUAL, OCROptions
 
 if TYPE_CHECKING:
     from carrel.wire.ocr import Page
@@ -47,7 +47,7 @@ class DocumentState:
     read: int = 0
     read_before: int = 0
     started: float | None = None
-    options: ReadOptions = USUAL
+    options: OCROptions = USUAL
     annotation: str | None = None
     before: tuple[Page | None, ...] = ()
     no_picture: str | None = None

@@ -14,7 +14,7 @@ from carrel.store.documents.marks import TextMark, doubtful, heat, hits, marks
 from carrel.store.documents.order import order_doubtful
 
 if TYPE_CHECKING:
-    from carrel.store.documents.reader import ReadOptions
+    from carrel.store.documents.reader import OCROptions
     from carrel.store.documents.state import DocumentState
     from carrel.wire.ocr import Page
 
@@ -159,7 +159,7 @@ def changed_words(state: DocumentState) -> str:
     return f"read again: {count(differing) if differing else 'none'} of {pages} changed"
 
 
-def option_words(options: ReadOptions) -> str:
+def option_words(options: OCROptions) -> str:
     """The options that differ from the usual: `pages 1-3 · tables as HTML · headers apart`."""
     words = []
     if options.pages.strip():

@@ -10,7 +10,7 @@ from textual.widgets import Button, Input, Label, RadioSet, Static
 from textual.widgets.selection_list import Selection
 
 from carrel.store.core.problem import ProblemError
-from carrel.store.documents.reader import ReadOptions
+from carrel.store.documents.reader import OCROptions
 from carrel.tui.dialogs.dialog import Dialog, buttons, hint
 from carrel.tui.looks import labels
 from carrel.tui.terminal.textual_private import MarkedRadioButton
@@ -21,7 +21,7 @@ TABLES = {"text": "in the text", "markdown": "apart, Markdown", "html": "apart, 
 SCORES = {"word": "of every word", "page": "of pages", "none": "none"}
 
 
-class OCRForm(Dialog[ReadOptions]):
+class OCRForm(Dialog[OCROptions]):
     """Pages, tables, headers, scores, pictures and a schema."""
 
     DEFAULT_CSS = """
@@ -53,7 +53,7 @@ class OCRForm(Dialog[ReadOptions]):
         Binding("f2,ctrl+s", "read", "Run OCR", id="ocr.read"),
     ]
 
-    def __init__(self, options: ReadOptions, pages: int | None, billed: str = "") -> None:
+    def __init__(self, options: OCROptions, pages: int | None, billed: str = "") -> None:
         super().__init__("Run OCR")
         self._options = options
         self._pages = pages
@@ -93,7 +93,7 @@ class OCRForm(Dialog[ReadOptions]):
 
     def action_read(self) -> None:
         also = self.query_one(Choices).selected
-        options = ReadOptions(
+        options = OCROptions(
             pages=self.query_one("#pages", Field).value.strip(),
             tables=_chosen(self.query_one("#tables", RadioSet)),
             headers="headers" in also,

@@ -63,6 +63,7 @@ class ChatPlace(ChatSources):
         " field when an agent asks for one."
     )
     BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("slash", "filter", "Search", key_display="/", show=False, id="chat.search"),
         Binding(
             "left_square_bracket", "source(-1)", "Source", key_display="[ ]",
             id="chat.source_before",
@@ -88,7 +89,6 @@ class ChatPlace(ChatSources):
         Binding("a", "attach", "Add file", show=False, id="chat.attach"),
         Binding("y", "copy", "Copy…", id="chat.copy"),
         Binding("w", "save", "Save to…", show=False, id="chat.save"),
-        Binding("slash", "filter", "Search", key_display="/", show=False, id="chat.search"),
         Binding("D", "delete", "Delete", show=False, id="chat.delete"),
     ]  # fmt: skip
 

@@ -58,6 +58,7 @@ class DocumentPlace(Place):
     CSS_PATH = "document.tcss"
     HELP = "A page as it looks, beside the text that was read on it."
     BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("slash", "find", "Find", key_display="/", id="document.find"),
         Binding("h", "go(-1)", "Page", key_display="h l", id="document.page_before"),
         Binding("l", "go(1)", "Next page", show=False, id="document.page_after"),
         Binding("H", "go_to_end(-1)", "First page", show=False, id="document.page_first"),
@@ -75,7 +76,6 @@ class DocumentPlace(Place):
         Binding("plus,equals_sign", "zoom(1)", "Zoom", key_display="+ -", id="document.zoom_in"),
         Binding("minus", "zoom(-1)", "Smaller", show=False, id="document.zoom_out"),
         Binding("z", "fill", "Fill with block", id="document.fill"),
-        Binding("slash", "find", "Find", key_display="/", id="document.find"),
         Binding(
             "percent_sign", "confidence", "Confidence", key_display="%", show=False,
             id="document.confidence",

@@ -57,12 +57,12 @@ class FilesPlace(MarkingPlace):
     HELP = "Files of the service. Upload one, read it (OCR), or put it into a library."
     CHANGES: ClassVar[frozenset[str]] = frozenset({"upload", "add", "delete"})
     BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("slash", "filter", "Filter", key_display="/", id="files.filter"),
         Binding("u", "upload", "Upload", id="files.upload"),
         Binding("o", "read", "Run OCR", id="files.read"),
         Binding("a", "add", "Add to library", id="files.add"),
         Binding("y", "copy", "Copy…", id="files.copy"),
         Binding("D", "delete", "Delete", id="files.delete"),
-        Binding("slash", "filter", "Filter", key_display="/", id="files.filter"),
         Binding("f", "narrow", "Show only…", show=False, id="files.narrow"),
         Binding("w", "save", "Save to…", show=False, id="files.save"),
     ]

@@ -55,11 +55,11 @@ class LibrariesPlace(MarkingPlace):
         {"new", "upload", "add", "sync", "edit", "reprocess", "delete"}
     )
     BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("slash", "search", "Search", key_display="/", id="libraries.search"),
         Binding("n", "new", "New", id="libraries.new"),
         Binding("u", "upload", "Upload", id="libraries.upload"),
         Binding("a", "add", "Add files", show=False, id="libraries.add"),
         Binding("s", "sync", "Sync folder", id="libraries.sync"),
-        Binding("slash", "search", "Search", key_display="/", id="libraries.search"),
         Binding("v", "text", "View text", id="libraries.text"),
         Binding("R", "reprocess", "Reprocess", id="libraries.reprocess"),
         Binding("D", "delete", "Delete", id="libraries.delete"),

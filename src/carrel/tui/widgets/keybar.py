@@ -30,7 +30,10 @@ class KeyBar(Widget):
         shown: list[Binding] = []
         last: list[Binding] = []
         seen: set[str | None] = set()
-        for active in self.screen.active_bindings.values():
+        # A key that the screen takes over from its base class stands where the screen has it.
+        own = [each.id for each in Binding.make_bindings(type(self.screen).BINDINGS)]
+        actives = self.screen.active_bindings.values()
+        for active in sorted(actives, key=lambda one: _place(own, one.binding.id)):
             binding = active.binding
             # One that can do nothing now stays, and says why when it is pressed.
             if binding.show and binding.id not in seen:
@@ -59,3 +62,7 @@ class KeyBar(Widget):
         key = event.style.meta.get("key")
         if isinstance(key, str):
             self.app.simulate_key(key)
+
+
+def _place(ids: list[str | None], id: str | None) -> int:
+    return ids.index(id) if id in ids else -1

@@ -31,7 +31,7 @@ SIGNS = {"same": " ", "added": "+", "removed": "−"}
 
 
 @dataclass(frozen=True)
-class Line:
+class DrawnLine:
     """A drawn line, the block that it belongs to, and whether the chosen mark is in it."""
 
     strip: Strip
@@ -58,9 +58,9 @@ class PageText(Steady, ScrollView, can_focus=True):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id, classes="pane")
-        self._lines: list[Line] = []
+        self._lines: list[DrawnLine] = []
         self._block: int | None = None
-        self._known: dict[tuple[object, ...], list[Line]] = {}
+        self._known: dict[tuple[object, ...], list[DrawnLine]] = {}
         self._sentence: tuple[Content, ...] = ()
         self._warm = False
 
@@ -80,13 +80,13 @@ class PageText(Steady, ScrollView, can_focus=True):
         self._warm = warm
         width = self._width()
         known, self._known = self._known, {}
-        lines: list[Line] = []
+        lines: list[DrawnLine] = []
         for passage in passages:
             text = marked(passage, marks, chosen)
             key = (text, passage.block, raw, warm, width, self.app.theme)
             drawn = known.get(key) or self._draw(text, passage.block, width, raw=raw)
             self._known[key] = drawn
-            lines += [*drawn, Line(Strip.blank(0), None)]
+            lines += [*drawn, DrawnLine(Strip.blank(0), None)]
         self._put(lines[:-1], block)
 
     def show_changes(self, changes: Iterable[DiffLine]) -> None:
@@ -124,7 +124,7 @@ class PageText(Steady, ScrollView, can_focus=True):
             place = Region(0, rows[0], 1, rows[-1] - rows[0] + 1)
             self.scroll_to_region(place, animate=False, force=True)
 
-    def _put(self, lines: list[Line], block: int | None) -> None:
+    def _put(self, lines: list[DrawnLine], block: int | None) -> None:
         self._lines, self._block, self._sentence = lines, block, ()
         self.virtual_size = Size(self.scrollable_content_region.width, len(lines))
         self.refresh()
@@ -150,7 +150,7 @@ class PageText(Steady, ScrollView, can_focus=True):
             "chosen": Style.parse(f"bold {colours.get('accent', '')} reverse"),
         }
 
-    def _draw(self, text: str, block: int | None, width: int, *, raw: bool) -> list[Line]:
+    def _draw(self, text: str, block: int | None, width: int, *, raw: bool) -> list[DrawnLine]:
         dark = self.app.current_theme.dark
         drawn: RenderableType = Text(clean_text(text)) if raw else Prose(text, dark=dark)
         # A line of a table has cells that a mark does not go on in.
@@ -158,11 +158,11 @@ class PageText(Steady, ScrollView, can_focus=True):
 
     def _lines_of(
         self, drawn: RenderableType, block: int | None, width: int, *, carry: bool
-    ) -> list[Line]:
+    ) -> list[DrawnLine]:
         console = self.app.console
         options = console.options.update(width=width, height=None)
         styles = self._styles()
-        lines: list[Line] = []
+        lines: list[DrawnLine] = []
         role: MarkRole | None = None
         for row in console.render_lines(drawn, options, pad=False):
             segments: list[Segment] = []
@@ -176,7 +176,7 @@ class PageText(Steady, ScrollView, can_focus=True):
                     own = segment.style or Style()
                     if piece:
                         segments.append(Segment(piece, own + style if style else own))
-            lines.append(Line(Strip(segments), block, chosen))
+            lines.append(DrawnLine(Strip(segments), block, chosen))
         while lines and not lines[-1].strip.text.strip():
             lines.pop()
         while lines and not lines[0].strip.text.strip():

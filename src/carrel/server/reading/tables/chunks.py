@@ -46,7 +46,7 @@ class Chunk(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Row:
+class ChunkRow:
     """Chunks on one line, from left to right."""
 
     chunks: tuple[Chunk, ...]
@@ -141,7 +141,7 @@ def _together(words: Sequence[Word], line: Box) -> Chunk:
     return Chunk(" ".join(word.text for word in words), box)
 
 
-def rows(chunks: Iterable[Chunk]) -> list[Row]:
+def rows(chunks: Iterable[Chunk]) -> list[ChunkRow]:
     """Group chunks into lines, from top to bottom."""
     found: list[list[Chunk]] = []
     middle = height = 0.0
@@ -156,10 +156,10 @@ def rows(chunks: Iterable[Chunk]) -> list[Row]:
     return [_row(chunks) for chunks in found]
 
 
-def _row(chunks: list[Chunk]) -> Row:
+def _row(chunks: list[Chunk]) -> ChunkRow:
     """Build a line; merge chunks with at most a word space between them."""
     if len(chunks) == 1:
-        return Row(tuple(chunks), chunks[0].box)
+        return ChunkRow(tuple(chunks), chunks[0].box)
     chunks = sorted(chunks, key=lambda chunk: chunk.box.left)
     widest = _MOST_STRETCHED * chunks[0].box.height
     breaks = [
@@ -172,7 +172,7 @@ def _row(chunks: list[Chunk]) -> Row:
         for start, end in pairwise([0, *breaks, len(chunks)])
         for chunk in _joined(chunks[start:end])
     ]
-    return Row(tuple(joined), Box.around(chunk.box for chunk in joined))
+    return ChunkRow(tuple(joined), Box.around(chunk.box for chunk in joined))
 
 
 def _joined(chunks: list[Chunk]) -> list[Chunk]:

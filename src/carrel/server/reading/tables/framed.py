@@ -11,7 +11,7 @@ from itertools import accumulate, pairwise
 from carrel.server.reading.page.table import Cell, Table
 from carrel.server.reading.tables.chunks import Chunk, cell_text, rows, usual_height
 from carrel.server.reading.tables.row_groups import numbers_stacked, row_groups
-from carrel.server.reading.tables.ruled import Field, Grid
+from carrel.server.reading.tables.ruled import Grid, RuledCell
 from carrel.server.reading.tables.unruled import is_list
 from carrel.server.reading.tables.valleys import Span, columns_of, of_column
 
@@ -51,7 +51,7 @@ def _without_gaps(grid: Grid, chunks: Sequence[Chunk]) -> Grid:
         left, right = columns[field.column], columns[field.column + field.columns]
         top, bottom = bands[field.row], bands[field.row + field.rows]
         if left < right and top < bottom:
-            fields.append(Field(top, left, bottom - top, right - left))
+            fields.append(RuledCell(top, left, bottom - top, right - left))
     return Grid(_joined(grid.xs, columns), _joined(grid.ys, bands), tuple(fields))
 
 
@@ -110,7 +110,7 @@ def _parted(chunks: Sequence[Chunk]) -> list[Span]:
 class _Piece:
     """A part of a field, with its text."""
 
-    field: Field
+    field: RuledCell
     chunks: list[Chunk]
 
 
@@ -136,7 +136,7 @@ def _cells(grid: Grid, chunks: Sequence[Chunk]) -> Iterator[Cell]:
             yield Cell(text, row + number, field.column, 1, field.columns, marks)
 
 
-def _pieces(grid: Grid, field: Field, chunks: Sequence[Chunk]) -> Iterator[_Piece]:
+def _pieces(grid: Grid, field: RuledCell, chunks: Sequence[Chunk]) -> Iterator[_Piece]:
     """Split a field at column edges that none of its text crosses, if that parts its text."""
     box = grid.field_box(field)
     inside = [chunk for chunk in chunks if box.holds(*chunk.box.centre)]

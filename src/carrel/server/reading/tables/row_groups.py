@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from carrel.server.reading.page.rules import Rule
-from carrel.server.reading.tables.chunks import Chunk, Row, usual_height
+from carrel.server.reading.tables.chunks import Chunk, ChunkRow, usual_height
 from carrel.server.reading.tables.valleys import Span, of_column, reach
 
 _NUMBER = re.compile(r"[-+−–(]?[$€£]?\s?\d[\d.,:\s]*\s?[%)€]?|[-–—]|n/?a", re.IGNORECASE)
@@ -17,8 +17,8 @@ def is_number(chunk: Chunk) -> bool:
 
 
 def row_groups(
-    run: Sequence[Row], columns: Sequence[Span], rules: Sequence[Rule]
-) -> list[list[Row]]:
+    run: Sequence[ChunkRow], columns: Sequence[Span], rules: Sequence[Rule]
+) -> list[list[ChunkRow]]:
     """Group a table's lines into rows: a cell may have several lines."""
     height = usual_height([chunk for row in run for chunk in row.chunks])
     banded = _banded(run, rules)
@@ -36,7 +36,7 @@ def row_groups(
     return _split(run, breaks)
 
 
-def _split(run: Sequence[Row], breaks: Sequence[bool]) -> list[list[Row]]:
+def _split(run: Sequence[ChunkRow], breaks: Sequence[bool]) -> list[list[ChunkRow]]:
     groups = [[run[0]]]
     for row, apart in zip(run[1:], breaks, strict=True):
         if apart:
@@ -45,7 +45,7 @@ def _split(run: Sequence[Row], breaks: Sequence[bool]) -> list[list[Row]]:
     return groups
 
 
-def _banded(run: Sequence[Row], rules: Sequence[Rule]) -> list[list[Row]]:
+def _banded(run: Sequence[ChunkRow], rules: Sequence[Rule]) -> list[list[ChunkRow]]:
     """Group lines by the rules between them."""
     left, right = min(row.box.left for row in run), max(row.box.right for row in run)
     heights = [
@@ -68,21 +68,21 @@ def _limits(gaps: Sequence[float], height: float) -> list[float]:
     ]
 
 
-def numbers_stacked(group: Sequence[Row], columns: Sequence[Span]) -> int:
+def numbers_stacked(group: Sequence[ChunkRow], columns: Sequence[Span]) -> int:
     """Count the columns with more than one number in lines taken for one row."""
     return sum(
         sum(is_number(chunk) for chunk in of_column(group, column)) > 1 for column in columns
     )
 
 
-def _several_rows(group: Sequence[Row], columns: Sequence[Span]) -> bool:
+def _several_rows(group: Sequence[ChunkRow], columns: Sequence[Span]) -> bool:
     """Whether lines taken for one row are several rows."""
     if numbers_stacked(group, columns):
         return True
     return sum(len(row.chunks) == len(columns) for row in group) > 1
 
 
-def _continues(above: Row, row: Row, columns: Sequence[Span]) -> bool:
+def _continues(above: ChunkRow, row: ChunkRow, columns: Sequence[Span]) -> bool:
     """Whether a line continues the cells above it: no first cell, no number."""
     if any(map(is_number, row.chunks)):
         return False

@@ -17,7 +17,7 @@ _MOST_FIELDS = 20_000
 
 
 @dataclass(frozen=True)
-class Field:
+class RuledCell:
     """An enclosed part of a grid: its first row and column, and how many of each it covers."""
 
     row: int
@@ -32,13 +32,13 @@ class Grid:
 
     xs: tuple[float, ...]
     ys: tuple[float, ...]
-    fields: tuple[Field, ...]
+    fields: tuple[RuledCell, ...]
 
     @property
     def box(self) -> Box:
         return Box(self.xs[0], self.ys[0], self.xs[-1], self.ys[-1])
 
-    def field_box(self, field: Field) -> Box:
+    def field_box(self, field: RuledCell) -> Box:
         return Box(
             self.xs[field.column],
             self.ys[field.row],
@@ -105,7 +105,7 @@ def _places(values: Sequence[float]) -> list[float]:
 
 def _fields(
     xs: Sequence[float], ys: Sequence[float], across: Sequence[Rule], down: Sequence[Rule]
-) -> list[Field]:
+) -> list[RuledCell]:
     """Merge neighbouring places with no rule between them into fields."""
     height, width = len(ys) - 1, len(xs) - 1
     owner = {(row, column): (row, column) for row in range(height) for column in range(width)}
@@ -140,10 +140,10 @@ def _closed(rules: Sequence[Rule], start: float, end: float) -> bool:
     return covered >= _COVER * (end - start)
 
 
-def _rectangles(places: list[tuple[int, int]]) -> list[Field]:
+def _rectangles(places: list[tuple[int, int]]) -> list[RuledCell]:
     """Return one field if the places form a rectangle, else one for each place."""
     top, bottom = min(row for row, _ in places), max(row for row, _ in places)
     left, right = min(column for _, column in places), max(column for _, column in places)
     if (bottom - top + 1) * (right - left + 1) == len(places):
-        return [Field(top, left, bottom - top + 1, right - left + 1)]
-    return [Field(row, column, 1, 1) for row, column in places]
+        return [RuledCell(top, left, bottom - top + 1, right - left + 1)]
+    return [RuledCell(row, column, 1, 1) for row, column in places]

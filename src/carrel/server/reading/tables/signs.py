@@ -6,7 +6,7 @@ The layout model takes as long as ten plain pages, so it runs only on pages with
 from collections.abc import Iterable, Sequence
 
 from carrel.server.reading.page.rules import Rule
-from carrel.server.reading.tables.chunks import Chunk, Row, rows
+from carrel.server.reading.tables.chunks import Chunk, ChunkRow, rows
 from carrel.server.reading.tables.ruled import Grid
 from carrel.server.reading.tables.valleys import widened
 
@@ -29,7 +29,7 @@ def parts_all(grid: Grid, chunks: Sequence[Chunk]) -> bool:
     )
 
 
-def look_like_tables(lines: Sequence[Row]) -> bool:
+def look_like_tables(lines: Sequence[ChunkRow]) -> bool:
     """Whether three consecutive lines share columns, as justified text never does."""
     return any(
         len(widened(widened(widened([], above), line), below)) >= _APART

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from carrel.server.reading.page.elements import Box
 from carrel.server.reading.page.rules import Rule
 from carrel.server.reading.page.table import Cell, Table
-from carrel.server.reading.tables.chunks import Chunk, Row, cell_text, usual_height
+from carrel.server.reading.tables.chunks import Chunk, ChunkRow, cell_text, usual_height
 from carrel.server.reading.tables.row_groups import is_number, row_groups
 from carrel.server.reading.tables.valleys import Span, columns_of, of_column, reach, widened
 
@@ -31,7 +31,7 @@ class UnruledTable(NamedTuple):
     table: Table
 
 
-def unruled_tables(rows: Sequence[Row], rules: Sequence[Rule]) -> list[UnruledTable]:
+def unruled_tables(rows: Sequence[ChunkRow], rules: Sequence[Rule]) -> list[UnruledTable]:
     """The tables among the lines of a page; `rules` may part their rows."""
     rows = [_without_leaders(row) for row in rows]
     found: list[UnruledTable] = []
@@ -59,7 +59,7 @@ def unruled_tables(rows: Sequence[Row], rules: Sequence[Rule]) -> list[UnruledTa
     return found
 
 
-def _run(rows: Sequence[Row], start: int) -> tuple[int, list[Span]]:
+def _run(rows: Sequence[ChunkRow], start: int) -> tuple[int, list[Span]]:
     """Return the end and columns of a run of aligned lines; the first has several chunks."""
     if len(rows[start].chunks) < 2 or _leads(rows[start]):
         return start, []
@@ -83,7 +83,7 @@ def _run(rows: Sequence[Row], start: int) -> tuple[int, list[Span]]:
     return end, columns_of(rows[start:end])
 
 
-def _parts_rows(rows: Sequence[Row], number: int, columns: list[Span]) -> bool:
+def _parts_rows(rows: Sequence[ChunkRow], number: int, columns: list[Span]) -> bool:
     """Whether a line is a title inside a table: the next row has the table's columns."""
     line, following = rows[number], rows[number + 1 : number + 2]
     if len(line.chunks) > 1 or not following or len(following[0].chunks) < len(columns) - 1:
@@ -98,7 +98,7 @@ def _parts_rows(rows: Sequence[Row], number: int, columns: list[Span]) -> bool:
     )
 
 
-def _leads(row: Row) -> bool:
+def _leads(row: ChunkRow) -> bool:
     return any(map(_is_leader, row.chunks))
 
 
@@ -108,7 +108,7 @@ def _is_leader(chunk: Chunk) -> bool:
     return dotted and _LEADERS.search(text) is not None
 
 
-def _without_leaders(row: Row) -> Row:
+def _without_leaders(row: ChunkRow) -> ChunkRow:
     """Strip leader dots from a line with several numbers: it is not from a table of contents."""
     if len(row.chunks) < 3:
         return row
@@ -116,10 +116,10 @@ def _without_leaders(row: Row) -> Row:
     if not leaders or len(row.chunks) - leaders[0] < 3:
         return row
     plain = [chunk._replace(text=_LEADERS.sub("", chunk.text).strip()) for chunk in row.chunks]
-    return Row(tuple(chunk for chunk in plain if chunk.text), row.box)
+    return ChunkRow(tuple(chunk for chunk in plain if chunk.text), row.box)
 
 
-def _trails(run: Sequence[Row]) -> bool:
+def _trails(run: Sequence[ChunkRow]) -> bool:
     """Whether the last line is a single chunk below the table, not part of its last row."""
     last, above = run[-1], run[-2]
     if len(last.chunks) > 1:
@@ -141,13 +141,13 @@ def _is_prose(chunks: Sequence[Chunk]) -> bool:
     return len(chunks) > 1 and (long >= 0.5 * len(chunks) or wordy >= 0.7 * len(chunks))
 
 
-def _side_by_side(run: Sequence[Row], columns: Sequence[Span]) -> bool:
+def _side_by_side(run: Sequence[ChunkRow], columns: Sequence[Span]) -> bool:
     """Whether the lines are columns of running text."""
     prose = [column for column in columns if _is_prose(_whole_lines(run, column))]
     return len(columns) > 1 and len(prose) > 1
 
 
-def _whole_lines(run: Sequence[Row], column: Span) -> list[Chunk]:
+def _whole_lines(run: Sequence[ChunkRow], column: Span) -> list[Chunk]:
     """Rejoin the lines of a column that wide spaces cut."""
     cut = [of_column([row], column) for row in run]
     return [
@@ -159,7 +159,7 @@ def _whole_lines(run: Sequence[Row], column: Span) -> list[Chunk]:
     ]
 
 
-def _sides(run: Sequence[Row], columns: Sequence[Span]) -> list[list[Row]]:
+def _sides(run: Sequence[ChunkRow], columns: Sequence[Span]) -> list[list[ChunkRow]]:
     """Split lines at the widest gutter into a left and a right side."""
     gutters = [
         (after[0] - before[1], (after[0] + before[1]) / 2) for before, after in pairwise(columns)
@@ -172,11 +172,11 @@ def _sides(run: Sequence[Row], columns: Sequence[Span]) -> list[list[Row]]:
     sides = []
     for inside in tests:
         kept = [tuple(filter(inside, row.chunks)) for row in run]
-        sides.append([Row(c, Box.around(chunk.box for chunk in c)) for c in kept if c])
+        sides.append([ChunkRow(c, Box.around(chunk.box for chunk in c)) for c in kept if c])
     return sides
 
 
-def _is_table(groups: Sequence[Sequence[Row]], columns: Sequence[Span]) -> bool:
+def _is_table(groups: Sequence[Sequence[ChunkRow]], columns: Sequence[Span]) -> bool:
     """Whether rows that share columns are a table, not a list or a letterhead."""
     if len(columns) < 2 or len(groups) < (3 if len(columns) == 2 else 2):
         return False
@@ -194,7 +194,7 @@ def _is_table(groups: Sequence[Sequence[Row]], columns: Sequence[Span]) -> bool:
     return not is_list(first) and not _is_prose(second)
 
 
-def _is_code(run: Sequence[Row], columns: Sequence[Span]) -> bool:
+def _is_code(run: Sequence[ChunkRow], columns: Sequence[Span]) -> bool:
     """Whether monospaced lines are code: few of their fields are numbers."""
     chunks = [chunk for row in run for chunk in row.chunks]
     if not all(chunk.mono for chunk in chunks):
@@ -208,7 +208,7 @@ def is_list(chunks: Sequence[Chunk]) -> bool:
     return all(_MARKER.fullmatch(chunk.text) for chunk in chunks)
 
 
-def _spanning_head(rows: Sequence[Row], start: int, columns: Sequence[Span]) -> list[Row]:
+def _spanning_head(rows: Sequence[ChunkRow], start: int, columns: Sequence[Span]) -> list[ChunkRow]:
     """Return the line above if it spans some of the columns, inside the table."""
     if start == 0:
         return []
@@ -219,8 +219,8 @@ def _spanning_head(rows: Sequence[Row], start: int, columns: Sequence[Span]) -> 
 
 
 def _table(
-    head: Sequence[Row],
-    groups: Sequence[Sequence[Row]],
+    head: Sequence[ChunkRow],
+    groups: Sequence[Sequence[ChunkRow]],
     columns: Sequence[Span],
     rules: Sequence[Rule],
 ) -> Table:
@@ -237,7 +237,7 @@ def _table(
 
 
 def _placed(
-    group: Sequence[Row], columns: Sequence[Span], rules: Sequence[Rule]
+    group: Sequence[ChunkRow], columns: Sequence[Span], rules: Sequence[Rule]
 ) -> dict[tuple[int, int], list[Chunk]]:
     """Group a table row's chunks by the first and last column they span."""
     found: dict[tuple[int, int], list[Chunk]] = {}
@@ -272,7 +272,7 @@ def _underlined(chunk: Chunk, rules: Sequence[Rule], columns: Sequence[Span]) ->
 
 
 def _head_rows(
-    groups: Sequence[Sequence[Row]], columns: Sequence[Span], rules: Sequence[Rule]
+    groups: Sequence[Sequence[ChunkRow]], columns: Sequence[Span], rules: Sequence[Rule]
 ) -> int:
     """Count header rows: down to the first rule, or one past the last that spans columns."""
     left, right = columns[0][0], columns[-1][1]
@@ -292,10 +292,10 @@ def _head_rows(
 
 
 def _with_whole_heads(
-    heads: Sequence[Sequence[Row]], columns: Sequence[Span]
-) -> list[Sequence[Row]]:
+    heads: Sequence[Sequence[ChunkRow]], columns: Sequence[Span]
+) -> list[Sequence[ChunkRow]]:
     """Merge header rows that continue the row above."""
-    whole: list[Sequence[Row]] = []
+    whole: list[Sequence[ChunkRow]] = []
     for group in heads:
         above = whole[-1] if whole else None
         if above and _heads_go_on(above, group, columns):
@@ -305,7 +305,9 @@ def _with_whole_heads(
     return whole
 
 
-def _heads_go_on(above: Sequence[Row], group: Sequence[Row], columns: Sequence[Span]) -> bool:
+def _heads_go_on(
+    above: Sequence[ChunkRow], group: Sequence[ChunkRow], columns: Sequence[Span]
+) -> bool:
     """Whether every head in a row continues in the next row."""
     places = [{reach(c, columns) for row in rows for c in row.chunks} for rows in (above, group)]
     close = group[0].box.top - above[-1].box.bottom < 0.5 * group[0].box.height

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from carrel.server.reading.tables.chunks import SPACE, Chunk, Row
+from carrel.server.reading.tables.chunks import SPACE, Chunk, ChunkRow
 
 Span = tuple[float, float]
 """The left and right edge of a column."""
@@ -13,7 +13,7 @@ _CURRENCIES = frozenset("$€£¥")
 _UNITS = frozenset("%‰")
 
 
-def widened(columns: list[Span], row: Row) -> list[Span]:
+def widened(columns: list[Span], row: ChunkRow) -> list[Span]:
     """Widen the columns to fit one more line."""
     spans = sorted([*columns, *((chunk.box.left, chunk.box.right) for chunk in row.chunks)])
     least = SPACE * row.box.height / 2
@@ -26,7 +26,7 @@ def widened(columns: list[Span], row: Row) -> list[Span]:
     return merged
 
 
-def columns_of(run: Sequence[Row]) -> list[Span]:
+def columns_of(run: Sequence[ChunkRow]) -> list[Span]:
     """Find the columns of some lines; a head or a long line across several parts none."""
     columns: list[Span] = []
     support: list[int] = []
@@ -52,7 +52,7 @@ def _after(columns: Sequence[Span], left: float) -> int:
     return sum(start < left for start, _ in columns)
 
 
-def _with_signs(columns: Sequence[Span], run: Sequence[Row]) -> list[Span]:
+def _with_signs(columns: Sequence[Span], run: Sequence[ChunkRow]) -> list[Span]:
     """Merge columns of currency or per cent signs into those of their numbers."""
     joined: list[Span] = []
     waiting: Span | None = None
@@ -68,7 +68,7 @@ def _with_signs(columns: Sequence[Span], run: Sequence[Row]) -> list[Span]:
     return [*joined, waiting] if waiting else joined
 
 
-def of_column(run: Sequence[Row], column: Span) -> list[Chunk]:
+def of_column(run: Sequence[ChunkRow], column: Span) -> list[Chunk]:
     left, right = column
     return [chunk for row in run for chunk in row.chunks if left <= chunk.box.centre[0] <= right]
 
