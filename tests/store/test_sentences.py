@@ -492,15 +492,23 @@ def active(status: Any) -> str:
     return str(activity.activity_row(item, NOW).status)
 
 
-ACTIVITY = tuple(
-    row(text, so=active(status), not_so=active(other))
-    for text, status, other in (
-        ("Queued", "queued", "running"),
-        ("Running", "running", "queued"),
-        ("Done", "done", "running"),
-        ("Failed", "failed", "cancelled"),
-        ("Stopped", "cancelled", "failed"),
-    )
+def working(status: Any) -> str:
+    items = (ActivityItem(id, "ocr", "a.pdf", status, finished=None) for id in "12")
+    return activity.work_words(ActivityState(tuple(items)))
+
+
+ACTIVITY = (
+    row("running OCR of", so=working("running"), not_so=working("done")),
+    *(
+        row(text, so=active(status), not_so=active(other))
+        for text, status, other in (
+            ("Queued", "queued", "running"),
+            ("Running", "running", "queued"),
+            ("Done", "done", "running"),
+            ("Failed", "failed", "cancelled"),
+            ("Stopped", "cancelled", "failed"),
+        )
+    ),
 )
 
 

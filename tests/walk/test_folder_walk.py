@@ -36,8 +36,8 @@ def test_a_dropped_folder_answers(home: Path) -> None:
     with terminal(CARREL) as app:
         app.wait_for(r"local ● ready", timeout=60)
         app.paste(str(folder))
-        app.wait_for("Sync ~/contracts into")
-        app.press("enter")  # a new library of that name
+        app.wait_for("Sync ~/contracts")
+        app.wait_for("into contracts")  # a new library: there is no other
         app.wait_for(r"2 to upload")
         app.press("f2")
         app.wait_for(r"~/contracts: 2 uploaded")

@@ -9,7 +9,7 @@ from carrel.config import Profile, add_profile, folders, load_profile, profiles
 from carrel.tui.widgets.fields import Field
 from support.process import RunningServer
 from support.service import reply, service
-from support.terminal import terminal
+from support.terminal import Terminal, terminal
 from support.workbench import workbench
 
 CARREL = [sys.executable, "-m", "carrel"]
@@ -113,18 +113,22 @@ def test_another_profile_keeps_the_theme() -> None:
     add_profile(Profile("second", "http://127.0.0.1:9"))
     with terminal([*CARREL, "--profile", "first"]) as app:
         app.wait_for(r"\[1 Files\] .* first")
-        dark = app.background
+        assert not _is_light(app)
         app.press("ctrl+p")
         app.wait_for("Go to, or do")
         app.type("theme: carrel-light")
         app.wait_for("Theme: carrel-light")
         app.press("down", "enter")
         app.wait_for("Go to, or do", gone=True)
-        light = app.background
+        app.wait_for(lambda _: _is_light(app))
         app.rush(F3)
         app.wait_for("Another service")
         app.rush("down", "down", "enter")
         app.wait_for(r"\[1 Files\] .* second")
-        assert app.background == light != dark
+        app.wait_for(lambda _: _is_light(app))
         app.press("ctrl+q")
         assert app.wait_for_end() == 0
+
+
+def _is_light(app: Terminal) -> bool:
+    return int(app.background[:2], 16) > 0x80

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from carrel.config import on_this_machine
 from carrel.store.core.filters import NameFilter
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from carrel.store.cache.readings import PagesRead
     from carrel.store.files.state import FilesState
     from carrel.wire.files import File
+
+    SortKey = Callable[[File, ActivityItem | None, PagesRead | None], Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,9 +200,7 @@ def _page_count(item: ActivityItem | None, reading: PagesRead | None) -> int | N
     return (item.total if item else None) or (reading.total if reading else None)
 
 
-Key: TypeAlias = "Callable[[File, ActivityItem | None, PagesRead | None], Any]"
-
-FILE_ORDERS: Mapping[str, Key] = {
+FILE_ORDERS: Mapping[str, SortKey] = {
     "name": lambda file, run, reading: file.filename.casefold(),
     "purpose": lambda file, run, reading: file.purpose,
     "size": lambda file, run, reading: file.bytes,
