@@ -19,7 +19,8 @@ from schemathesis.specs.openapi.checks import (
 
 from support.process import RunningServer
 
-pytestmark = [pytest.mark.xdist_group("openapi")]
+# One test tries every operation.
+pytestmark = [pytest.mark.xdist_group("openapi"), pytest.mark.timeout(600)]
 
 CHECKS = [
     not_a_server_error,
@@ -74,7 +75,7 @@ def test_extensions_are_named_as_such(server: RunningServer) -> None:
 
 
 def test_a_completion_is_described_whole_and_as_a_stream(server: RunningServer) -> None:
-    described = httpx.get(f"{server.url}/openapi.json").json()
+    described = httpx.get(f"{server.url}/openapi.json", timeout=60).json()
     schemas = described["components"]["schemas"]
     for path in ("/v1/agents/completions", "/v1/chat/completions"):
         content = described["paths"][path]["post"]["responses"]["200"]["content"]
@@ -93,7 +94,7 @@ def test_a_completion_is_described_whole_and_as_a_stream(server: RunningServer) 
 
 
 def test_what_is_always_answered_is_required(server: RunningServer) -> None:
-    schemas = httpx.get(f"{server.url}/openapi.json").json()["components"]["schemas"]
+    schemas = httpx.get(f"{server.url}/openapi.json", timeout=60).json()["components"]["schemas"]
     required = {name: set(schema.get("required", ())) for name, schema in schemas.items()}
     assert {"id", "object", "created", "usage", "choices"} <= required["Completion"]
     assert {"tools", "handoffs", "deployment_chat", "versions"} <= required["Agent"]
