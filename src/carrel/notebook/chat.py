@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 from html import escape
 from typing import Any, Literal
@@ -64,7 +65,7 @@ class ChatPanel(DropPanel):
         self._sent: tuple[str, ...] = ()
         self._text = GrowingText()
         super().__init__(store, **options)
-        self._follow(self._chat.slice, store.agents.slice)
+        self._follow(self._chat.slice, store.agents.slice, store.session.slice)
         if chat is not None:
             self._watches.append(lambda: store.let_go(chat))
         store.agents.load()
@@ -134,6 +135,8 @@ class ChatPanel(DropPanel):
             "draft": state.draft,
             "title": title(state) if state.session_id else "",
             "tokens": tokens(state),
+            "model": state.model or "",
+            "models": list(self._store.session.slice.value.models),
             "parameters": _parameters(state.parameters),
             "parameter_words": parameter_words(state),
             "turns": _turns(state),
@@ -205,6 +208,11 @@ class ChatPanel(DropPanel):
         except ValueError as error:
             raise ProblemError(Problem("Not used", str(error))) from None
         await finish(self._chat.set_parameters(parameters))
+
+    @intent
+    async def _on_model(self, model: str) -> None:
+        parameters = self._chat.slice.value.parameters
+        await finish(self._chat.set_parameters(replace(parameters, model=model or None)))
 
     @intent
     async def _on_export(self, form: Literal["markdown", "json"]) -> str:

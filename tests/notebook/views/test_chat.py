@@ -241,6 +241,19 @@ def test_another_version_is_chosen_on_the_spot(page: Page) -> None:
     assert sent(page, "choose")[1]["args"] == {"agent": "a1", "version": None}
 
 
+def test_another_model_is_chosen_on_the_spot(page: Page) -> None:
+    mount(page, "chat", chat_state())
+    model = page.get_by_label("Model of the next answers")
+    expect(model).to_have_value("")
+    model.select_option("small")
+    assert sent(page, "model")[0]["args"] == {"model": "small"}
+    # A model that the service does not list stays chosen.
+    parameters = {**chat_state()["parameters"], "model": "rare"}
+    kernel(page, "state", {"parameters": parameters})
+    expect(model).to_have_value("rare")
+    assert model.locator("option").all_inner_texts() == ["large", "small", "rare"]
+
+
 def test_parameters_and_exports(page: Page) -> None:
     mount(page, "chat", chat_state(turn(0, "user", ["<p>Why?</p>"])))
     page.get_by_role("button", name="More").click()

@@ -14,7 +14,7 @@ from carrel.config import Profile
 from carrel.store.chat.conversation import Attachment
 from carrel.store.chat.parameters import Parameters
 from carrel.store.chat.sessions import ChatSession
-from carrel.store.chat.words import phase_words
+from carrel.store.chat.words import parameter_words, phase_words
 from carrel.store.core.action import Service
 from carrel.store.core.loop import OwnerLoop
 from carrel.store.store import Store
@@ -481,6 +481,37 @@ async def test_parameters_go_with_the_request_or_with_a_trial(
     await ask(store, service, "Two?", "2")
     assert service.made[0]["completion_args"] == {"temperature": 0.2}
     assert store.chat.slice.value.turns[-1].version == 4
+
+
+async def test_what_is_changed_during_an_answer_holds_for_the_next(
+    store: Store, service: ScriptedService
+) -> None:
+    def weather(city: str) -> str:
+        return f"Fine in {city}"
+
+    store.tools.add(weather)
+    await store.chat.set_parameters(Parameters(max_tokens=7))
+    handle = store.chat.send("One?")
+    await store.chat.set_parameters(Parameters(model="small", max_tokens=8))
+    service.call(("a23456789", "weather", '{"city": "Paris"}'))
+    await until(store.chat.slice, lambda state: len(state.turns) == 4)
+    service.finish()
+    await handle
+    # Both rounds of the answer are as they were when it was asked for.
+    assert [request["max_tokens"] for request in service.requests] == [7, 7]
+    assert service.made == []
+    await ask(store, service, "Two?", "2")
+    assert service.requests[-1]["max_tokens"] == 8
+    assert [made["model"] for made in service.made] == ["small"]
+
+
+async def test_changed_parameters_are_kept(store: Store, service: ScriptedService) -> None:
+    await ask(store, service, "One?", "1")
+    await store.chat.set_parameters(Parameters(model="small", temperature=0.2))
+    assert "small · temperature 0.2" in parameter_words(store.chat.slice.value)
+    again = store.another_chat()
+    await again.resume(store.chat.slice.value.session_id or "")
+    assert again.slice.value.parameters == Parameters(model="small", temperature=0.2)
 
 
 async def test_calls_are_answered_by_hand_and_the_agent_goes_on(

@@ -305,6 +305,18 @@ async def test_two_versions_answer_side_by_side(bench: Workbench, service: Scrip
     await bench.until(lambda: "support v3" not in bench.text())
 
 
+async def test_another_model_answers_from_the_next_question_on(
+    bench: Workbench, service: ScriptedService
+) -> None:
+    bench.store.session.slice.set(models=("large", "small"))
+    await bench.press("alt+m")
+    await bench.shows("Model of the next answers", "the agent's own")
+    await bench.press("down", "enter")
+    await bench.shows("support v4 · small")
+    await answered(bench, service, "Hi", "Ho")
+    assert [made["model"] for made in service.made] == ["small"]
+
+
 async def test_parameters_hold_for_this_chat(bench: Workbench, service: ScriptedService) -> None:
     await bench.press("escape", "p")
     await bench.shows("Parameters of this chat")

@@ -3,7 +3,7 @@ const DRAFT = "draft";
 
 /** Intents that are meant for the chat in view: another view, or code, may open another one. */
 const OF_THE_CHAT = new Set([
-  "send", "retry", "edit", "variant", "text", "attach", "attach_known", "detach", "page", "open", "choose", "parameters",
+  "send", "retry", "edit", "variant", "text", "attach", "attach_known", "detach", "page", "open", "choose", "model", "parameters",
 ]);
 
 /**
@@ -40,6 +40,7 @@ class ChatView extends View {
     this.title = h("h3", {});
     this.tokens = h("span", { class: "carrel-range" });
     this.who = h("select", { "aria-label": "Answered by", onchange: () => this.choose() });
+    this.modelChoice = h("select", { "aria-label": "Model of the next answers", onchange: () => this.chooseModel() });
     this.log = h("div", { class: "carrel-log", tabindex: "0", "aria-label": "Transcript", onscroll: () => this.scrolled() });
     this.empty = h("div", { class: "carrel-empty" });
     this.composer = new Composer(this, (text) => this.send(text));
@@ -60,7 +61,7 @@ class ChatView extends View {
     this.buildTools();
     this.body.append(h("div", { class: "carrel-panes" }, this.side,
       h("div", { class: "carrel-pane carrel-talk" },
-        h("div", { class: "carrel-tools" }, this.title, h("span", { class: "carrel-gap" }), this.tokens, this.who,
+        h("div", { class: "carrel-tools" }, this.title, h("span", { class: "carrel-gap" }), this.tokens, this.who, this.modelChoice,
           this.button("More", () => { this.tools.hidden = !this.tools.hidden; }, "small")),
         this.tools, this.empty, this.log, this.phase, this.form, this.news),
       this.source.element));
@@ -86,7 +87,7 @@ class ChatView extends View {
   /** Parameters and export, which are seldom wanted. */
   buildTools() {
     const { h } = this;
-    const labels = { model: "Model", temperature: "Temperature", top_p: "Top p", max_tokens: "Longest answer", seed: "Seed", stop: "Stop at" };
+    const labels = { model: "Model", temperature: "Temperature", top_p: "Top p", max_tokens: "Max answer tokens", seed: "Seed", stop: "Stop at" };
     this.fields = Object.fromEntries(Object.keys(labels).map((name) => [name, h("input", { size: 6, placeholder: "the agent's" })]));
     this.tools.append(
       h("form", { class: "carrel-parameters", "aria-label": "Parameters", onsubmit: (event) => {
@@ -155,8 +156,21 @@ class ChatView extends View {
       node.value = choice.id;
       say(node, choice.words);
     });
+    this.drawModels(state);
     this.who.hidden = state.session === null || agents.length === 0;
     fill(this.who, state.draft ? DRAFT : `${state.agent}|${state.pinned ?? ""}`);
+  }
+
+  /** The agent's own model first, then the others; one that the service does not list stays. */
+  drawModels({ session, model, models, parameters }) {
+    const others = [...new Set([...models, parameters.model])].filter((one) => one && one !== model);
+    const choices = [{ id: "", words: model }, ...others.map((id) => ({ id, words: id }))];
+    keyed(this.modelChoice, choices, () => this.h("option"), (node, choice) => {
+      node.value = choice.id;
+      say(node, choice.words);
+    });
+    this.modelChoice.hidden = session === null || others.length === 0;
+    fill(this.modelChoice, parameters.model === model ? "" : parameters.model);
   }
 
   makeTurn(turn) {
@@ -292,6 +306,11 @@ class ChatView extends View {
     const [agent, version] = this.who.value.split("|");
     this.who.blur();
     this.ask("choose", { agent, version: version ? Number(version) : null });
+  }
+
+  chooseModel() {
+    this.modelChoice.blur();
+    this.ask("model", { model: this.modelChoice.value });
   }
 
   async edit(turn) {

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Coroutine
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from carrel.store.chat import attachments
 from carrel.store.chat.asked import Asked
@@ -13,6 +14,7 @@ from carrel.store.chat.conversation import Attachment, Conversation, Turn
 from carrel.store.chat.growing_answer import GrowingAnswer
 from carrel.store.chat.messages import messages
 from carrel.store.chat.next_question import NextQuestion
+from carrel.store.chat.parameters import Parameters
 from carrel.store.chat.sessions import SavedSessions
 from carrel.store.chat.state import Phase
 from carrel.store.chat.tools import Toolbox
@@ -45,11 +47,15 @@ class Answers(NextQuestion):
         super().__init__(loop, session, files, saved, keeps=keeps)
         self.tools = tools
 
-    async def _answer(self, conversation: Conversation) -> None:
+    def _answer(self, conversation: Conversation) -> Coroutine[Any, Any, None]:
+        """Answers the last turn, with the parameters that are set when this is called."""
+        return self._answer_with(conversation, self.slice.value.parameters)
+
+    async def _answer_with(self, conversation: Conversation, parameters: Parameters) -> None:
         """Answers the last turn, and continues while registered functions are called."""
         try:
             for _ in range(ROUNDS):
-                await self._write(conversation)
+                await self._write(conversation, parameters)
                 if not await self._call_functions():
                     break
                 conversation = self.slice.value.conversation
@@ -58,7 +64,7 @@ class Answers(NextQuestion):
             # Shielded: a stopped answer is saved too.
             await asyncio.shield(asyncio.ensure_future(self._save()))
 
-    async def _write(self, conversation: Conversation) -> None:
+    async def _write(self, conversation: Conversation, parameters: Parameters) -> None:
         """Streams an answer to the last turn."""
         state = self.slice.value
         begun = Turn("assistant", "", "writing", version=state.version)
@@ -77,16 +83,16 @@ class Answers(NextQuestion):
             await self._save()
             client = await self._session.client()
             asked = await self._who_is_asked()
-            answer.trial = asked.needs_trial(state.parameters)
+            answer.trial = asked.needs_trial(parameters)
             if answer.trial:
                 self._check_allowed()
             answer.turn = replace(
                 answer.turn, version=asked.version, searches=bool(asked.library_ids)
             )
             await self._find_mentions(client)
-            request = await self._request(client, asked)
+            request = await self._request(client, asked, parameters)
             self.slice.set(phase="waiting")
-            async with asked.answering(client, state.parameters) as agent_id:
+            async with asked.answering(client, parameters) as agent_id:
                 request = request.model_copy(update={"agent_id": agent_id})
                 async with client.completions.stream(request, self._stepped) as chunks:
                     async for chunk in chunks:
@@ -145,7 +151,9 @@ class Answers(NextQuestion):
         question = replace(question, attachments=tuple(dict.fromkeys(found)))
         self.slice.set(conversation=self.slice.value.conversation.with_turn(-2, question))
 
-    async def _request(self, client: Client, asked: Asked) -> CompletionRequest:
+    async def _request(
+        self, client: Client, asked: Asked, parameters: Parameters
+    ) -> CompletionRequest:
         from carrel.wire.completions import CompletionRequest
 
         state = self.slice.value
@@ -157,7 +165,7 @@ class Answers(NextQuestion):
             messages=await messages(client, before),
             tools=self.tools.offered(asked.functions) or None,
             tool_choice="auto" if has_called else None,
-            **state.parameters.request(),
+            **parameters.request(),
         )
 
     async def _who_is_asked(self) -> Asked:
@@ -179,7 +187,7 @@ class Answers(NextQuestion):
             model=agent.model,
             version=agent.version,
             versions=tuple(sorted(active.versions, reverse=True)),
-            context_length=self._context(agent.model),
+            context_length=self._context(state.parameters.model or agent.model),
         )
         return self._asked
 

@@ -115,10 +115,13 @@ class ChatService(Answers):
         self.slice.set(sessions=tuple(rest))
         await self.reload()
 
-    @instant
-    def set_parameters(self, parameters: Parameters) -> None:
-        """Sets the sampling parameters of the next answers."""
-        self.slice.set(parameters=parameters)
+    @action(Policy.QUEUE)
+    def set_parameters(self, parameters: Parameters) -> Coroutine[Any, Any, None]:
+        """Sets the model and the sampling parameters of the next answers, not of a running one."""
+        model = parameters.model or self.slice.value.model
+        context = None if model is None else self._context(model)
+        state = self.slice.set(parameters=parameters, context_length=context)
+        return self._save() if state.turns else asyncio.sleep(0)
 
     def export(self, form: ChatFormat) -> str:
         """The open session as Markdown, as it is shown, or as JSON with every variant."""

@@ -233,17 +233,18 @@ def tokens(state: ChatState) -> str:
 
 
 def parameter_words(state: ChatState) -> str:
-    """`temperature 0.2 · seed 7`; empty without overrides."""
+    """`mistral-small · temperature 0.2 · seed 7`: the model, and what overrides the agent."""
     parameters = state.parameters
     named = {
-        "model": parameters.model,
+        "": parameters.model or state.model,
         "temperature": parameters.temperature,
-        "top_p": parameters.top_p,
-        "max_tokens": parameters.max_tokens,
+        "top p": parameters.top_p,
+        "max answer tokens": parameters.max_tokens,
         "seed": parameters.seed,
-        "stop": ", ".join(parameters.stop) or None,
+        "stop at": ", ".join(parameters.stop) or None,
     }
-    return " · ".join(f"{name} {value}" for name, value in named.items() if value is not None)
+    words = (f"{name} {value}".strip() for name, value in named.items() if value is not None)
+    return one_line(" · ".join(words))
 
 
 def phase_words(state: ChatState, now: float) -> str:

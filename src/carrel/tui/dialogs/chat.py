@@ -21,7 +21,7 @@ from carrel.wire.completions import Passage
 FIELDS = {
     "temperature": "Temperature, 0 to 1",
     "top_p": "Top p, 0 to 1",
-    "max_tokens": "Longest answer, in tokens",
+    "max_tokens": "Max answer tokens",
     "seed": "Seed: the same answer to the same question",
     "stop": "Stop at this text",
 }

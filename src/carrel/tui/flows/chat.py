@@ -4,9 +4,11 @@ Those that open a field to type into give True once it is open.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from carrel.store.chat.service import ChatService
 from carrel.store.chat.sessions import SessionSummary
+from carrel.tui.dialogs.ask import Choose, Thing
 from carrel.tui.dialogs.chat import ParametersForm
 from carrel.tui.dialogs.confirm import Confirm
 from carrel.tui.dialogs.path import PathDialog
@@ -47,13 +49,29 @@ async def attach(place: Place) -> bool:
     return bool(files)
 
 
+async def choose_model(place: Place, chats: Sequence[ChatService]) -> None:
+    """Has another model write the next answers of the open chats."""
+    state = chats[0].slice.value
+    models = [one for one in place.store.session.slice.value.models if one != state.model]
+    if not models:
+        place.notice("The service lists no other model: p Parameters takes any name.")
+        return
+    now = state.parameters.model
+    things = [Thing("", state.model or "The agent's model", "the agent's own")]
+    things += (Thing(one, one, "now" if one == now else "") for one in models)
+    model = await place.ask(Choose("Model of the next answers", things))
+    if model is not None:
+        for chat in chats:
+            place.do(chat.set_parameters(replace(chat.slice.value.parameters, model=model or None)))
+
+
 async def set_parameters(place: Place, chats: Sequence[ChatService]) -> None:
     """Sets how the next answers of the open chats are drawn."""
     models = place.store.session.slice.value.models
     parameters = await place.ask(ParametersForm(chats[0].slice.value.parameters, models))
     if parameters is not None:
         for chat in chats:
-            chat.set_parameters(parameters)
+            place.do(chat.set_parameters(parameters))
 
 
 async def delete(place: Place, session: SessionSummary) -> None:

@@ -44,7 +44,7 @@ NOTHING_SAID = Content.styled("Ask something. The answer appears here as it is w
 ASK = "@ adds a file or document by its name"
 """The placeholder of the empty field."""
 _OF_A_CHAT = (
-    "retry", "edit", "last_variant", "compare", "parameters", "copy", "save", "source",
+    "retry", "edit", "last_variant", "compare", "model", "parameters", "copy", "save", "source",
 )  # fmt: skip
 TO_SOURCES = "esc, then [ ] Source"
 """The subtitle of the field once an answer has sources."""
@@ -85,6 +85,7 @@ class ChatPlace(ChatSources):
         ),
         Binding("c", "who", "Chat with…", show=False, id="chat.who"),
         Binding("alt+c", "compare", "Compare", id="chat.compare"),
+        Binding("m,alt+m", "model", "Model…", key_display="m", show=False, id="chat.model"),
         Binding("p", "parameters", "Parameters…", show=False, id="chat.parameters"),
         Binding("a", "attach", "Add file", show=False, id="chat.attach"),
         Binding("y", "copy", "Copy…", id="chat.copy"),
@@ -355,6 +356,10 @@ class ChatPlace(ChatSources):
             return
 
         self.run_flow(flows.delete(self, summary))
+
+    def action_model(self) -> None:
+        if self.store.chat.slice.value.session_id is not None:
+            self.run_flow(flows.choose_model(self, self.chats))
 
     def action_parameters(self) -> None:
         if self.store.chat.slice.value.session_id is not None:
