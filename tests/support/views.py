@@ -145,7 +145,9 @@ def chat_state(*turns: dict[str, Any], **fields: Any) -> dict[str, Any]:
         "tokens": "",
         "model": "large",
         "models": ["large", "small"],
-        "parameters": dict.fromkeys(("model", "temperature", "top_p", "max_tokens", "seed", "stop"), ""),
+        "parameters": dict.fromkeys(
+            ("model", "temperature", "top_p", "max_tokens", "seed", "stop"), ""
+        ),
         "parameter_words": "",
         "turns": list(turns),
         "prompt": "",
