@@ -21,7 +21,8 @@ from textual.content import Content
 
 from benchmarks.report import Figure
 from carrel.client import Client
-from carrel.tui.widgets.table import Column, Row, VirtualTable
+from carrel.tui.widgets.columns import Column
+from carrel.tui.widgets.table import Row, VirtualTable
 from support.documents import digital_pdf
 from support.peers import in_turn
 from support.process import RunningServer, family_seconds, serve
@@ -127,10 +128,10 @@ async def _long_table() -> list[Figure]:
     async with app.run_test(size=(120, 36)) as pilot:
 
         def drawn(change: Callable[[], object]) -> float:
-            start = time.perf_counter()
+            start = time.thread_time()
             change()
             app.screen._compositor.render_strips(app.size)
-            return 1000 * (time.perf_counter() - start)
+            return 1000 * (time.thread_time() - start)
 
         await pilot.pause()
         opened = drawn(lambda: app.table.show(rows))
@@ -143,8 +144,8 @@ async def _long_table() -> list[Figure]:
     detail = f"the middle {median(steps):.1f} ms, the longest {worst:.1f} ms of {_STEPS}"
     p95 = sorted(steps)[int(0.95 * len(steps))]
     return [
-        Figure(f"{_ROWS:,} rows open, ms", opened, 150, "lower"),
-        Figure("a step of scrolling, ms (95 %)", p95, 16, "lower", detail),
+        Figure(f"{_ROWS:,} rows open, ms of processor", opened, 150, "lower"),
+        Figure("a step of scrolling, ms of processor (95 %)", p95, 16, "lower", detail),
     ]
 
 

@@ -26,6 +26,7 @@ from carrel.tui.looks.themes import shipped_folder
 from carrel.tui.place import Place
 from carrel.tui.screens.agents import AgentsPlace
 from carrel.tui.terminal.clipboard import copy, native_tool
+from carrel.tui.widgets.table import VirtualTable
 from carrel.wire.agents import AgentCreate
 from support.process import RunningServer
 from support.states import fill
@@ -184,6 +185,31 @@ async def test_panes_are_resized_and_zoomed_and_stay_so() -> None:
         await bench.until(lambda: details() == 0)
         await bench.press("ctrl+right")
         await bench.shows("One pane is seen at a time here")
+
+
+@pytest.mark.usefixtures("offline")
+async def test_a_column_is_as_wide_as_its_edge_was_dragged() -> None:
+    def size() -> int:
+        return bench.app.screen.query_one("#files", VirtualTable).widths["size"]
+
+    def edge() -> int:
+        line = bench.text().splitlines()[2]
+        return line.index("Size") + len("Size")
+
+    async with offline_bench() as bench:
+        await bench.shows("Size")
+        before = size()
+        x = edge()
+        await bench.pilot.mouse_down(offset=(x, 2))
+        await bench.pilot.hover(offset=(x + 2, 2))
+        await bench.pilot.hover(offset=(x + 5, 2))
+        await bench.pilot.mouse_up(offset=(x + 5, 2))
+        await bench.until(lambda: size() == before + 5)
+        assert bench.store.layout.slice.value.table("files").sort is None, "that was no click"
+        saved = folders().state / "layout.json"
+        await bench.until(lambda: f'"size": {before + 5}' in saved.read_text())
+    async with offline_bench() as bench:
+        await bench.until(lambda: size() == before + 5)
 
 
 @pytest.mark.usefixtures("offline")

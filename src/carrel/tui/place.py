@@ -202,6 +202,9 @@ class Place(Frame):
     def on_virtual_table_header_clicked(self, event: VirtualTable.HeaderClicked) -> None:
         self.store.layout.sort(event.table.id or "", event.column.name)
 
+    def on_virtual_table_edge_dragged(self, event: VirtualTable.EdgeDragged) -> None:
+        self.store.layout.widen(event.table.id or "", event.column.name, event.width)
+
     # Following the state
 
     def follow(self, part: Slice[S], show: Callable[[S], object], *, hz: float = 30) -> None:

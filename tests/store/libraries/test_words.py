@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from carrel.store.core.sorting import Sort
 from carrel.store.libraries import words as libraries
 from carrel.store.libraries.state import LibrariesState
 from carrel.wire.documents import Document
@@ -98,3 +99,22 @@ def test_hit_rows() -> None:
     )
     (row,) = libraries.hit_rows(LibrariesState(hits=(hit,)))
     assert (row.number, row.name, row.page, row.passage) == (1, FLAT, "7", "the «notice»")
+
+
+def test_hits_are_sorted_and_keep_their_numbers() -> None:
+    found = (("b", 6), ("A", None), ("c", 0))
+    state = LibrariesState(
+        hits=tuple(
+            SearchHit(document_id=name, document_name=name, page=page, snippet="", score=1)
+            for name, page in found
+        )
+    )
+
+    def numbers(sort: Sort | None) -> list[int]:
+        return [row.number for row in libraries.hit_rows(state, sort)]
+
+    assert numbers(None) == [1, 2, 3]
+    assert numbers(Sort("hit", descending=True)) == [3, 2, 1]
+    assert numbers(Sort("name")) == [2, 1, 3]
+    assert numbers(Sort("page")) == [3, 1, 2], "a hit without a page comes last"
+    assert numbers(Sort("page", descending=True)) == [1, 3, 2]

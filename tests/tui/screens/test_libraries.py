@@ -35,6 +35,16 @@ async def test_what_is_asked_of_a_hit_is_about_its_document(bench: Workbench) ->
     await bench.shows("Edit document", "1.pdf")
 
 
+async def test_hits_are_sorted_and_the_one_under_the_cursor_opens(bench: Workbench) -> None:
+    searched(bench.store)
+    bench.store.layout.sort("hits", "page")
+    await bench.shows("Page↑")
+    await bench.press("tab", "g")
+    await bench.shows("▸   3")
+    await bench.press("enter")
+    await bench.until(lambda: bench.store.documents.slice.value.current == 4)
+
+
 async def test_marked_documents_are_asked_about_and_esc_takes_the_marks_away(
     bench: Workbench,
 ) -> None:

@@ -6,8 +6,9 @@ from textual.app import App, ComposeResult
 from textual.content import Content
 
 from carrel.store.core.filters import NameFilter
+from carrel.tui.widgets.columns import Column, column_widths
 from carrel.tui.widgets.paging import PagedRows
-from carrel.tui.widgets.table import Column, Row, VirtualTable, column_widths
+from carrel.tui.widgets.table import Row, VirtualTable
 
 
 def row(number: int) -> Row:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from carrel.store.core.sorting import Sort, in_order
 from carrel.store.core.words import (
     Badge,
     age,
@@ -133,12 +135,20 @@ def document_facts(document: Document, now: float) -> tuple[tuple[str, str], ...
     return (*facts, *((one_line(name), one_line(_value(value))) for name, value in attributes))
 
 
-def hit_rows(state: LibrariesState) -> tuple[HitRow, ...]:
-    """The search hits, best first."""
+HIT_ORDERS: Mapping[str, Callable[[HitRow], Any]] = {
+    "hit": lambda row: row.number,
+    "name": lambda row: row.name.casefold(),
+    "page": lambda row: int(row.page) if row.page else None,
+}
+"""The sort keys of a hit by the column's name; None sorts last."""
+
+
+def hit_rows(state: LibrariesState, sort: Sort | None = None) -> tuple[HitRow, ...]:
+    """The search hits, best first, or in the order of a column of HIT_ORDERS."""
     # Imported late, to keep the store's start fast.
     from carrel.wire.libraries import marked
 
-    return tuple(
+    rows = [
         HitRow(
             number,
             hit.document_id,
@@ -147,7 +157,10 @@ def hit_rows(state: LibrariesState) -> tuple[HitRow, ...]:
             one_line(marked(hit.snippet, hit.matches)),
         )
         for number, hit in enumerate(state.hits, 1)
-    )
+    ]
+    if sort is not None:
+        rows = in_order(rows, HIT_ORDERS[sort.column], descending=sort.descending)
+    return tuple(rows)
 
 
 def document_count(documents: int) -> str:

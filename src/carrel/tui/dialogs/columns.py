@@ -13,7 +13,8 @@ from carrel.store.layout.service import LayoutService
 from carrel.store.layout.state import LayoutState
 from carrel.tui.dialogs.dialog import Dialog, hint
 from carrel.tui.looks import labels
-from carrel.tui.widgets.table import Column, Row, VirtualTable
+from carrel.tui.widgets.columns import Column
+from carrel.tui.widgets.table import Row, VirtualTable
 
 
 class Columns(Dialog[None]):

@@ -27,9 +27,10 @@ from carrel.tui.dialogs.ask import Choose, Thing
 from carrel.tui.dialogs.dialog import Dialog, hint
 from carrel.tui.looks import labels
 from carrel.tui.terminal.clipboard import copy
+from carrel.tui.widgets.columns import Column
 from carrel.tui.widgets.filter import ListFilter
 from carrel.tui.widgets.scroll import TextPane
-from carrel.tui.widgets.table import Column, Row, VirtualTable
+from carrel.tui.widgets.table import Row, VirtualTable
 
 if TYPE_CHECKING:
     from carrel.store.store import Store

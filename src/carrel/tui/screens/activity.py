@@ -14,7 +14,8 @@ from carrel.store.activity.words import ActivityRow, activity_row, activity_rows
 from carrel.tui.looks import labels
 from carrel.tui.looks.empty import Way, empty
 from carrel.tui.place import Place
-from carrel.tui.widgets.table import Column, Row, VirtualTable
+from carrel.tui.widgets.columns import Column
+from carrel.tui.widgets.table import Row, VirtualTable
 
 NOTHING = empty(
     "Nothing has run yet. Uploads, downloads, reading and processing show here.",

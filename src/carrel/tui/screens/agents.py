@@ -29,9 +29,10 @@ from carrel.tui.looks import labels
 from carrel.tui.looks.empty import Way, empty
 from carrel.tui.place import Place
 from carrel.tui.widgets.agent_rows import DRAFT, agent_row, details, unsaved_row, version_row
+from carrel.tui.widgets.columns import Column
 from carrel.tui.widgets.diff import DiffView
 from carrel.tui.widgets.find import FindPane, FindText
-from carrel.tui.widgets.table import Column, VirtualTable
+from carrel.tui.widgets.table import VirtualTable
 from carrel.tui.workbench import Workbench
 from carrel.wire.agents import Agent
 

@@ -29,10 +29,11 @@ from carrel.tui.flows import chat_export
 from carrel.tui.looks import labels
 from carrel.tui.looks.empty import Way, empty
 from carrel.tui.screens.chat_sources import ChatSources
+from carrel.tui.widgets.columns import Column
 from carrel.tui.widgets.filter import FilterLine
 from carrel.tui.widgets.prompt import Prompt, PromptBox
 from carrel.tui.widgets.source import SourcePane
-from carrel.tui.widgets.table import Column, Row, VirtualTable
+from carrel.tui.widgets.table import Row, VirtualTable
 from carrel.tui.widgets.transcript import Transcript
 
 NO_SESSION = empty(

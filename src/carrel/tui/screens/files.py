@@ -33,10 +33,11 @@ from carrel.tui.flows import sample
 from carrel.tui.looks import labels
 from carrel.tui.looks.empty import Way, empty
 from carrel.tui.marking import MARKING, MarkingPlace, Marks
+from carrel.tui.widgets.columns import Column
 from carrel.tui.widgets.file_details import FileDetails
 from carrel.tui.widgets.filter import FilterLine
 from carrel.tui.widgets.paging import PagedRows
-from carrel.tui.widgets.table import Column, Row, VirtualTable
+from carrel.tui.widgets.table import Row, VirtualTable
 from carrel.wire.files import File
 
 EMPTY = empty(

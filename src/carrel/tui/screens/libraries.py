@@ -16,7 +16,7 @@ from carrel.store.core.words import view_words
 from carrel.store.layout.state import LayoutState
 from carrel.store.libraries.phase import document_phase
 from carrel.store.libraries.state import LibrariesState
-from carrel.store.libraries.words import document_row, hit_rows, library_rows, title
+from carrel.store.libraries.words import HitRow, document_row, hit_rows, library_rows, title
 from carrel.store.sync.state import SyncState
 from carrel.store.sync.words import folder_rows
 from carrel.tui.flows import libraries as flows
@@ -25,12 +25,13 @@ from carrel.tui.flows.sync import offer_folder, sync_library
 from carrel.tui.looks import labels
 from carrel.tui.looks.empty import Way, empty
 from carrel.tui.marking import MARKING, MarkingPlace, Marks
+from carrel.tui.widgets.columns import Column
 from carrel.tui.widgets.filter import FilterLine
 from carrel.tui.widgets.folders import SyncedFolders
 from carrel.tui.widgets.library_details import LibraryDetails
 from carrel.tui.widgets.library_rows import draw_document, draw_hit, draw_library
 from carrel.tui.widgets.paging import PagedRows
-from carrel.tui.widgets.table import Column, Row, VirtualTable
+from carrel.tui.widgets.table import Row, VirtualTable
 from carrel.wire.documents import Document
 from carrel.wire.libraries import Library, PageBox
 
@@ -84,9 +85,9 @@ class LibrariesPlace(MarkingPlace):
                 id="documents",
             )
             yield VirtualTable(
-                Column("Hit", 3, right=True, name="hit", sorts=False),
-                Column("Document", 16, rank=1, name="name", sorts=False),
-                Column("Page", 4, right=True, name="page", sorts=False),
+                Column("Hit", 3, right=True, name="hit"),
+                Column("Document", 16, rank=1, name="name"),
+                Column("Page", 4, right=True, name="page"),
                 Column("Passage", least=16, name="passage", sorts=False),
                 id="hits",
             )
@@ -111,6 +112,7 @@ class LibrariesPlace(MarkingPlace):
     def on_mount(self) -> None:
         self._offered: Path | None = None
         self._over_library = True
+        self._hits: tuple[HitRow, ...] = ()
         self.query_one("#left").add_class("-current")
         self.hits.display = False
         self.follow(self.store.libraries.slice, self._show)
@@ -133,6 +135,7 @@ class LibrariesPlace(MarkingPlace):
         sort = state.table("documents").sort
         if sort != self.store.libraries.slice.value.sort:
             self.store.libraries.sort(sort)
+        self._show_hits(self.store.libraries.slice.value)
 
     def _show_folders(self, state: SyncState) -> None:
         library_id = self.store.libraries.slice.value.selected
@@ -195,7 +198,8 @@ class LibrariesPlace(MarkingPlace):
         self.hits.border_title = labels.title(
             library.name if library else "", f"search: {state.query}", "esc clears"
         )
-        self.hits.show([draw_hit(row) for row in hit_rows(state)])
+        self._hits = hit_rows(state, self.store.layout.slice.value.table("hits").sort)
+        self.hits.show([draw_hit(row) for row in self._hits])
         if state.error is not None:
             self.hits.say(*self.explain(state.error))
         else:
@@ -205,8 +209,7 @@ class LibrariesPlace(MarkingPlace):
     def _show_details(self, state: LibrariesState) -> None:
         details = self.query_one(LibraryDetails)
         if state.query.strip():
-            rows = hit_rows(state)
-            details.show_hit(rows[self.hits.cursor] if self.hits.cursor < len(rows) else None)
+            details.show_hit(self._hit())
         elif self._over_library and (library := self._library(state)):
             details.show_library(library)
         else:
@@ -221,8 +224,13 @@ class LibrariesPlace(MarkingPlace):
         state = self.store.libraries.slice.value
         if not state.query.strip():
             return state.find(self.documents.key)
-        hits, at = state.hits, self.hits.cursor
-        return state.find(hits[at].document_id) if at < len(hits) else None
+        hit = self._hit()
+        return None if hit is None else state.find(hit.document_id)
+
+    def _hit(self) -> HitRow | None:
+        """The hit under the cursor."""
+        at = self.hits.cursor
+        return self._hits[at] if at < len(self._hits) else None
 
     def _chosen(self) -> list[Document]:
         """The marked documents, else the one under the cursor."""
@@ -275,8 +283,8 @@ class LibrariesPlace(MarkingPlace):
             self.focus_pane(1)
         elif event.table is self.documents and (document := self._document()):
             self._open(document.id, document.name, 0)
-        elif event.table is self.hits:
-            hit = state.hits[self.hits.cursor]
+        elif event.table is self.hits and (row := self._hit()):
+            hit = state.hits[row.number - 1]
             self._open(hit.document_id, hit.document_name, hit.page or 0, hit.box)
 
     def _open(self, document_id: str, name: str, page: int, box: PageBox | None = None) -> None:

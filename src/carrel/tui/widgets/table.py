@@ -1,7 +1,7 @@
 """A table of any length: draws only the rows in view, and asks for those not here yet."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 from textual import events
@@ -18,32 +18,12 @@ from textual.style import Style
 from carrel.store.core.filters import NameFilter
 from carrel.store.layout.state import USUAL, TableLayout
 from carrel.tui.terminal.textual_private import Steady
+from carrel.tui.widgets.columns import GAP, Column, column_widths, laid_out
 from carrel.tui.widgets.selecting import selectable, selected
-
-GAP = 2
-"""Cells between two columns; as many hold the cursor's mark on the left."""
 
 _MAX_CACHED = 1000
 
 NOTHING = (Content.styled("Nothing here passes the filter.", "$muted"),)
-
-
-@dataclass(frozen=True)
-class Column:
-    """A column. Width 0 takes what the others leave, `least` or more.
-
-    When it gets narrow the columns of the highest rank go first; rank 0 stays. One with a
-    `name` can be laid out; one that `sorts` can be sorted by.
-    """
-
-    title: str
-    width: int = 0
-    least: int = 22
-    rank: int = 0
-    right: bool = False
-    name: str = ""
-    sorts: bool = True
-    hidden: bool = False
 
 
 @dataclass(frozen=True)
@@ -158,6 +138,18 @@ class VirtualTable(Steady, ScrollView, can_focus=True):
         def control(self) -> "VirtualTable":
             return self.table
 
+    @dataclass
+    class EdgeDragged(Message):
+        """The edge of a column's title was dragged; `width` in cells is wished for."""
+
+        table: "VirtualTable"
+        column: Column
+        width: int
+
+        @property
+        def control(self) -> "VirtualTable":
+            return self.table
+
     def __init__(
         self, *columns: Column, id: str | None = None, header: bool = True, classes: str = "pane"
     ) -> None:
@@ -172,6 +164,10 @@ class VirtualTable(Steady, ScrollView, can_focus=True):
         self._empty: tuple[Content, ...] = ()
         self._key: str | None = None
         self._anchor: str | None = None
+        self._edge: tuple[Column, int] | None = None
+        """The column whose edge was pressed last, and its width less the mouse's place then."""
+        self._drawn_at: tuple[int, TableLayout] = (-1, USUAL)
+        self._drawn: list[int] = []
         self._strips: dict[tuple[int, bool, bool], Strip] = {}
 
     @property
@@ -205,12 +201,18 @@ class VirtualTable(Steady, ScrollView, can_focus=True):
     @property
     def widths(self) -> Mapping[str, int]:
         """The width of each named column in cells; 0 for those that are not seen."""
-        drawn = zip(self.columns, self._drawn_widths(), strict=True)
+        drawn = zip(self.columns, self._widths_in(self._width), strict=True)
         return {column.name: width for column, width in drawn if column.name}
 
-    def _drawn_widths(self) -> list[int]:
-        width = self.scrollable_content_region.width - GAP
-        return column_widths(laid_out(self.columns, self._layout), width)
+    @property
+    def _width(self) -> int:
+        return self.scrollable_content_region.width
+
+    def _widths_in(self, width: int) -> list[int]:
+        if self._drawn_at != (width, self._layout):
+            self._drawn_at = (width, self._layout)
+            self._drawn = column_widths(laid_out(self.columns, self._layout), width - GAP)
+        return self._drawn
 
     @property
     def in_view(self) -> range:
@@ -317,6 +319,8 @@ class VirtualTable(Steady, ScrollView, can_focus=True):
         self.post_message(self.Scrolled(self))
 
     def on_click(self, event: events.Click) -> None:
+        if self._edge is not None:
+            return
         x, y = event.get_content_offset_capture(self)
         index = y - self._header + self.scroll_offset.y
         if y < self._header:
@@ -327,10 +331,41 @@ class VirtualTable(Steady, ScrollView, can_focus=True):
                 self.action_open()
 
     def _click_header(self, x: int) -> None:
-        for column, width in zip(self.columns, self._drawn_widths(), strict=True):
-            if width and 0 <= x < width and column.name and column.sorts:
-                self.post_message(self.HeaderClicked(self, column))
-            x -= width + GAP if width else 0
+        column, past = self._column_at(x)
+        if column is not None and not past and column.name and column.sorts:
+            self.post_message(self.HeaderClicked(self, column))
+
+    def _column_at(self, x: int) -> tuple[Column | None, bool]:
+        """The column drawn at `x`, and whether that is in the gap right of it."""
+        for column, width in zip(self.columns, self._widths_in(self._width), strict=True):
+            if not width:
+                continue
+            if 0 <= x < width + GAP:
+                return column, x >= width
+            x -= width + GAP
+        return None, False
+
+    # Dragging the edge of a column's title
+
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        at = event.get_content_offset(self)
+        column, past = (None, False) if at is None else self._column_at(at.x - GAP)
+        on_edge = at is not None and at.y < self._header and past
+        self._edge = None
+        if on_edge and column is not None and column.name:
+            self._edge = column, self.widths[column.name] - event.screen_x
+            self.capture_mouse()
+            self.screen.clear_selection()
+            event.stop()
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        if self._edge is not None and self.app.mouse_captured is self:
+            column, beside = self._edge
+            self.post_message(self.EdgeDragged(self, column, beside + event.screen_x))
+
+    def on_mouse_up(self) -> None:
+        if self._edge is not None:
+            self.release_mouse()
 
     # Drawing
 
@@ -345,16 +380,14 @@ class VirtualTable(Steady, ScrollView, can_focus=True):
         self._strips.clear()
 
     def _resize_virtual(self) -> None:
-        self.virtual_size = Size(
-            self.scrollable_content_region.width, len(self._rows) + self._header
-        )
+        self.virtual_size = Size(self._width, len(self._rows) + self._header)
 
     def watch_has_focus(self, _has_focus: bool) -> None:
         self._strips.clear()
         super().watch_has_focus(_has_focus)
 
     def render_line(self, y: int) -> Strip:
-        width = self.scrollable_content_region.width
+        width = self._width
         if not self._rows:
             return self._draw_empty(y, width, NOTHING if self._all else self._empty)
         line = y if y < self._header else y + int(self.scroll_offset.y)
@@ -364,7 +397,7 @@ class VirtualTable(Steady, ScrollView, can_focus=True):
         """Does nothing: two clicks open a row."""
 
     def get_selection(self, selection: Selection) -> tuple[str, str]:
-        width = self.scrollable_content_region.width
+        width = self._width
         lines = len(self._rows) + self._header
         return selected(selection, lines, lambda line: self._draw_line(line, width).text)
 
@@ -422,9 +455,9 @@ class VirtualTable(Steady, ScrollView, can_focus=True):
         width: int,
         rest: Content | None = None,
     ) -> Strip:
-        widths = column_widths(laid_out(self.columns, self._layout), width - GAP)
         parts: list[Content] = []
-        for column, cell, cell_width in zip(self.columns, cells, widths, strict=False):
+        drawn = zip(self.columns, cells, self._widths_in(width), strict=False)
+        for column, cell, cell_width in drawn:
             if not cell_width:
                 continue
             fitted = cell.truncate(cell_width, ellipsis=True)
@@ -435,41 +468,3 @@ class VirtualTable(Steady, ScrollView, can_focus=True):
         content = mark + Content(" " * GAP).join(parts)
         content = content.truncate(width, ellipsis=True, pad=True)
         return Strip(content.render_segments(style), width)
-
-
-def laid_out(columns: Sequence[Column], layout: TableLayout) -> list[Column]:
-    """The columns with the widths of a layout; those that it hides are marked so."""
-    changed = []
-    for column in columns:
-        width = layout.widths.get(column.name, column.width)
-        if layout.sort is not None and column.name == layout.sort.column and width:
-            width = max(width, len(column.title) + 1)  # room for the arrow
-        hidden = bool(column.name) and column.name in layout.hidden
-        changed.append(replace(column, width=width, hidden=hidden))
-    return changed
-
-
-def column_widths(columns: Sequence[Column], width: int) -> list[int]:
-    """The width of each column, in cells; 0 for those that find no room."""
-    shown = [column for column in columns if not column.hidden]
-
-    def needed() -> int:
-        return sum((column.width or column.least) + GAP for column in shown) - GAP
-
-    while len(shown) > 1 and needed() > width:
-        last = max(reversed(shown), key=lambda column: column.rank)
-        if not last.rank:
-            break
-        shown.remove(last)
-    free = [column for column in shown if not column.width]
-    left = width - sum(column.width for column in shown) - GAP * (len(shown) - 1)
-    each, rest = divmod(max(left, 0), len(free)) if free else (0, 0)
-    widths = []
-    for column in columns:
-        if column not in shown:
-            widths.append(0)
-        elif column.width:
-            widths.append(column.width)
-        else:
-            widths.append(each + (rest if column is free[0] else 0))
-    return widths

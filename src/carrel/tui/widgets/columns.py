@@ -1,0 +1,65 @@
+"""The columns of a table, and how wide each is drawn."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from carrel.store.layout.state import TableLayout
+
+GAP = 2
+"""Cells between two columns; as many hold the cursor's mark on the left."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column. Width 0 takes what the others leave, `least` or more.
+
+    When it gets narrow the columns of the highest rank go first; rank 0 stays. One with a
+    `name` can be laid out; one that `sorts` can be sorted by.
+    """
+
+    title: str
+    width: int = 0
+    least: int = 22
+    rank: int = 0
+    right: bool = False
+    name: str = ""
+    sorts: bool = True
+    hidden: bool = False
+
+
+def laid_out(columns: Sequence[Column], layout: TableLayout) -> list[Column]:
+    """The columns with the widths of a layout; those that it hides are marked so."""
+    changed = []
+    for column in columns:
+        width = layout.widths.get(column.name, column.width)
+        if layout.sort is not None and column.name == layout.sort.column and width:
+            width = max(width, len(column.title) + 1)  # room for the arrow
+        hidden = bool(column.name) and column.name in layout.hidden
+        changed.append(replace(column, width=width, hidden=hidden))
+    return changed
+
+
+def column_widths(columns: Sequence[Column], width: int) -> list[int]:
+    """The width of each column, in cells; 0 for those that find no room."""
+    shown = [column for column in columns if not column.hidden]
+
+    def needed() -> int:
+        return sum((column.width or column.least) + GAP for column in shown) - GAP
+
+    while len(shown) > 1 and needed() > width:
+        last = max(reversed(shown), key=lambda column: column.rank)
+        if not last.rank:
+            break
+        shown.remove(last)
+    free = [column for column in shown if not column.width]
+    left = width - sum(column.width for column in shown) - GAP * (len(shown) - 1)
+    each, rest = divmod(max(left, 0), len(free)) if free else (0, 0)
+    widths = []
+    for column in columns:
+        if column not in shown:
+            widths.append(0)
+        elif column.width:
+            widths.append(column.width)
+        else:
+            widths.append(each + (rest if column is free[0] else 0))
+    return widths
