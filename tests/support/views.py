@@ -8,6 +8,7 @@ from playwright.sync_api import Page
 from carrel.notebook import assets
 
 EVIL = "invoice [/final] <img src=x onerror=window.hacked=1>.pdf"
+LAYOUT: dict[str, Any] = {"sort": None, "widths": {}}
 FAKE_MODEL = Path(__file__).with_name("fake_model.js")
 
 
@@ -50,6 +51,7 @@ def files_state(*rows: dict[str, Any], **fields: Any) -> dict[str, Any]:
         "sample": {"running": False, "steps": []},
         "service": "",
         "empty": "No files yet.",
+        "layout": LAYOUT,
         "progress": [],
         "loading": False,
         "read_only": False,
@@ -227,6 +229,7 @@ def library_state(**fields: Any) -> dict[str, Any]:
         "last_page": 0,
         "service": "",
         "empty": "No documents yet.",
+        "layout": LAYOUT,
         "query": "",
         "hits": [],
         "searching": False,

@@ -6,26 +6,29 @@ from pathlib import PurePath
 from typing import Any
 
 from carrel.notebook.assets import module, style
-from carrel.notebook.panel import Cell, Json, Panel, badge_json, intent
+from carrel.notebook.columns import TablePanel
+from carrel.notebook.panel import Cell, Json, badge_json, intent
 from carrel.store.activity.words import ActivityRow, activity_rows
 from carrel.store.store import Store
 
 _HEAD = ("What", "Name", "Status", "Progress", "Rate", "Time", "Problem")
 
 
-class ActivityPanel(Panel):
+class ActivityPanel(TablePanel):
     """Long-running work: uploads, downloads, syncs, OCR, processing."""
 
     _esm = module("activity")
     _css = style("activity")
     _title = "Activity"
+    _table_name = "activity"
 
     def __init__(self, store: Store, **options: Any) -> None:
         super().__init__(store, **options)
         self._follow(store.activity.slice)
 
     def _view(self) -> Json:
-        rows = activity_rows(self._store.activity.slice.value, time.time())
+        sort = self._store.layout.slice.value.table(self._table_name).sort
+        rows = activity_rows(self._store.activity.slice.value, time.time(), sort)
         return {
             "rows": [
                 {

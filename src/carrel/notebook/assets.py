@@ -11,8 +11,8 @@ PARTS = {
     "agent": ("_grid", "_choices", "_changes"),
     "chat": ("_choices", "_uploads", "_compose", "_source"),
     "document": ("_reading",),
-    "files": ("_grid", "_uploads", "_progress"),
-    "library": ("_grid", "_choices", "_uploads", "_progress", "_folders"),
+    "files": ("_details", "_grid", "_uploads", "_progress"),
+    "library": ("_details", "_grid", "_choices", "_uploads", "_progress", "_folders"),
 }
 """The shared modules and style sheets that a panel adds to its own."""
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from carrel.notebook.assets import module, style
+from carrel.notebook.columns import TablePanel
 from carrel.notebook.dropped import DropPanel
 from carrel.notebook.html import moment
 from carrel.notebook.panel import Cell, Json, badge_json, finish, intent, problem_json
@@ -19,6 +20,7 @@ from carrel.store.files.words import (
     link_words,
     nothing_words,
     shown,
+    sort_words,
     title,
 )
 from carrel.store.previews.words import preview_lines
@@ -30,12 +32,13 @@ from carrel.wire.files import File
 _HEAD = ("Name", "Purpose", "Size", "Pages", "OCR", "Created")
 
 
-class FilesPanel(DropPanel):
+class FilesPanel(DropPanel, TablePanel):
     """The files of the service, a page at a time: upload, preview, OCR, link, save, delete."""
 
     _esm = module("files")
     _css = style("files")
     _title = "Files"
+    _table_name = "files"
 
     def __init__(self, store: Store, **options: Any) -> None:
         self._looked_into: str | None = None
@@ -44,6 +47,7 @@ class FilesPanel(DropPanel):
             store.files.slice, store.activity.slice, store.previews.slice, store.sample.slice
         )
         self._loading = store.files.load()
+        self._sorts(store.files)
 
     @property
     def selected(self) -> File | None:
@@ -76,7 +80,7 @@ class FilesPanel(DropPanel):
             ],
             "selected": state.selected,
             "marked": sorted(state.marked),
-            "range": shown(state),
+            "range": " · ".join(filter(None, (shown(state), sort_words(state)))),
             "page": state.page,
             "last_page": state.last_page,
             "search": state.search,
@@ -129,10 +133,10 @@ class FilesPanel(DropPanel):
         return () if files.slice.value.loading else (files.load(),)
 
     def _table(self) -> tuple[Sequence[str], Sequence[Sequence[Cell]]]:
-        files = self._store.files.slice.value.items
+        find = self._store.files.slice.value.find
         return _HEAD, [
-            [*row["cells"][:-1], moment(file.created_at)]
-            for row, file in zip(self.state["rows"], files, strict=False)
+            [*row["cells"][:-1], moment(file.created_at) if (file := find(row["id"])) else ""]
+            for row in self.state["rows"]
         ]
 
     @intent

@@ -6,6 +6,7 @@ from html import escape
 from typing import Any
 
 from carrel.notebook.assets import module, style
+from carrel.notebook.columns import TablePanel
 from carrel.notebook.folders import FolderPanel
 from carrel.notebook.html import moment, table
 from carrel.notebook.panel import Cell, Json, badge_json, finish, intent, problem_json
@@ -33,7 +34,7 @@ TEXT_SHOWN = 20_000
 _HEAD = ("Document", "Status", "Pages", "Added", "Summary")
 
 
-class LibraryPanel(FolderPanel):
+class LibraryPanel(FolderPanel, TablePanel):
     """A library's documents with live status, upload, synced folders and search.
 
     With a service of its own it shows only that service's library, without the list.
@@ -42,6 +43,7 @@ class LibraryPanel(FolderPanel):
     _esm = module("library")
     _css = style("library")
     _title = "Libraries"
+    _table_name = "documents"
 
     def __init__(
         self, store: Store, libraries: LibrariesService | None = None, **options: Any
@@ -53,6 +55,7 @@ class LibraryPanel(FolderPanel):
             self._watches.append(lambda: store.let_go(libraries))
         if not self._libraries.slice.value.loaded:
             self._loading = self._libraries.load()
+        self._sorts(self._libraries)
 
     @property
     def selected(self) -> Document | None:

@@ -7,6 +7,7 @@ from playwright.sync_api import Page, expect
 
 from support.views import (
     EVIL,
+    LAYOUT,
     agent_state,
     chat_state,
     diff_rows,
@@ -34,6 +35,7 @@ STATES: dict[str, dict[str, Any]] = {
              "running": True, "retryable": False},
         ],
         "empty": "",
+        "layout": LAYOUT,
     },
     "agent": agent_state(
         aliases=[{"alias": "prod", "id": "1", "version": "v1"}],
@@ -126,6 +128,17 @@ def test_a_problem_is_dismissed_and_another_one_shown(page: Page, panel: str) ->
     expect(said).to_contain_text("Again.")
     kernel(page, "state", {"problem": problem})
     expect(said).to_contain_text("It does not answer.")
+
+
+def test_the_shortcuts_are_listed(page: Page, panel: str) -> None:
+    mount(page, panel, {**STATES[panel], "problem": None})
+    page.locator(".carrel").press("?")
+    shortcuts = page.get_by_role("dialog", name="Shortcuts")
+    expect(shortcuts.locator("kbd", has_text="?")).to_have_count(1)
+    assert page.evaluate(f"{SHOWN}.some((one) => one.textContent === 'Close')")
+    page.keyboard.press("Escape")
+    expect(shortcuts).to_be_hidden()
+    expect(page.locator(".carrel")).to_be_focused()
 
 
 def test_no_problem_outlives_the_recovery(page: Page, panel: str) -> None:

@@ -27,7 +27,7 @@ class Folders {
       this.words, this.changes,
       h("div", { class: "actions" }, this.start, view.button("Cancel", () => this.close())));
     this.button = view.button("Sync folder…", () => this.open());
-    view.key("s", () => { if (!this.button.disabled) this.open(); });
+    view.key("s", "Sync folder", () => { if (!this.button.disabled) this.open(); });
     view.signal.addEventListener("abort", () => clearTimeout(this.timer));
   }
 

@@ -1,13 +1,23 @@
+/** Of the narrowest column, and how much a key widens one; in characters. */
+const LEAST_WIDTH = 3;
+const WIDER = 2;
+
+/** @param {Element} node @returns its width in pixels */
+function widthOf(node) {
+  return node.getBoundingClientRect().width;
+}
+
 /**
- * A table with one row in the tab order: arrows move, Enter opens, Space marks.
+ * A table with one row in the tab order: arrows move, Enter opens, Space marks. A column with a
+ * name is sorted by a click on its head and widened by dragging its edge; the kernel keeps both.
  *
- * A row is `{ id, cells, marked? }`, a cell words or a badge; a column is `{ label, kind? }` with
- * the kinds "name", "number", "quiet" and "wide".
+ * A row is `{ id, cells, marked? }`, a cell words or a badge; a column is
+ * `{ label, kind?, name?, sorts? }` with the kinds "name", "number", "quiet" and "wide".
  */
 class Grid {
   /**
    * @param {View} view
-   * @param {{ label: string, columns: { label: string, kind?: string }[], marks?: boolean,
+   * @param {{ label: string, columns: { label: string, kind?: string, name?: string, sorts?: boolean }[], marks?: boolean,
    *           onSelect?: (id: string) => void, onOpen?: (id: string) => void,
    *           onMark?: (id: string) => void }} options
    */
@@ -16,9 +26,11 @@ class Grid {
     this.options = options;
     this.cursor = null;
     this.rows = [];
+    this.widths = {};
+    this.dragged = false;
     const h = view.h;
-    const labels = options.columns.map((column) =>
-      h("th", { role: "columnheader", scope: "col", class: column.kind ?? "" }, column.label));
+    this.heads = options.columns.map((column) => this.createHead(column));
+    const labels = [...this.heads];
     if (options.marks) labels.unshift(h("th", { role: "columnheader", scope: "col", class: "mark", "aria-label": "Marked" }));
     this.head = h("thead", { role: "rowgroup" }, h("tr", { role: "row" }, ...labels));
     this.body = h("tbody", { role: "rowgroup", onkeydown: (event) => this.pressed(event) });
@@ -27,14 +39,91 @@ class Grid {
       role: "grid", "aria-label": options.label, "aria-multiselectable": options.marks ? "true" : "false",
     }, this.head, this.body);
     this.element = h("div", { class: "carrel-grid" }, this.table, this.empty);
+    view.explain("↑ ↓", "Move", "Enter", options.onOpen ? "Open" : "", "Space", options.marks ? "Mark" : "");
+    if (options.columns.some((column) => column.name)) view.explain("Shift+← →", "Width of the column, on its head");
   }
 
-  /** @param {any[]} rows @param {string | null} selected @param {string} empty what to say without rows */
-  draw(rows, selected, empty) {
+  createHead({ label, kind, name, sorts = true }) {
+    const { h } = this.view;
+    const attributes = { role: "columnheader", scope: "col", class: kind ?? "" };
+    if (!name) return h("th", attributes, label);
+    const words = sorts
+      ? h("button", { type: "button", class: "carrel-sort", onclick: () => this.view.ask("sort", { column: name }) }, label)
+      : h("span", { class: "carrel-sort" }, label);
+    const edge = h("span", { class: "carrel-edge", "aria-hidden": "true", title: "Drag to widen" });
+    const head = h("th", { ...attributes, onkeydown: (event) => {
+      const by = { ArrowLeft: -WIDER, ArrowRight: WIDER }[event.key];
+      if (!event.shiftKey || !by) return;
+      event.preventDefault();
+      this.widen(name, widthOf(head) / widthOf(edge) + by, true);
+    } }, words, edge);
+    edge.addEventListener("pointerdown", (event) => this.drag(event, name, head, edge), { signal: this.view.signal });
+    return head;
+  }
+
+  /** Follows the pointer; the edge is a character wide, the unit of the widths. */
+  drag(event, name, head, edge) {
+    event.preventDefault();
+    edge.setPointerCapture(event.pointerId);
+    const [from, width, unit] = [event.clientX, widthOf(head), widthOf(edge)];
+    edge.onpointermove = ({ clientX }) => {
+      this.dragged = true;
+      this.widen(name, (width + clientX - from) / unit, false);
+    };
+    edge.onpointerup = edge.onpointercancel = () => {
+      edge.onpointermove = edge.onpointerup = edge.onpointercancel = null;
+      if (this.dragged) this.widen(name, this.widths[name], true);
+      this.dragged = false;
+    };
+  }
+
+  /** @param {string} name @param {number} width in characters @param {boolean} kept */
+  widen(name, width, kept) {
+    this.widths = { ...this.widths, [name]: Math.max(LEAST_WIDTH, Math.round(width)) };
+    this.layOut();
+    if (kept) this.view.ask("widen", { column: name, width: this.widths[name] });
+  }
+
+  layOut() {
+    const marks = this.options.marks ? 1 : 0;
+    for (const row of [this.head.firstElementChild, ...this.body.children]) {
+      this.options.columns.forEach(({ name }, index) => {
+        const width = this.widths[name];
+        const cell = /** @type {HTMLElement} */ (row.children[index + marks]);
+        cell.classList.toggle("sized", Boolean(width));
+        cell.style.width = cell.style.minWidth = cell.style.maxWidth = width ? `${width}ch` : "";
+      });
+    }
+  }
+
+  drawHeads(sort) {
+    this.options.columns.forEach(({ label, name, sorts = true }, index) => {
+      if (!name || !sorts) return;
+      const head = this.heads[index];
+      const chosen = sort?.column === name;
+      head.setAttribute("aria-sort", chosen ? (sort.descending ? "descending" : "ascending") : "none");
+      say(head.firstElementChild, chosen ? `${label} ${sort.descending ? "↓" : "↑"}` : label);
+    });
+  }
+
+  /**
+   * @param {any[]} rows @param {string | null} selected @param {string} empty what to say without rows
+   * @param {{ sort: { column: string, descending: boolean } | null, widths: Record<string, number> }} layout
+   */
+  draw(rows, selected, empty, layout = { sort: null, widths: {} }) {
+    const order = JSON.stringify(layout.sort);
+    const reordered = order !== this.order && this.order !== undefined;
+    this.order = order;
     this.rows = rows;
+    const moved = selected !== null && selected !== this.sent && selected !== this.cursor;
     if (selected !== null && selected !== this.sent) this.cursor = selected;
     if (!rows.some((row) => row.id === this.cursor)) this.cursor = rows[0]?.id ?? null;
     keyed(this.body, rows, (row) => this.create(row), (node, row) => this.update(node, row, selected));
+    this.drawHeads(layout.sort);
+    if (!this.dragged) this.widths = layout.widths;
+    this.layOut();
+    // A row that was chosen elsewhere, or that moved with the order, comes into view.
+    if (moved || reordered) this.reveal();
     this.table.hidden = rows.length === 0;
     this.empty.hidden = rows.length > 0;
     say(this.empty, empty);
@@ -84,6 +173,11 @@ class Grid {
       if (node.carrelKey === id && focus) node.focus();
     }
     this.options.onSelect?.(id);
+  }
+
+  reveal() {
+    const row = [...this.body.children].find((node) => node.carrelKey === this.cursor);
+    reveal(this.element, row, { above: this.head.offsetHeight });
   }
 
   focus() {

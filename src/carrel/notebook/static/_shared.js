@@ -99,6 +99,8 @@ class View {
     this.count = 0;
     this.handlers = new Map();
     this.shortcuts = new Map();
+    /** @type {[string, string][]} */
+    this.explained = [];
     this.refusal = null;
     this.refused = false;
     this.dismissed = "";
@@ -110,6 +112,8 @@ class View {
     this.body = h("div", { class: "carrel-body" });
     this.question = h("div", { class: "carrel-question", role: "alertdialog", "aria-label": "Confirm", hidden: true });
     this.status = h("div", { class: "carrel-status", role: "status", "aria-live": "polite" });
+    this.help = h("div", { class: "carrel-help", role: "dialog", "aria-label": "Shortcuts", hidden: true });
+    this.key("?", "Shortcuts", () => this.toggleHelp());
     // While a live panel is here, the static page that is saved beside it is not shown.
     const still = model.get("still");
     const hiding = still && h("style", {},
@@ -121,7 +125,7 @@ class View {
       "data-lm-suppress-shortcuts": "true",
       tabindex: "-1",
       onkeydown: (event) => this.pressed(event),
-    }, this.silence, this.trouble, this.body, this.question, this.status, this.connection);
+    }, this.silence, this.trouble, this.body, this.help, this.question, this.status, this.connection);
     this.root.addEventListener("carrel:gone", () => this.root.classList.add("gone"), { signal });
     el.append(this.root);
     if (hiding) this.root.append(hiding);
@@ -196,14 +200,32 @@ class View {
     const timer = setInterval(look, FRESH_MS);
     document.addEventListener("visibilitychange", look, { signal });
     signal.addEventListener("abort", () => { sight.disconnect(); clearInterval(timer); });
-    return this.refreshButton();
+    return this.corner();
   }
 
-  refreshButton() {
-    const button = this.button("↻", () => this.ask("refresh"), "small");
-    button.setAttribute("aria-label", "Refresh");
-    button.title = "Refresh";
-    return button;
+  /** Refresh and the list of shortcuts, the same in every panel. */
+  corner() {
+    const sign = (words, label, action) => {
+      const button = this.button(label, action, "small");
+      button.setAttribute("aria-label", words);
+      button.title = words;
+      return button;
+    };
+    return this.h("span", { class: "carrel-corner" },
+      sign("Refresh", "↻", () => this.ask("refresh")), sign("Shortcuts", "?", () => this.toggleHelp()));
+  }
+
+  toggleHelp() {
+    const { h } = this;
+    this.help.hidden = !this.help.hidden;
+    if (this.help.hidden) {
+      this.root.focus();
+      return;
+    }
+    const close = this.button("Close", () => this.toggleHelp());
+    this.help.replaceChildren(h("h4", {}, "Shortcuts"),
+      h("dl", {}, ...this.explained.flatMap(([key, words]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, words)])), close);
+    close.focus();
   }
 
   /** The connection is back: no failure of the time without it stands. */
@@ -361,9 +383,22 @@ class View {
     if (this.root.dispatchEvent(event)) this.tell(`Opened. Run bench.${tab.toLowerCase()} in a cell to see it.`);
   }
 
-  /** A key that works anywhere in the panel but in a field. @param {string} name @param {() => void} action */
-  key(name, action) {
+  /**
+   * A key that works anywhere in the panel but in a field.
+   *
+   * @param {string} name @param {string} words in the list of shortcuts @param {() => void} action
+   */
+  key(name, words, action) {
     this.shortcuts.set(name, action);
+    this.explain(name, words);
+  }
+
+  /** Lists keys in the shortcuts, as pairs of a key and its words; those without words are left out. */
+  explain(...pairs) {
+    for (let at = 0; at < pairs.length; at += 2) {
+      const [key, words] = [pairs[at], pairs[at + 1]];
+      if (words && !this.explained.some(([known]) => known === key)) this.explained.push([key, words]);
+    }
   }
 
   /** @param {KeyboardEvent} event */
@@ -374,8 +409,9 @@ class View {
     // Else a key pressed on a row acts on the notebook (`b` inserts a cell), and JupyterLab refuses
     // line breaks in fields. Its attribute that suppresses shortcuts does not reach below the root.
     if (typing || !chord) event.stopPropagation();
-    if (event.key === "Escape" && !this.question.hidden) {
-      this.question.querySelector("button:last-child")?.click();
+    const asked = [this.question, this.help].find((one) => !one.hidden);
+    if (event.key === "Escape" && asked) {
+      asked.querySelector("button:last-child")?.click();
       event.preventDefault();
     }
     if (typing || chord || event.altKey || event.defaultPrevented) return;
@@ -403,8 +439,25 @@ function searchField(view, label, send) {
     },
   });
   view.signal.addEventListener("abort", () => clearTimeout(timer));
-  view.key("/", () => field.focus());
+  view.key("/", label, () => field.focus());
   return field;
+}
+
+/**
+ * Brings a node into view in its pane alone: the notebook around it stays.
+ *
+ * @param {Element} pane @param {Element | null | undefined} node
+ * @param {{ start?: boolean, margin?: number, above?: number }} options `above` is covered at the top
+ */
+function reveal(pane, node, { start = false, margin = 0, above = 0 } = {}) {
+  if (!node) return;
+  const [outer, inner] = [pane.getBoundingClientRect(), node.getBoundingClientRect()];
+  const shift = (low, high, from, to) => {
+    if (start || high - low > to - from || low < from) return low - from - margin;
+    return high > to ? high - to + margin : 0;
+  };
+  pane.scrollBy(
+    shift(inner.left, inner.right, outer.left, outer.right), shift(inner.top, inner.bottom, outer.top + above, outer.bottom));
 }
 
 /** Sets a field from the state unless the person is typing in it. */

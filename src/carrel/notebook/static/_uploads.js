@@ -26,7 +26,7 @@ class Uploads {
       },
     });
     this.button = h("button", { type: "button", class: "carrel-button primary", onclick: () => this.input.click() }, "Upload…");
-    view.key("u", () => this.input.click());
+    view.key("u", "Upload", () => this.input.click());
     view.on("read", (content) => this.read(content));
     view.on("forget", (content) => this.files.delete(content.key));
     this.acceptDrops(view.root);

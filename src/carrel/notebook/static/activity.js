@@ -5,8 +5,9 @@ class ActivityView extends View {
     this.grid = new Grid(this, {
       label: "Activity",
       columns: [
-        { label: "What" }, { label: "Name", kind: "name" }, { label: "Status" },
-        { label: "Progress", kind: "number" }, { label: "Rate", kind: "number" }, { label: "Time", kind: "quiet" }, { label: "Problem", kind: "wide quiet" },
+        { label: "What", name: "kind" }, { label: "Name", kind: "name", name: "name" }, { label: "Status", name: "status" },
+        { label: "Progress", kind: "number", name: "progress" }, { label: "Rate", kind: "number", name: "rate" },
+        { label: "Time", kind: "quiet", name: "left" }, { label: "Problem", kind: "wide quiet" },
       ],
       onSelect: () => this.drawTools(),
     });
@@ -16,13 +17,15 @@ class ActivityView extends View {
     this.dismissButton = act("Dismiss", "dismiss");
     this.dismissAllButton = this.button("Dismiss all", () => this.ask("dismiss_all"));
     this.body.append(
-      this.h("div", { class: "carrel-tools" }, this.stopButton, this.retryButton, this.dismissButton, this.dismissAllButton),
+      this.h("div", { class: "carrel-tools" }, this.stopButton, this.retryButton, this.dismissButton, this.dismissAllButton,
+        this.h("span", { class: "carrel-gap" }), this.corner()),
       this.grid.element);
-    for (const [key, button] of [["x", this.stopButton], ["d", this.dismissButton]]) this.key(key, () => button.click());
+    this.key("x", "Stop", () => this.stopButton.click());
+    this.key("d", "Dismiss", () => this.dismissButton.click());
   }
 
   draw(state) {
-    this.grid.draw(state.rows, null, state.empty);
+    this.grid.draw(state.rows, null, state.empty, state.layout);
     this.drawTools();
   }
 

@@ -50,12 +50,17 @@ class AgentView extends View {
       h("div", { class: "carrel-tools" }, this.title, h("span", { class: "carrel-gap" }), ...Object.values(this.tools), ...this.trialTools, this.keepFresh()),
       this.empty, this.versions, this.trial, this.form, this.reviewed)));
     this.signal.addEventListener("abort", () => clearTimeout(this.keeping));
-    for (const [key, action] of [
-      ["n", () => this.begin("blank")], ["e", () => this.begin("edit")], ["t", () => this.tryDraft()],
-      ["c", () => this.chat()], ["A", () => this.makeActive()], ["b", () => this.rollBack()],
-      ["a", () => this.alias.focus()], ["v", () => this.shown().turn()],
-      ["[", () => this.shown().go(-1)], ["]", () => this.shown().go(1)], ["D", () => this.remove()],
-    ]) this.key(key, action);
+    this.key("n", "New agent", () => this.begin("blank"));
+    this.key("e", "Edit", () => this.begin("edit"));
+    this.key("t", "Try draft", () => this.tryDraft());
+    this.key("c", "Chat", () => this.chat());
+    this.key("A", "Make active", () => this.makeActive());
+    this.key("b", "Roll back", () => this.rollBack());
+    this.key("a", "Alias", () => this.alias.focus());
+    this.key("v", "Changes beside each other or below", () => this.shown().turn());
+    this.key("[", "Change before", () => this.shown().go(-1));
+    this.key("]", "Next change", () => this.shown().go(1));
+    this.key("D", "Delete", () => this.remove());
   }
 
   makeAliases() {

@@ -62,11 +62,12 @@ class ChatView extends View {
     this.body.append(h("div", { class: "carrel-panes" }, this.side,
       h("div", { class: "carrel-pane carrel-talk" },
         h("div", { class: "carrel-tools" }, this.title, h("span", { class: "carrel-gap" }), this.tokens, this.who, this.modelChoice,
-          this.button("More", () => { this.tools.hidden = !this.tools.hidden; }, "small")),
+          this.button("More", () => { this.tools.hidden = !this.tools.hidden; }, "small"), this.keepFresh()),
         this.tools, this.empty, this.log, this.phase, this.form, this.news),
       this.source.element));
-    this.key("n", () => this.begin());
-    this.key("e", () => { if (this.state.asks) this.edit(this.state.turns.findLast((turn) => turn.role === "user")?.id ?? null); });
+    this.key("n", "New chat", () => this.begin());
+    this.key("e", "Edit the last question", () => { if (this.state.asks) this.edit(this.state.turns.findLast((turn) => turn.role === "user")?.id ?? null); });
+    this.explain("Enter", "Send", "Shift+Enter", "New line", "↑", "Earlier question", "@", "Name a file or document");
     this.following = true;
     this.on("delta", (delta) => this.grow(delta));
   }
@@ -80,7 +81,7 @@ class ChatView extends View {
       () => this.ask("delete", { session: this.state.session })), "small");
     this.side = h("div", { class: "carrel-pane list" },
       searchField(this, "Search chats", (text) => this.ask("search", { text })), this.sessions.element,
-      h("div", { class: "carrel-tools" }, this.agents, this.newButton, this.deleteButton, h("span", { class: "carrel-gap" }), this.keepFresh()));
+      h("div", { class: "carrel-tools" }, this.agents, this.newButton, this.deleteButton));
     this.agents.style.flex = "1 0 100%";
   }
 

@@ -16,8 +16,9 @@ class CompareView extends View {
     this.retryButton = this.button("Retry", () => this.ask("retry"));
     this.sendButton = h("button", { class: "carrel-button primary" }, "Send");
     this.stopButton = this.button("■ Stop", () => this.ask("stop"), "danger");
+    this.explain("Enter", "Send to all", "Shift+Enter", "New line");
     this.body.append(this.chats, h("form", { class: "carrel-compose", onsubmit: (event) => { event.preventDefault(); this.send(); } },
-      this.input, this.retryButton, this.sendButton, this.stopButton));
+      this.input, this.retryButton, this.sendButton, this.stopButton, this.corner()));
     this.opened = new Set();
   }
 

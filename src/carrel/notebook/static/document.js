@@ -3,17 +3,6 @@ const FORMATS = { markdown: ["Markdown", "md"], json: ["JSON", "json"], csv: ["T
 const MARGIN = 16;
 const SIGNS = { same: " ", added: "+", removed: "−" };
 
-/** Brings a node into view in its pane alone: the notebook around it stays. */
-function reveal(pane, node, start = false) {
-  if (!node) return;
-  const [outer, inner] = [pane.getBoundingClientRect(), node.getBoundingClientRect()];
-  const shift = (low, high, from, to) => {
-    if (start || high - low > to - from || low < from) return low - from - MARGIN;
-    return high > to ? high - to + MARGIN : 0;
-  };
-  pane.scrollBy(shift(inner.left, inner.right, outer.left, outer.right), shift(inner.top, inner.bottom, outer.top, outer.bottom));
-}
-
 /** The Document panel: the page's picture with its boxes, beside what was read from it. */
 class DocumentView extends View {
   constructor(host) {
@@ -25,7 +14,7 @@ class DocumentView extends View {
     this.build();
     this.content = h("div", { class: "carrel-pane" },
       h("div", { class: "carrel-tools" }, this.title, h("span", { class: "carrel-gap" }),
-        this.reading, this.readButton, this.stopButton, this.again, this.formButton, this.copyMenu, this.saveMenu, this.refreshButton()),
+        this.reading, this.readButton, this.stopButton, this.again, this.formButton, this.copyMenu, this.saveMenu, this.corner()),
       this.readingForm.element,
       h("div", { class: "carrel-panes" },
         h("div", { class: "carrel-pane page" }, this.stage,
@@ -85,18 +74,23 @@ class DocumentView extends View {
   }
 
   bindKeys() {
-    const keys = {
-      h: () => this.go(this.state.page - 1), l: () => this.go(this.state.page + 1),
-      ArrowLeft: () => this.go(this.state.page - 1), ArrowRight: () => this.go(this.state.page + 1),
-      PageUp: () => this.go(this.state.page - 1), PageDown: () => this.go(this.state.page + 1),
-      j: () => this.ask("step", { by: 1 }), k: () => this.ask("step", { by: -1 }),
-      "]": () => this.ask("mark", { by: 1 }), "[": () => this.ask("mark", { by: -1 }),
-      "+": () => this.setZoom(this.zoom + 1), "=": () => this.setZoom(this.zoom + 1), "-": () => this.setZoom(this.zoom - 1),
-      z: () => this.toggleFill(), v: () => this.nextForm(), o: () => this.again.click(),
-      r: () => { if (!this.readButton.hidden) this.readPages(); },
-      Escape: () => this.back(),
-    };
-    for (const [key, action] of Object.entries(keys)) this.key(key, () => { if (this.state.source !== null) action(); });
+    const turn = (by) => () => this.go(this.state.page + by);
+    const ask = (name, by) => () => this.ask(name, { by });
+    const zoom = (by) => () => this.setZoom(this.zoom + by);
+    /** @type {[string[], string, () => void][]} */
+    const keys = [
+      [["h", "ArrowLeft", "PageUp"], "Page before", turn(-1)], [["l", "ArrowRight", "PageDown"], "Next page", turn(1)],
+      [["j"], "Next block", ask("step", 1)], [["k"], "Block before", ask("step", -1)],
+      [["]"], "Next mark: doubtful word or hit", ask("mark", 1)], [["["], "Mark before", ask("mark", -1)],
+      [["+", "="], "Larger", zoom(1)], [["-"], "Smaller", zoom(-1)],
+      [["z"], "Fill with block", () => this.toggleFill()], [["v"], "Form of the text", () => this.nextForm()],
+      [["o"], "OCR options", () => this.again.click()],
+      [["r"], "Run OCR", () => { if (!this.readButton.hidden) this.readPages(); }],
+      [["Escape"], "Back", () => this.back()],
+    ];
+    for (const [names, words, action] of keys) {
+      names.forEach((name, at) => this.key(name, at ? "" : words, () => { if (this.state.source !== null) action(); }));
+    }
   }
 
   readPages() {
@@ -238,9 +232,9 @@ class DocumentView extends View {
         if (side === this.boxes) node.setAttribute("aria-pressed", String(chosen));
       }
     }
-    reveal(this.text, this.text.querySelector("mark.chosen") ?? this.text.querySelector(".marked"));
+    reveal(this.text, this.text.querySelector("mark.chosen") ?? this.text.querySelector(".marked"), { margin: MARGIN });
     if (this.filling) this.layOut();
-    else reveal(this.stage, this.boxes.querySelector(".marked") ?? (place ? this.place : null));
+    else reveal(this.stage, this.boxes.querySelector(".marked") ?? (place ? this.place : null), { margin: MARGIN });
   }
 
   // the picture
@@ -264,7 +258,7 @@ class DocumentView extends View {
     this.sheet.style.width = `${scale * 100}%`;
     this.sheet.style.maxWidth = scale === 1 ? "" : "none";
     this.fill.setAttribute("aria-pressed", String(Boolean(box)));
-    if (box) reveal(this.stage, box, true);
+    if (box) reveal(this.stage, box, { start: true, margin: MARGIN });
     this.drawPicture(this.state);
   }
 

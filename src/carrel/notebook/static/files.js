@@ -16,8 +16,9 @@ class FilesView extends View {
     this.grid = new Grid(this, {
       label: "Files", marks: true,
       columns: [
-        { label: "Name", kind: "name" }, { label: "Purpose" }, { label: "Size", kind: "number" },
-        { label: "Pages", kind: "number" }, { label: "OCR" }, { label: "Created", kind: "quiet" },
+        { label: "Name", kind: "name", name: "name" }, { label: "Purpose", name: "purpose" },
+        { label: "Size", kind: "number", name: "size" }, { label: "Pages", kind: "number", name: "pages" },
+        { label: "OCR", name: "ocr" }, { label: "Created", kind: "quiet", name: "created" },
       ],
       onSelect: (id) => this.ask("select", { id }),
       onOpen: (id) => this.open(id),
@@ -47,28 +48,29 @@ class FilesView extends View {
     this.note = h("p", { class: "note" });
     this.picture = h("img", { alt: "First page", hidden: true });
     this.text = h("pre", { class: "carrel-lines", tabindex: "0", "aria-label": "Beginning of the file" });
-    this.details = h("div", { class: "carrel-pane details" },
-      h("div", { class: "carrel-tools" }, this.name), h("div", { class: "carrel-look" }, this.picture, this.text, this.note),
+    this.details = new Details(this);
+    this.details.element.append(
+      h("div", { class: "carrel-tools" }, this.name, h("span", { class: "carrel-gap" }), this.details.close), h("div", { class: "carrel-look" }, this.picture, this.text, this.note),
       h("div", { class: "carrel-tools" }, this.linkButton, this.hours, this.saveButton));
     this.body.append(
       h("div", { class: "carrel-tools" },
         this.uploads.button, this.uploads.input, this.readButton, this.addButton, this.deleteButton,
-        h("div", { class: "carrel-narrow" }, this.facets, this.search), this.keepFresh()),
+        h("div", { class: "carrel-narrow" }, this.facets, this.search), this.details.button, this.keepFresh()),
       this.adding,
       h("div", { class: "carrel-panes" },
         h("div", { class: "carrel-pane" }, this.grid.element, this.sample, this.progress.element,
           h("div", { class: "carrel-foot" }, this.range, this.before, this.after)),
-        this.details));
-    this.key("D", () => this.remove());
-    this.key("o", () => this.read());
-    this.key("a", () => this.chooseLibrary());
-    this.key("y", () => this.copyLink());
+        this.details.element));
+    this.key("D", "Delete", () => this.remove());
+    this.key("o", "Run OCR", () => this.read());
+    this.key("a", "Add to library", () => this.chooseLibrary());
+    this.key("y", "Copy link", () => this.copyLink());
     this.signal.addEventListener("abort", () => this.forgetPicture());
   }
 
   draw(state) {
     this.state = state;
-    this.grid.draw(state.rows, state.selected, state.empty);
+    this.grid.draw(state.rows, state.selected, state.empty, state.layout);
     this.progress.draw(state.progress);
     this.drawFacets(state.facets);
     this.drawPreview(state.preview);
@@ -113,7 +115,7 @@ class FilesView extends View {
   }
 
   async fetchPicture(id) {
-    const width = Math.round((this.details.clientWidth || 280) * devicePixelRatio);
+    const width = Math.round((this.details.element.clientWidth || 280) * devicePixelRatio);
     const bytes = await this.ask("picture", { width });
     if (this.pictured !== id || this.signal.aborted) return;
     if (!bytes) {

@@ -19,8 +19,9 @@ class LibraryView extends View {
     this.grid = new Grid(this, {
       label: "Documents",
       columns: [
-        { label: "Document", kind: "name" }, { label: "Status" },
-        { label: "Pages", kind: "number" }, { label: "Added", kind: "quiet" }, { label: "Summary", kind: "summary quiet" },
+        { label: "Document", kind: "name", name: "name" }, { label: "Status", name: "status" },
+        { label: "Pages", kind: "number", name: "pages" }, { label: "Added", kind: "quiet", name: "added" },
+        { label: "Summary", kind: "summary quiet", name: "summary", sorts: false },
       ],
       onSelect: (id) => this.ask("select", { document: id }),
       onOpen: (id) => this.open(id),
@@ -43,18 +44,18 @@ class LibraryView extends View {
     this.summary = h("p", { class: "summary" });
     this.textButton = this.button("Text", () => this.ask("text", { library: this.state.selected, document: this.grid.cursor }), "small");
     this.text = h("pre", { class: "carrel-plain", tabindex: "0", "aria-label": "Text of the document" });
-    this.details = h("div", { class: "carrel-pane details" }, h("div", { class: "carrel-scroll" },
-      this.detailName, this.detailStatus, this.facts, this.summary, this.textButton, this.text));
+    this.details = new Details(this);
+    this.details.element.append(h("div", { class: "carrel-scroll" }, this.details.close, this.detailName, this.detailStatus, this.facts, this.summary, this.textButton, this.text));
     this.folders = new Folders(this);
     this.body.append(h("div", { class: "carrel-panes" }, this.side, h("div", { class: "carrel-pane" },
-      h("div", { class: "carrel-tools" }, this.title, this.keepFresh(), h("span", { class: "carrel-gap" }),
-        this.uploads.button, this.uploads.input, this.folders.button, this.openButton, this.againButton, this.renameButton, this.deleteButton, this.search),
+      h("div", { class: "carrel-tools" }, this.title, h("span", { class: "carrel-gap" }),
+        this.uploads.button, this.uploads.input, this.folders.button, this.openButton, this.againButton, this.renameButton, this.deleteButton, this.details.button, this.search, this.keepFresh()),
       this.renaming, this.folders.form, this.grid.element, this.hits, this.folders.list, this.progress.element, this.foot),
-    this.details));
-    this.key("n", () => this.name.focus());
-    this.key("D", () => this.remove());
-    this.key("R", () => this.reprocess());
-    this.key("e", () => this.openRename());
+    this.details.element));
+    this.key("n", "New library", () => this.name.focus());
+    this.key("D", "Delete", () => this.remove());
+    this.key("R", "Reprocess", () => this.reprocess());
+    this.key("e", "Rename", () => this.openRename());
   }
 
   draw(state) {
@@ -66,11 +67,11 @@ class LibraryView extends View {
     const searching = state.query !== "";
     this.grid.element.hidden = searching;
     this.hits.hidden = !searching;
-    this.grid.draw(state.rows, state.document, state.empty);
+    this.grid.draw(state.rows, state.document, state.empty, state.layout);
     this.drawHits(state.hits);
     this.drawDetails(state.details);
     this.foot.hidden = searching || !state.rows.length;
-    this.details.hidden = searching;
+    this.details.element.hidden = this.details.button.hidden = searching;
     say(this.range, state.range);
     this.before.disabled = state.page === 0;
     this.after.disabled = state.page >= state.last_page;

@@ -12,6 +12,7 @@ class WorkbenchView extends View {
       event.preventDefault();
       this.show(event.detail);
     }, { signal: this.signal });
+    this.explain("← →", "Next place, on the tabs");
     this.opened = new Map();
   }
 

@@ -55,11 +55,13 @@ class Facet:
 
 
 def file_rows(state: FilesState, activity: ActivityState, now: float) -> tuple[FileRow, ...]:
-    """The page of files that is loaded, without those that the search leaves out."""
+    """A page of the files in the chosen order, without those that the search leaves out."""
     runs, wanted = ocr_runs(activity), hidden(state)
+    ordered, first = sorted_files(state, runs), state.page * state.page_size
+    files = state.items if ordered is None else ordered[first : first + state.page_size]
     return tuple(
         file_row(file, state, runs, now)
-        for file in state.items
+        for file in files
         if wanted.matches(f"{file.filename} {file.purpose}")
     )
 

@@ -1,0 +1,94 @@
+import pytest
+from playwright.sync_api import Page, expect
+
+from support.views import file_row, files_state, kernel, library_state, mount, sent
+
+pytestmark = pytest.mark.xdist_group("browser")
+
+
+def layout(column: str | None = None, *, descending: bool = False, **widths: int) -> object:
+    sort = column and {"column": column, "descending": descending}
+    return {"sort": sort, "widths": widths}
+
+
+def test_a_click_on_a_head_sorts_by_its_column(page: Page) -> None:
+    mount(page, "files", files_state(file_row(1), file_row(2)))
+    page.get_by_role("button", name="Size").click()
+    assert sent(page, "sort")[0]["args"] == {"column": "size"}
+    kernel(page, "state", {"layout": layout("size", descending=True)})
+    head = page.get_by_role("columnheader", name="Size ↓")
+    expect(head).to_have_attribute("aria-sort", "descending")
+    expect(page.get_by_role("columnheader", name="Name")).to_have_attribute("aria-sort", "none")
+
+
+def test_a_column_that_cannot_be_sorted_has_no_button(page: Page) -> None:
+    mount(page, "library", library_state())
+    expect(page.get_by_role("columnheader", name="Summary")).to_be_visible()
+    assert page.get_by_role("button", name="Summary").count() == 0
+
+
+def test_the_edge_of_a_head_is_dragged(page: Page) -> None:
+    mount(page, "files", files_state(file_row(1, "a long name " * 9)))
+    head = page.get_by_role("columnheader", name="Name")
+    before = head.bounding_box()
+    edge = head.locator(".carrel-edge").bounding_box()
+    assert before is not None and edge is not None
+    y = edge["y"] + 5
+    page.mouse.move(edge["x"] + 2, y)
+    page.mouse.down()
+    page.mouse.move(edge["x"] - 100, y)
+    kernel(page, "state", {"range": "drawn while it is dragged"})
+    page.mouse.move(edge["x"] - 98, y)
+    page.mouse.up()
+    after = head.bounding_box()
+    assert after is not None
+    assert after["width"] == pytest.approx(before["width"] - 100, abs=edge["width"])
+    (widened,) = sent(page, "widen")
+    assert widened["args"]["column"] == "name"
+    width = widened["args"]["width"]
+    assert width == pytest.approx(after["width"] / edge["width"], abs=1)
+
+
+def test_a_column_is_widened_by_keys_and_by_the_kernel(page: Page) -> None:
+    mount(page, "files", files_state(file_row(1), layout=layout(purpose=20)))
+    head = page.get_by_role("columnheader", name="Purpose")
+    first = head.bounding_box()
+    page.get_by_role("button", name="Purpose").press("Shift+ArrowRight")
+    assert sent(page, "widen")[0]["args"] == {"column": "purpose", "width": 22}
+    second = head.bounding_box()
+    assert first is not None and second is not None and second["width"] > first["width"]
+
+
+def test_a_chosen_row_stays_in_view(page: Page) -> None:
+    rows = [file_row(number) for number in range(60)]
+    mount(page, "files", files_state(*rows))
+    far = page.get_by_role("row", name="file-50.pdf")
+    expect(far).not_to_be_in_viewport()
+    kernel(page, "state", {"selected": "f50"})
+    expect(far).to_be_in_viewport()
+    kernel(page, "state", {"rows": rows[::-1], "layout": layout("name", descending=True)})
+    expect(far).to_be_in_viewport()
+
+
+def test_rows_have_the_colour_of_the_host(page: Page) -> None:
+    page.add_style_tag(content="body { --vscode-foreground: rgb(1, 2, 3); }")
+    mount(page, "files", files_state(file_row(1)))
+    expect(page.locator("tbody td.name")).to_have_css("color", "rgb(1, 2, 3)")
+
+
+@pytest.mark.parametrize(
+    ("attribute", "value", "scheme"),
+    [
+        ("class", "vscode-dark", "dark"),
+        ("class", "vscode-high-contrast", "dark"),
+        ("class", "vscode-high-contrast vscode-high-contrast-light", "light"),
+        ("style", "color-scheme: dark", "dark"),
+        ("data-jp-theme-light", "false", "dark"),
+    ],
+)
+def test_fields_and_scroll_bars_follow_the_host(
+    page: Page, attribute: str, value: str, scheme: str
+) -> None:
+    page.evaluate("([name, value]) => document.body.setAttribute(name, value)", [attribute, value])
+    mount(page, "files", files_state(file_row(1)))
+    expect(page.locator(".carrel")).to_have_css("color-scheme", scheme)
