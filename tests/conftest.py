@@ -18,6 +18,15 @@ settings.load_profile("carrel")
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Has one worker run a file's tests, so that the server they share is started once."""
+    for item in items:
+        if item.get_closest_marker("xdist_group") is None:
+            group = item.path.relative_to(Path(__file__).parent).with_suffix("").as_posix()
+            item.add_marker(pytest.mark.xdist_group(group))
+
+
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty home folder, in force for this test and the processes it starts."""
