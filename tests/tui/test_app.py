@@ -9,7 +9,7 @@ import pytest
 from textual.binding import Binding
 
 from carrel.config import Profile
-from carrel.tui.app import FAILURES, WITHIN
+from carrel.tui.app import FAILURES, WITHIN, CarrelApp
 from carrel.tui.dialogs.help import Help
 from carrel.tui.dialogs.palette import Palette
 from carrel.tui.dialogs.problem import ProblemPanel
@@ -172,6 +172,25 @@ async def test_an_unexpected_error_is_shown_reported_and_survived(
         await bench.shows("still typing")
         assert [type(error) for error in bench.app.failures] == [ZeroDivisionError]
         bench.app.failures.clear()
+
+
+@pytest.mark.parametrize("turns", [0, 10, 30, 80, 400, 2000])
+@pytest.mark.usefixtures("offline")
+async def test_it_ends_well_at_any_moment_of_its_start(turns: int) -> None:
+    app = CarrelApp(LOCAL)
+
+    async def leave() -> None:
+        while not app.is_running:
+            await asyncio.sleep(0)
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        app.exit()
+
+    leaving = asyncio.create_task(leave())
+    await app.run_async(headless=True)
+    await leaving
+    assert app.return_code == 0
+    assert not app.failures
 
 
 async def test_a_lost_server_is_said_and_found_again(

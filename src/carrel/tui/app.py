@@ -102,6 +102,7 @@ class CarrelApp(SteadyApp[Profile], TypeAhead[Profile]):
         self._recent = RecentErrors(WITHIN)
         self._hiding: Hiding | None = None
         self._started = False
+        self._teardown = contextlib.AsyncExitStack()
         self._shown_notice = 0
         self._trail: list[str] = []
         """The places from which the one that is shown was opened."""
@@ -129,9 +130,7 @@ class CarrelApp(SteadyApp[Profile], TypeAhead[Profile]):
         self.call_after_refresh(self._load)
 
     async def on_unmount(self) -> None:
-        if self._started:
-            self._jumps.close()
-            await self.store.close()
+        await self._teardown.aclose()
 
     def _draw_again(self) -> None:
         """Draws everything after the app was suspended: the terminal has forgotten it."""
@@ -150,9 +149,16 @@ class CarrelApp(SteadyApp[Profile], TypeAhead[Profile]):
     def _colour_prose(self) -> None:
         self.console.push_theme(prose_theme(self.get_css_variables()), inherit=True)
 
-    @work(exit_on_error=False, description="load")
+    def exit(self, *args: Any, **options: Any) -> None:
+        # Places added while the screens are closed would break that off.
+        self.workers.cancel_group(self, "load")
+        super().exit(*args, **options)
+
+    @work(exit_on_error=False, group="load", description="load")
     async def _load(self) -> None:
         await asyncio.to_thread(_import_the_rest)
+        if self.is_ending:
+            return
         from carrel.store.core.loop import OwnerLoop
         from carrel.store.core.watch import watch
         from carrel.store.store import Store
@@ -160,8 +166,10 @@ class CarrelApp(SteadyApp[Profile], TypeAhead[Profile]):
         from carrel.tui.screens.all import PLACE_SCREENS
 
         self.store = Store(self.profile, OwnerLoop.running())
+        self._teardown.push_async_callback(self.store.close)
         await self.store.start()
         self._jumps = Jumps(self.store, self._shown_place, self._switch)
+        self._teardown.callback(self._jumps.close)
         self._started = True
         refused = await self._take_keymap()
         for name, place in PLACE_SCREENS.items():

@@ -126,6 +126,8 @@ def test_another_profile_keeps_the_theme() -> None:
         app.rush("down", "down", "enter")
         app.wait_for(r"\[1 Files\] .* second")
         app.wait_for(lambda _: _is_light(app))
+        app.press("ctrl+q")
+        assert app.wait_for_end() == 0
 
 
 def _is_light(app: Terminal) -> bool:

@@ -15,6 +15,7 @@ from carrel.tui.terminal.textual_private import (
     key_name,
     keys_of,
     read_alt_digits,
+    report,
     write_to_terminal,
 )
 
@@ -85,6 +86,17 @@ async def test_handle_exception_is_where_an_app_would_end() -> None:
         await pilot.pause()
         assert [type(error) for error in app.errors] == [ZeroDivisionError]
         assert app.is_running
+
+
+async def test_exit_is_what_an_app_ends_by_and_later_errors_are_not_told() -> None:
+    app = Probe()
+    async with app.run_test():
+        assert not app.is_ending
+        app.exit(return_code=3)
+        assert app.is_ending
+        report(app, ZeroDivisionError())
+    assert app.errors == []
+    assert app.return_code == 3
 
 
 async def test_an_error_in_a_worker_is_told_and_ends_nothing() -> None:

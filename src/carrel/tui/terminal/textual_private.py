@@ -3,6 +3,7 @@
 `tests/tui/terminal/test_textual_private.py` names the part that broke after an upgrade.
 """
 
+import logging
 from typing import Any, TypeVar, cast
 
 from textual import events
@@ -18,6 +19,8 @@ from textual.widgets import RadioButton, TextArea
 from textual.worker import Worker, WorkerState
 
 T = TypeVar("T")
+
+_log = logging.getLogger(__name__)
 
 
 def read_alt_digits(count: int) -> None:
@@ -77,8 +80,13 @@ class Steady(MessagePump):
 class SteadyApp(Steady, App[T]):
     """An app that decides itself what becomes of an exception, and of a key that is not bound."""
 
+    @property
+    def is_ending(self) -> bool:
+        """Whether the app was told to end."""
+        return self._exit
+
     def failed(self, error: BaseException) -> None:
-        """Called with an exception that no handler took."""
+        """Called with an exception that no handler took, until the app was told to end."""
         raise NotImplementedError
 
     def not_taken(self, key: str) -> None:
@@ -86,7 +94,11 @@ class SteadyApp(Steady, App[T]):
 
     def _handle_exception(self, error: Exception) -> None:
         # Textual would end the app here. A person's work is worth more than one wrong drawing.
-        self.failed(error)
+        if self.is_ending:
+            # A handler that still runs finds the screen half gone.
+            _log.info("after the end: %r", error)
+        else:
+            self.failed(error)
 
     async def _check_bindings(self, key: str, priority: bool = False) -> bool:
         # The one place that every key comes to which no field and no binding has taken.
