@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 from textual.binding import Binding
+from textual.pilot import Pilot
 
 from carrel.config import Profile
 from carrel.tui.app import FAILURES, WITHIN, CarrelApp
@@ -179,16 +180,12 @@ async def test_an_unexpected_error_is_shown_reported_and_survived(
 async def test_it_ends_well_at_any_moment_of_its_start(turns: int) -> None:
     app = CarrelApp(LOCAL)
 
-    async def leave() -> None:
-        while not app.is_running:
-            await asyncio.sleep(0)
+    async def leave(pilot: Pilot[object]) -> None:
         for _ in range(turns):
             await asyncio.sleep(0)
-        app.exit()
+        pilot.app.exit()
 
-    leaving = asyncio.create_task(leave())
-    await app.run_async(headless=True)
-    await leaving
+    await app.run_async(headless=True, auto_pilot=leave)
     assert app.return_code == 0
     assert not app.failures
 
