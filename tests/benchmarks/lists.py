@@ -22,6 +22,7 @@ from carrel.wire.files import File, FileList
 from support.libraries import connect
 from support.peers import Answers, call, head, in_turn, peer, serve_app
 from support.process import serve
+from support.rows import multiply
 
 _ROWS = 10_000
 _PAGE = 20
@@ -41,7 +42,7 @@ def measure() -> Iterable[Figure]:
         with connect(server) as http:
             http.post("/v1/files", files={"file": b"A page."}).raise_for_status()
         database = server.data / "carrel.db"
-        _multiply(database)
+        multiply(database, "files", _ROWS)
         with peer(serve_app, _app, database) as port:
             for total in (True, False):
                 path = f"?page_size={_PAGE}&page=3&include_total={total}".lower()
@@ -57,22 +58,6 @@ def measure() -> Iterable[Figure]:
                     0.5,
                     detail=f"{ours:.0f} a second, the middle of {_ROUNDS} rounds",
                 )
-
-
-def _multiply(database: Path) -> None:
-    """Makes many files of the one there is."""
-    with sqlite3.connect(database) as connection:
-        columns = [row[1] for row in connection.execute("PRAGMA table_info(files)")]
-        new = {"id": "lower(hex(randomblob(16)))", "created_at": "created_at - n * 1000000"}
-        values = ", ".join(new.get(column, column) for column in columns)
-        connection.execute(
-            f"""
-            WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers LIMIT ?)
-            INSERT INTO files SELECT {values} FROM files, numbers
-            """,
-            (_ROWS - 1,),
-        )
-    connection.close()
 
 
 def _app(database: Path) -> ASGIApp:

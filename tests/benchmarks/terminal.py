@@ -53,7 +53,7 @@ _NOBODY = "http://127.0.0.1:9"
 
 
 def measure() -> Iterable[Figure]:
-    with tempfile.TemporaryDirectory() as folder, patch.dict(os.environ, _home(Path(folder))):
+    with tempfile.TemporaryDirectory() as folder, patch.dict(os.environ, home(Path(folder))):
         yield from _first_paint()
         yield from _commands()
         yield from asyncio.run(_long_table())
@@ -61,7 +61,8 @@ def measure() -> Iterable[Figure]:
         yield from _idle(Path(folder))
 
 
-def _home(folder: Path) -> dict[str, str]:
+def home(folder: Path) -> dict[str, str]:
+    """An environment with a home of its own."""
     kinds = ("CONFIG", "DATA", "STATE", "CACHE")
     return {"HOME": str(folder)} | {
         f"XDG_{kind}_HOME": str(folder / kind.lower()) for kind in kinds
@@ -161,7 +162,7 @@ def _held_key(folder: Path) -> Iterable[Figure]:
         for columns, rows in _SIZES:
             with terminal(_CARREL, columns=columns, rows=rows, **there) as screen:
                 screen.wait_for(f"of {_FILES}", 60)
-                _drain(screen.wait_for, 3)
+                drain(screen.wait_for, 3)
                 pid = screen.process.pid
                 before = family_seconds(pid)
                 screen.hold("j", _FILES - 1, _REPEAT)
@@ -184,9 +185,9 @@ def _idle(folder: Path) -> Iterable[Figure]:
         screen.wait_for("● ready", 90)
         said = json.loads((folder / "data/carrel/server/server.json").read_text())
         pids = (screen.process.pid, int(said["pid"]))
-        _drain(screen.wait_for, 10)
+        drain(screen.wait_for, 10)
         before, start = [_cpu(pid) for pid in pids], time.perf_counter()
-        _drain(screen.wait_for, _IDLE_SECONDS)
+        drain(screen.wait_for, _IDLE_SECONDS)
         seconds = time.perf_counter() - start
         app, server = (
             100 * (_cpu(pid) - was) / seconds for pid, was in zip(pids, before, strict=True)
@@ -198,7 +199,7 @@ def _idle(folder: Path) -> Iterable[Figure]:
     yield Figure("its idle server, % of a core", server, 2, "lower")
 
 
-def _drain(wait_for: Callable[..., str], seconds: float) -> None:
+def drain(wait_for: Callable[..., str], seconds: float) -> None:
     """Reads what the app draws meanwhile, as a terminal does."""
     end = time.monotonic() + seconds
     wait_for(lambda text: time.monotonic() > end, seconds + 10)

@@ -25,9 +25,12 @@ from carrel.store.cache.results import ResultCache
 from carrel.store.chat.state import ChatState
 from carrel.store.core.handle import Handle
 from carrel.store.core.loop import OwnerLoop
+from carrel.store.core.sorting import Sort
 from carrel.store.documents.reader import USUAL, OCROptions
 from carrel.store.documents.state import DocumentState
+from carrel.store.files.service import FilesService
 from carrel.store.files.state import FilesState
+from carrel.store.libraries.service import LibrariesService
 from carrel.store.libraries.state import LibrariesState
 from carrel.store.store import Store
 from support.late import LateLoop, LateService, content
@@ -95,6 +98,7 @@ class Person:
             self.draft, self.save_draft,
             self.begin_chat, self.resume, self.send, self.send, self.attach, self.delete_chat,
             self.stop_answer, self.another_client, self.restart,
+            self.sort_files, self.sort_documents, self.mark_many_files, self.mark_many_documents,
         ]  # fmt: skip
         for _ in range(STEPS):
             thing = self.chance.choice(things)
@@ -131,6 +135,15 @@ class Person:
     def mark(self) -> None:
         if documents := self.store.libraries.slice.value.documents:
             self.store.libraries.mark_document(self.chance.choice(documents).id)
+
+    def mark_many_documents(self) -> None:
+        self._mark_many(self.store.libraries)
+
+    def sort_documents(self) -> None:
+        self.store.libraries.sort(self.chance.choice((None, Sort("name"), Sort("pages", True))))
+
+    def _mark_many(self, area: FilesService | LibrariesService) -> None:
+        self.chance.choice((area.mark_all, area.invert_marks, area.mark_none))()
 
     def delete_marked(self) -> None:
         state = self.store.libraries.slice.value
@@ -193,6 +206,12 @@ class Person:
     def mark_file(self) -> None:
         if items := self.store.files.slice.value.items:
             self.store.files.mark(self.chance.choice(items).id)
+
+    def mark_many_files(self) -> None:
+        self._mark_many(self.store.files)
+
+    def sort_files(self) -> None:
+        self.store.files.sort(self.chance.choice((None, Sort("name"), Sort("size", True))))
 
     def delete_marked_files(self) -> None:
         self._delete_files([*self.store.files.slice.value.marked])

@@ -129,6 +129,11 @@ async def test_filters_that_were_typed_come_back() -> None:
         await bench.shows("filter: lease")
         await bench.press("down", "down")
         await bench.until(lambda: "filter: lease" not in bench.text())
+        saved = folders().state / "histories" / "local.json"
+        await bench.until(lambda: saved.exists() and "gone" in saved.read_text())
+    async with offline_bench() as bench:
+        await bench.press("4", "slash", "up", "up")
+        await bench.shows("filter: lease")
 
 
 @pytest.mark.usefixtures("offline")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakSet
 
@@ -17,12 +16,13 @@ from carrel.store.chat.sources import Sources
 from carrel.store.chat.tools import Toolbox
 from carrel.store.core import logs
 from carrel.store.core.action import Service
-from carrel.store.core.history import History
 from carrel.store.core.loop import OwnerLoop
 from carrel.store.documents.batch import BatchService
+from carrel.store.documents.remembered import RememberedOptions
 from carrel.store.documents.service import DocumentsService
 from carrel.store.files.service import FilesService
 from carrel.store.finder.service import FinderService
+from carrel.store.histories.service import HistoriesService
 from carrel.store.layout.service import LayoutService
 from carrel.store.libraries.service import LibrariesService
 from carrel.store.models.service import ModelsService
@@ -63,6 +63,7 @@ class Store:
         self.sync = SyncService(
             loop, profile, self.session, self.activity, self.notifications, self.libraries
         )
+        self._ocr_options = RememberedOptions(folders().state)
         self.documents = self.another_document()
         self.batch = BatchService(
             loop, self.session, self.activity, self.copies, self.renderer, self.notifications
@@ -76,8 +77,7 @@ class Store:
         self.finder = FinderService(loop, self.session, self.chat)
         self.models = ModelsService(loop, profile, self.session, self.notifications)
         self.trail = TrailService()
-        self.histories: defaultdict[str, History] = defaultdict(History)
-        """Filters and searches that were typed, by the name of their list."""
+        self.histories = HistoriesService(loop, folders().state, profile)
         self.sample = SampleService(
             loop,
             self.session,
@@ -99,7 +99,14 @@ class Store:
     def another_document(self) -> DocumentsService:
         """One more open document."""
         return self._keep(
-            DocumentsService(self.loop, self.session, self.activity, self.copies, self.renderer)
+            DocumentsService(
+                self.loop,
+                self.session,
+                self.activity,
+                self.copies,
+                self.renderer,
+                self._ocr_options,
+            )
         )
 
     def another_agents(self) -> AgentsService:
@@ -133,6 +140,7 @@ class Store:
         services: tuple[Service[Any], ...] = (
             self.sample,
             self.layout,
+            self.histories,
             self.sync,
             self.files,
             self.previews,

@@ -42,7 +42,9 @@ class Jumps:
         self._going = True
         try:
             await self._switch(spot.place)
-            self._open(spot)
+            # Another key may have led elsewhere meanwhile.
+            if self._place() == spot.place:
+                self._open(spot)
         finally:
             self._going = False
         return True

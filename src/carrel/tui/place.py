@@ -111,7 +111,7 @@ class Place(Frame):
             self.follow(chat.slice, self._show_answering, hz=5)
         self.follow(self.store.layout.slice, self._lay_out_tables)
         self.follow(self.store.layout.slice, self._lay_out_panes)
-        self.list_filter.field.history = self.store.histories["lists"]
+        self.list_filter.field.histories = self.store.histories
         self.set_interval(REFRESH, self._refresh)
         self.set_interval(TICK, self._tick)
 

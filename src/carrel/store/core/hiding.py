@@ -8,6 +8,10 @@ from collections.abc import Iterable
 
 MASK = "•"
 
+_KEYS = (
+    r"\b[a-z]{2,8}[_-](?=[A-Za-z0-9_-]*\d)(?=[A-Za-z0-9_-]*[A-Za-z])[A-Za-z0-9]{12,}\b",
+    r"\b(?=[A-Za-z]*\d)(?=\d*[A-Za-z])[A-Za-z0-9]{24,}\b",
+)
 _PATTERNS = (
     # Addresses, of services, machines and people.
     r"\b[a-z][a-z0-9+.-]*://[^\s\"'»”)]+",
@@ -16,13 +20,19 @@ _PATTERNS = (
     # Home folders and what lies in them.
     r"(?<![\w/])~[/\\][^\s\"'»”,]*",
     r"(?<![\w/])(?:/root|/home/[^/\s]+|/Users/[^/\s]+|[A-Z]:\\Users\\[^\\\s]+)(?:[/\\][^\s\"'»”,]*)?(?!\w)",
-    # Ids, whole and shortened, and keys.
+    # Ids, whole and shortened.
     r"\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b",
     r"\b[\w-]{8}…\w{4}\b",
     r"\b[0-9a-fA-F]{16,}\b",
-    r"\b[a-z]{2,8}[_-](?=[A-Za-z0-9_-]*\d)(?=[A-Za-z0-9_-]*[A-Za-z])[A-Za-z0-9]{12,}\b",
-    r"\b(?=[A-Za-z]*\d)(?=\d*[A-Za-z])[A-Za-z0-9]{24,}\b",
+    *_KEYS,
 )
+_SECRET = re.compile("|".join([*_KEYS, r"://\S*[?@]"]))
+
+
+def holds_secret(text: str) -> bool:
+    """Whether something in a text looks like a key, or like an address that is signed or has a
+    password in it."""
+    return _SECRET.search(text) is not None
 
 
 class Hider:

@@ -26,6 +26,10 @@ HOSTED_MODEL = "mistral-ocr-latest"
 """The name hosted services have for reading; the bundled server needs none."""
 
 
+Tables = Literal["text", "markdown", "html"]
+Scores = Literal["word", "page", "none"]
+
+
 @dataclass(frozen=True, slots=True)
 class OCROptions:
     """How a document is read.
@@ -36,9 +40,9 @@ class OCROptions:
     """
 
     pages: str = ""
-    tables: Literal["text", "markdown", "html"] = "text"
+    tables: Tables = "text"
     headers: bool = False
-    scores: Literal["word", "page", "none"] = "word"
+    scores: Scores = "word"
     pictures: bool = False
     schema: str = ""
 

@@ -6,7 +6,6 @@ import asyncio
 import functools
 import time
 from collections.abc import Coroutine, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +22,7 @@ from carrel.store.documents.blocks import Rect
 from carrel.store.documents.boxes import block_at, boxes, passages, rect_of
 from carrel.store.documents.marks import TextMark, marks
 from carrel.store.documents.reader import DocumentReader, OCROptions
+from carrel.store.documents.remembered import RememberedOptions
 from carrel.store.documents.state import DocumentState, OpenedDocument
 from carrel.store.session.area import Area
 from carrel.store.session.service import SessionService
@@ -44,12 +44,14 @@ class DocumentsService(Area[DocumentState]):
         activity: ActivityService,
         copies: Copies,
         renderer: Renderer,
+        remembered: RememberedOptions,
     ) -> None:
         super().__init__(loop, DocumentState(), session)
         self._activity = activity
         self._renderer = renderer
         self._copies = copies
         self._reader = DocumentReader(session)
+        self._remembered = remembered
 
     # Opening and reading
 
@@ -63,13 +65,12 @@ class DocumentsService(Area[DocumentState]):
     ) -> Coroutine[Any, Any, None]:
         """Opens a document at a page, and there at a box, and begins to read what is not kept.
 
-        By default with the options of the last document. A large one is not read at a hosted
+        By default with the options chosen last for its kind. A large one is not read at a hosted
         service before `read` is called.
         """
         self._lane("read").cancel()
         self._copies.keep(self, None)
-        # Page ranges and a schema are meant for one document.
-        options = options or replace(self.slice.value.options, pages="", schema="")
+        options = options or self._remembered.of(source.name)
         options.check()
         self.slice.put(
             DocumentState(source=source, current=max(0, page), place=rect_of(box), options=options)
@@ -134,7 +135,13 @@ class DocumentsService(Area[DocumentState]):
             raise ProblemError(NOTHING_OPEN)
         options = options or state.options
         options.check()
+        self._remembered.note(state.opened.source.name, options)
+        self._remember()
         return self._begin_anew(state, state.opened, options)
+
+    @action(Policy.RENEW)
+    async def _remember(self) -> None:
+        await asyncio.to_thread(self._remembered.save)
 
     async def _begin_anew(
         self, state: DocumentState, opened: OpenedDocument, options: OCROptions

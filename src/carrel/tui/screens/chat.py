@@ -101,7 +101,7 @@ class ChatPlace(ChatSources):
             )
             sessions.border_subtitle = Content("n New")
             yield sessions
-            yield FilterLine("anything that was said", self.store.histories["chat"])
+            yield FilterLine("anything that was said", "chat", self.store.histories)
         with Vertical(id="middle", classes="column -current"):
             with Horizontal(id="chats"):
                 yield Transcript(id="transcript")

@@ -93,7 +93,7 @@ class DocumentPlace(Place):
             yield Static(id="strip")
         with Vertical(id="right", classes="column"):
             yield PageText(id="text")
-            yield FilterLine("find in the text", self.store.histories["document"])
+            yield FilterLine("find in the text", "document", self.store.histories)
 
     @property
     def picture(self) -> PageView:

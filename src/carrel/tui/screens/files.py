@@ -80,7 +80,7 @@ class FilesPlace(MarkingPlace):
                 id="files",
             )
             yield FilterLine(
-                "a part of the name, !words to leave out", self.store.histories["files"]
+                "a part of the name, !words to leave out", "files", self.store.histories
             )
         yield FileDetails(self.store.previews)
 

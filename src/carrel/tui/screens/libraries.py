@@ -91,7 +91,7 @@ class LibrariesPlace(MarkingPlace):
                 Column("Passage", least=16, name="passage", sorts=False),
                 id="hits",
             )
-            yield FilterLine("what to look for in this library", self.store.histories["libraries"])
+            yield FilterLine("what to look for in this library", "libraries", self.store.histories)
         yield LibraryDetails(id="details", classes="pane details")
 
     @property

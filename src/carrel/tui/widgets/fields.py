@@ -11,7 +11,7 @@ from textual.widget import Widget
 from textual.widgets import Input, TextArea
 
 from carrel.editor import EditorError
-from carrel.store.core.history import History
+from carrel.store.histories.service import HistoriesService
 from carrel.text import clean_text
 from carrel.tui.terminal.drops import Drop, parse_some
 from carrel.tui.terminal.outside import edited
@@ -57,14 +57,19 @@ class RecallField(Field):
         Binding("down", "recall(-1)", "Down to the next text", show=False, id="recall.next"),
     ]
 
-    def __init__(self, history: History, placeholder: str = "") -> None:
+    def __init__(
+        self, history: str, histories: HistoriesService | None = None, placeholder: str = ""
+    ) -> None:
+        """`history` is the name of its list in the histories."""
         super().__init__(placeholder=placeholder)
-        self.history = history
+        self.histories = histories
+        self._history = history
         self._back = 0
         self._unsent = ""
 
     def action_recall(self, step: int) -> None:
-        past, back = self.history.texts, self._back + step
+        past = () if self.histories is None else self.histories.texts(self._history)
+        back = self._back + step
         if not 0 <= back <= len(past):
             return
         if self._back == 0:
@@ -74,7 +79,8 @@ class RecallField(Field):
         self.cursor_position = len(self.value)
 
     def on_blur(self) -> None:
-        self.history.note(self.value)
+        if self.histories is not None:
+            self.histories.note(self._history, self.value)
         self._back = 0
 
 

@@ -10,7 +10,7 @@ from textual.timer import Timer
 from textual.widgets import Input, Static
 
 from carrel.store.core.filters import NameFilter
-from carrel.store.core.history import History
+from carrel.store.histories.service import HistoriesService
 from carrel.tui.widgets.fields import Field, RecallField
 from carrel.tui.widgets.find import FindPane
 from carrel.tui.widgets.table import VirtualTable
@@ -36,15 +36,16 @@ class FilterLine(Horizontal):
 
         text: str
 
-    def __init__(self, placeholder: str, history: History) -> None:
+    def __init__(self, placeholder: str, history: str, histories: HistoriesService) -> None:
         super().__init__()
         self._placeholder = placeholder
         self._history = history
+        self._histories = histories
         self._timer: Timer | None = None
 
     def compose(self) -> ComposeResult:
         yield Static(Content("/ "))
-        yield RecallField(self._history, self._placeholder)
+        yield RecallField(self._history, self._histories, self._placeholder)
 
     def begin(self, text: str) -> None:
         """Shows the line and takes the focus."""
@@ -90,7 +91,7 @@ class ListFilter(Horizontal):
 
     def compose(self) -> ComposeResult:
         yield Static(id="what")
-        yield RecallField(History())
+        yield RecallField("lists")
         yield Static(classes="count")
 
     @property

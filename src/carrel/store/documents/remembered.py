@@ -1,0 +1,70 @@
+"""The OCR options chosen last for each kind of document, on this machine."""
+
+from __future__ import annotations
+
+import json
+import mimetypes
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import get_args
+
+from carrel.atomic import write_private
+from carrel.store.documents.reader import USUAL, OCROptions, Scores, Tables
+
+FORMAT = 1
+KINDS = 100
+"""Kinds that are remembered, those chosen last."""
+
+
+class RememberedOptions:
+    """The options by kind. To be used on the owner loop, but for `save`."""
+
+    def __init__(self, state: Path) -> None:
+        self._path = state / "ocr-options.json"
+        self._kinds: Mapping[str, OCROptions] = _load(self._path)
+
+    def of(self, name: str) -> OCROptions:
+        """The options for a document of this name."""
+        return self._kinds.get(kind(name), USUAL)
+
+    def note(self, name: str, options: OCROptions) -> None:
+        """Has documents like this one read so from now on."""
+        # Page ranges and a schema are meant for one document.
+        chosen = replace(options, pages="", schema="")
+        others = {key: value for key, value in self._kinds.items() if key != kind(name)}
+        self._kinds = dict([*others.items(), (kind(name), chosen)][-KINDS:])
+
+    def save(self) -> None:
+        """Writes them to disk. From any thread.
+
+        Raises:
+            OSError: they cannot be written.
+        """
+        kinds = {key: asdict(options) for key, options in self._kinds.items()}
+        write_private(self._path, json.dumps({"format": FORMAT, "kinds": kinds}))
+
+
+def kind(name: str) -> str:
+    """`picture`, else the ending of the name."""
+    if (mimetypes.guess_type(name)[0] or "").startswith("image/"):
+        return "picture"
+    return Path(name).suffix.casefold().removeprefix(".")
+
+
+def _load(path: Path) -> Mapping[str, OCROptions]:
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+        if data["format"] != FORMAT:
+            return {}
+        return {str(kind): _options(**fields) for kind, fields in data["kinds"].items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return {}
+
+
+def _options(
+    *, tables: Tables, scores: Scores, headers: bool, pictures: bool, **_: str
+) -> OCROptions:
+    if tables not in get_args(Tables) or scores not in get_args(Scores):
+        raise ValueError(tables, scores)
+    return OCROptions(tables=tables, scores=scores, headers=bool(headers), pictures=bool(pictures))

@@ -1,0 +1,50 @@
+"""Keeps what was typed, on this machine, without what looks like a key or a signed address."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from urllib.parse import quote
+
+from carrel.config import Profile
+from carrel.store.core.action import Policy, Service, action, instant
+from carrel.store.core.hiding import holds_secret
+from carrel.store.core.loop import OwnerLoop
+from carrel.store.histories.saved import KEPT, load_histories, save_histories
+from carrel.store.histories.state import HistoriesState
+
+LONGEST = 500
+"""Characters of the longest text that is kept."""
+
+
+class HistoriesService(Service[HistoriesState]):
+    """The histories of one profile."""
+
+    def __init__(self, loop: OwnerLoop, state: Path, profile: Profile) -> None:
+        self._path = state / "histories" / f"{quote(profile.name, safe=' ')}.json"
+        self._key = profile.api_key
+        super().__init__(loop, HistoriesState(load_histories(self._path)))
+
+    def texts(self, name: str) -> tuple[str, ...]:
+        """What was typed in a list, the newest last."""
+        return self.slice.value.texts.get(name, ())
+
+    @instant
+    def note(self, name: str, text: str) -> None:
+        """Adds a text, unless it is empty, very long or holds a secret."""
+        text = text.strip()
+        if not 0 < len(text) <= LONGEST or self._secret(text):
+            return
+        before = self.texts(name)
+        if before[-1:] == (text,):
+            return
+        others = (each for each in before if each != text)
+        self.slice.set(texts={**self.slice.value.texts, name: (*others, text)[-KEPT:]})
+        self._save()
+
+    def _secret(self, text: str) -> bool:
+        return holds_secret(text) or (bool(self._key) and str(self._key) in text)
+
+    @action(Policy.RENEW)
+    async def _save(self) -> None:
+        await asyncio.to_thread(save_histories, self._path, self.slice.value.texts)
