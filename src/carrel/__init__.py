@@ -9,6 +9,8 @@ In a notebook:
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from IPython.core.interactiveshell import InteractiveShell
+
     from carrel.notebook.bench import Bench
     from carrel.notebook.errors import BenchError
 
@@ -35,6 +37,13 @@ def connect(
     from carrel.notebook.bench import Bench
 
     return Bench(profile, url=url, api_key=api_key)
+
+
+def load_ipython_extension(shell: "InteractiveShell") -> None:
+    """`%load_ext carrel` adds `%%ask AGENT`, a cell that is a question."""
+    from carrel.notebook.magic import register
+
+    register(shell)
 
 
 def __getattr__(name: str) -> Any:

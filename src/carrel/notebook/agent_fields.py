@@ -1,29 +1,11 @@
 """The form fields of a draft."""
 
 from dataclasses import replace
-from enum import Enum
 from typing import Any, Self
 
 from pydantic import BaseModel, Field
 
 from carrel.store.agents.drafts import Draft
-
-
-class Unchanged(Enum):
-    """Stands for a field that keeps its value."""
-
-    UNCHANGED = "unchanged"
-
-    def __repr__(self) -> str:
-        return self.name
-
-
-UNCHANGED = Unchanged.UNCHANGED
-
-
-def given(**fields: Any) -> dict[str, Any]:
-    """The fields that do not keep their values."""
-    return {name: value for name, value in fields.items() if value is not UNCHANGED}
 
 
 class AgentFields(BaseModel):

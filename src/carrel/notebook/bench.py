@@ -5,7 +5,7 @@ import json
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, Self, TypeVar, overload
+from typing import Any, Literal, Self, TypeVar, Unpack, overload
 from weakref import WeakSet
 
 from ipywidgets import Layout
@@ -15,7 +15,7 @@ from carrel.config import ConfigError, Profile, load_profile, profile_at
 from carrel.notebook import display
 from carrel.notebook.activity import ActivityPanel
 from carrel.notebook.agent import AgentPanel
-from carrel.notebook.agent_fields import UNCHANGED, Unchanged, given
+from carrel.notebook.agent_keywords import AgentKeywords, spelled
 from carrel.notebook.agent_making import AgentMaker
 from carrel.notebook.answer import Answer
 from carrel.notebook.calls import as_answer, as_reading, checked, done, last_answer
@@ -60,7 +60,8 @@ class Bench:
     """The workbench in a notebook.
 
     Shown in a cell, it is the whole workbench with six tabs; `files`, `libraries`, `document`,
-    `agents` and `activity` are one panel each. Calls wait for their result, at most `timeout`
+    `agents` and `activity` are one panel each; `bench.files.height = 300` sets the height of one
+    in pixels. Calls wait for their result, at most `timeout`
     seconds; an error is a BenchError in plain words.
     """
 
@@ -114,7 +115,8 @@ class Bench:
         return self._kept(ChatPanel(self._store))
 
     @cached_property
-    def _workbench(self) -> Workbench:
+    def workbench(self) -> Workbench:
+        """The whole workbench, as the bench itself shows it."""
         panels: dict[str, Panel] = {
             "Files": self.files,
             "Libraries": self.libraries,
@@ -151,20 +153,15 @@ class Bench:
         return self._kept(panel.at_end(leave))
 
     @checked
+    @spelled
     def agent(
         self,
         agent: str | Agent,
         *,
         create: bool = False,
-        model: str | Unchanged = UNCHANGED,
-        description: str | Unchanged = UNCHANGED,
-        instructions: str | Unchanged = UNCHANGED,
-        temperature: float | Unchanged | None = UNCHANGED,
-        max_tokens: int | Unchanged | None = UNCHANGED,
-        libraries: Sequence[str | Library] | Unchanged = UNCHANGED,
-        message: str | Unchanged = UNCHANGED,
         height: int | None = None,
         layout: Layout | None = None,
+        **fields: Unpack[AgentKeywords],
     ) -> AgentPanel:
         """A panel of one agent: versions, differences, activation, editing.
 
@@ -174,29 +171,13 @@ class Bench:
         Args:
             agent: its name or id.
             create: makes the agent, or its next version, as the fields say.
-            model: the name of a model of the service.
-            description: a sentence for people who choose an agent.
-            instructions: the system prompt.
-            temperature: 0 to 1; None is the model's own.
-            max_tokens: the longest answer in tokens; None is the model's own.
-            libraries: the libraries to search, by name or id.
-            message: describes the version.
             height: the height of the panel in pixels; longer content scrolls inside.
             layout: the layout of the widget.
         """
-        fields = given(
-            model=model,
-            description=description,
-            instructions=instructions,
-            temperature=temperature,
-            max_tokens=max_tokens,
-            libraries=libraries,
-            message=message,
-        )
         if fields and not create:
             raise TypeError(f"bench.agent takes {', '.join(fields)} with create=True.")
         store = self._store
-        chosen = self._maker.bring_about(agent, fields) if create else self._names.agent(agent)
+        chosen = self._maker.bring_about(agent, {**fields}) if create else self._names.agent(agent)
         service = store.another_agents()
         done(self._store, service.select(chosen.id))
         done(self._store, service.load())
@@ -243,8 +224,10 @@ class Bench:
         """
         options = shown_as(height, layout)
         if agent is None:
-            if versions is not None or options:
-                raise TypeError("bench.chat() takes versions, height and layout with an agent.")
+            if versions is not None:
+                raise TypeError("bench.chat() takes versions with an agent.")
+            for name, value in options.items():
+                setattr(self._chats, name, value)
             return self._chats
         chosen = self._names.agent(agent)
         if versions is None:
@@ -403,78 +386,32 @@ class Bench:
         return ready
 
     @checked
+    @spelled
     def create_agent(
         self,
         name: str,
-        *,
-        model: str | Unchanged = UNCHANGED,
-        description: str | Unchanged = UNCHANGED,
-        instructions: str | Unchanged = UNCHANGED,
-        temperature: float | Unchanged | None = UNCHANGED,
-        max_tokens: int | Unchanged | None = UNCHANGED,
-        libraries: Sequence[str | Library] | Unchanged = UNCHANGED,
-        message: str | Unchanged = UNCHANGED,
+        **fields: Unpack[AgentKeywords],
     ) -> Agent:
-        """Creates an agent; fields that are left out are empty.
+        """Creates an agent.
 
         Args:
             name: its name.
-            model: the name of a model of the service; its first by default.
-            description: a sentence for people who choose an agent.
-            instructions: the system prompt.
-            temperature: 0 to 1; None is the model's own.
-            max_tokens: the longest answer in tokens; None is the model's own.
-            libraries: the libraries to search, by name or id.
-            message: describes the version.
         """
-        return self._maker.create(
-            name,
-            given(
-                model=model,
-                description=description,
-                instructions=instructions,
-                temperature=temperature,
-                max_tokens=max_tokens,
-                libraries=libraries,
-                message=message,
-            ),
-        )
+        return self._maker.create(name, {**fields})
 
     @checked
+    @spelled
     def edit_agent(
         self,
         agent: str | Agent,
-        *,
-        model: str | Unchanged = UNCHANGED,
-        description: str | Unchanged = UNCHANGED,
-        instructions: str | Unchanged = UNCHANGED,
-        temperature: float | Unchanged | None = UNCHANGED,
-        max_tokens: int | Unchanged | None = UNCHANGED,
-        libraries: Sequence[str | Library] | Unchanged = UNCHANGED,
-        message: str | Unchanged = UNCHANGED,
+        **fields: Unpack[AgentKeywords],
     ) -> Agent:
-        """Creates the next version of an agent; fields that are left out keep their values.
+        """Creates the next version of an agent.
 
         Args:
             agent: its name or id.
-            model: the name of a model of the service.
-            description: a sentence for people who choose an agent.
-            instructions: the system prompt.
-            temperature: 0 to 1; None is the model's own.
-            max_tokens: the longest answer in tokens; None is the model's own.
-            libraries: the libraries to search, by name or id.
-            message: describes the version.
         """
-        fields = given(
-            model=model,
-            description=description,
-            instructions=instructions,
-            temperature=temperature,
-            max_tokens=max_tokens,
-            libraries=libraries,
-            message=message,
-        )
-        edited = self._maker.edit(self._names.agent(agent), fields)
+        edited = self._maker.edit(self._names.agent(agent), {**fields})
         if edited is None:
             raise BenchError(
                 Problem("Nothing changed", "The agent is as it was.", "Give a field that differs.")
@@ -530,10 +467,10 @@ class Bench:
         return f"<Bench {header(self._store.session.slice.value)}>"
 
     def _ipython_display_(self) -> None:
-        self._workbench._ipython_display_()
+        self.workbench._ipython_display_()
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[Json, Json] | None:
-        return self._workbench._repr_mimebundle_(**kwargs)
+        return self.workbench._repr_mimebundle_(**kwargs)
 
     # waiting for results
 

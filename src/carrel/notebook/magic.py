@@ -1,0 +1,39 @@
+"""`%%ask AGENT`: a cell that is a question."""
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from carrel.notebook.answer import Answer
+from carrel.notebook.bench import Bench
+from carrel.notebook.errors import BenchError
+from carrel.store.core.problem import Problem
+
+if TYPE_CHECKING:
+    from IPython.core.interactiveshell import InteractiveShell
+
+_NAME = re.compile(r"\{(\w+)\}")
+
+
+def register(shell: "InteractiveShell") -> None:
+    """Gives a shell the magic; its questions go to the notebook's `bench`."""
+
+    def ask(line: str, cell: str) -> Answer:
+        """Asks an agent the text of the cell; `{name}` stands for a variable of the notebook."""
+        names: dict[str, Any] = shell.user_ns
+        bench, agent = names.get("bench"), line.strip()
+        if not isinstance(bench, Bench):
+            advice = "Run bench = carrel.connect() first."
+            raise BenchError(Problem("There is no bench", "", advice))
+        if not agent:
+            raise BenchError(Problem("No agent is named", "", "Write its name: %%ask support"))
+        return bench.ask(agent, _filled(cell.strip(), names))
+
+    add: Any = shell.register_magic_function  # its types are wrong
+    add(ask, "cell", "ask")
+
+
+def _filled(text: str, names: dict[str, Any]) -> str:
+    def value(match: re.Match[str]) -> str:
+        return str(names.get(match[1], match[0]))
+
+    return _NAME.sub(value, text)

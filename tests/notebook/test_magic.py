@@ -1,0 +1,43 @@
+"""The magic in a real shell, against the real server."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from IPython.core.interactiveshell import InteractiveShell
+
+import carrel
+from carrel.notebook.answer import Answer
+from carrel.notebook.errors import BenchError
+from support.process import RunningServer
+
+
+@pytest.fixture
+def shell() -> Iterator[Any]:
+    make: Any = InteractiveShell
+    shell = make()
+    shell.run_line_magic("load_ext", "carrel")
+    yield shell
+    shell.history_manager.end_session()
+
+
+def test_a_cell_asks_an_agent(
+    shell: Any, server: RunningServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CARREL_URL", server.url)
+    monkeypatch.setenv("CARREL_API_KEY", server.api_key)
+    with carrel.connect() as bench:
+        bench.create_agent("support", max_tokens=8)
+        shell.user_ns.update(bench=bench, place="Paris")
+        answer = shell.run_cell_magic("ask", "support", "Is {place} a {kind} of place?\n")
+        assert isinstance(answer, Answer)
+        assert answer.agent == "support"
+        with pytest.raises(BenchError, match="There is no agent “suport”"):
+            shell.run_cell_magic("ask", "suport", "Hello?")
+        with pytest.raises(BenchError, match="No agent is named"):
+            shell.run_cell_magic("ask", "", "Hello?")
+
+
+def test_a_bench_is_needed(shell: Any) -> None:
+    with pytest.raises(BenchError, match="There is no bench"):
+        shell.run_cell_magic("ask", "support", "Hello?")
