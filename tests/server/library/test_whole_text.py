@@ -27,6 +27,16 @@ def test_a_word_divided_by_the_page_is_whole() -> None:
     assert whole_text([f"{_START} and maga-", "zines."]) == f"{_START} and magazines."
 
 
+def test_a_compound_divided_by_the_page_keeps_its_hyphen() -> None:
+    known = "Mark-up stays as it is."
+    assert whole_text([f"{known}\n\n{_START} and mark-", "up languages."]) == (
+        f"{known}\n\n{_START} and mark-up languages."
+    )
+    assert (
+        whole_text([f"{_START} and Anglo-", "Saxon ones."]) == f"{_START} and Anglo-\n\nSaxon ones."
+    )
+
+
 def test_a_paragraph_of_three_pages_is_one() -> None:
     assert (
         whole_text([_START, "and every shelf", "in time."]) == f"{_START} and every shelf in time."

@@ -2,10 +2,11 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
+from carrel.server.reading.layout.hyphens import compounds_of, join_texts
 from carrel.wire.documents import Document
 
 _FENCE = "```"
@@ -50,12 +51,13 @@ def whole_text(pages: Sequence[str]) -> str:
     next page with the same columns. Notes, pictures and running heads between them follow.
     """
     found = [_blocks(text, page) for page, text in enumerate(pages)]
+    compounds = compounds_of(pages)
     _mark_heads(found)
     whole: list[_Block] = []
     last: _Block | None = None
     for block in chain.from_iterable(found):
         floating = block.is_head or _FLOATING.match(block.text) is not None
-        joined = _joined(last, block) if last and not floating else None
+        joined = _joined(last, block, compounds) if last and not floating else None
         if joined is not None and last is not None:
             last.text, last.page = joined, block.page
             continue
@@ -93,22 +95,21 @@ def _folded(text: str) -> str:
     return re.sub(r"[^\w#]|_", "", re.sub(r"\d+", "#", text.casefold().replace("#", "")))
 
 
-def _joined(last: _Block, block: _Block) -> str | None:
+def _joined(last: _Block, block: _Block, compounds: Container[str]) -> str | None:
     """Both blocks as one, if the second goes on with the first."""
     if last.text.startswith("|") and block.text.startswith("|"):
         return _joined_tables(last.text, block.text) if block.page == last.page + 1 else None
-    return _joined_text(last, block)
+    return _joined_text(last, block, compounds)
 
 
-def _joined_text(last: _Block, block: _Block) -> str | None:
+def _joined_text(last: _Block, block: _Block, compounds: Container[str]) -> str | None:
     one, two = last.text, block.text
     if _MARKED.match(one) or _MARKED.match(two) or _ITEM.match(two) or one.endswith(_ENDS):
         return None
     if len(one.split()) < _WORDS:
         return None
     if two[0].islower():
-        hyphened = one.endswith(("-", "\u2010", "\u00ad")) and one[-2:-1].isalpha()
-        return one[:-1] + two if hyphened else f"{one} {two}"
+        return join_texts(one, two, compounds)
     long = min(len(one), len(two)) >= _LONG and (one[-1].islower() or one[-1] == ",")
     return f"{one} {two}" if long and block.page == last.page + 1 else None
 

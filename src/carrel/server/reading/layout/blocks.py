@@ -139,7 +139,7 @@ def _tables(found: PageParts, chunks: list[Chunk], drawn: Sequence[Region]) -> l
     """The tables outside drawings."""
     rules = found.rules
     for figure in drawn:
-        chunks = [chunk for chunk in chunks if not figure.box.holds(*chunk.box.centre)]
+        chunks = [chunk for chunk in chunks if not figure.box.holds_centre(chunk.box)]
         rules = [rule for rule in rules if not figure.box.holds(*rule.middle)]
     return find_tables(chunks, rules, found.regions, found.structure, scanned=not found.items)
 

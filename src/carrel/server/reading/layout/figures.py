@@ -47,8 +47,8 @@ def pictures(boxes: Sequence[Box], lines: Sequence[Line], drawn: Sequence[Region
         Region("figure", box)
         for box in boxes
         if min(box.width, box.height) >= _LEAST_FIGURE
-        and not any(figure.box.holds(*box.centre) for figure in drawn)
-        and not _is_background(box, [line.box for line in lines if box.holds(*line.box.centre)])
+        and not any(figure.box.holds_centre(box) for figure in drawn)
+        and not _is_background(box, [line.box for line in lines if box.holds_centre(line.box)])
     ]
 
 
@@ -67,13 +67,13 @@ def labelled(
     """
     figures: list[Region] = []
     for box in drawings:
-        inside = [line for line in lines if box.holds(*line.box.centre)]
+        inside = [line for line in lines if box.holds_centre(line.box)]
         prose = sum(len(line.text.split()) >= _SENTENCE for line in inside)
         if prose >= _PROSE_LINES:
             continue
         captions = [line for line in inside if LABELLED.match(line.text)]
         labels = [line for line in inside if line not in captions]
-        aside = [line for line in turned if box.holds(*line.box.centre)]
+        aside = [line for line in turned if box.holds_centre(line.box)]
         for _ in range(_AXES):
             whole = Box.around([box, *(line.box for line in [*labels, *aside])])
             labels += _labels(whole, [line for line in lines if line not in labels])

@@ -53,11 +53,11 @@ def columns(parts: Sequence[T]) -> list[list[T]]:
 
 
 def _cut(parts: list[T], gutter: float) -> list[list[T]]:
-    groups: list[list[T]] = []
-    strips = _strips(parts)
     if max(part.box.left for part in parts) < min(part.box.right for part in parts):
         # No two parts are side by side.
-        return [[part for strip in strips for part in strip]]
+        return [sorted(parts, key=lambda part: part.box.top)]
+    groups: list[list[T]] = []
+    strips = _strips(parts)
     left = min(part.box.left for part in parts) + gutter
     right = max(part.box.right for part in parts) - gutter
     start, was_columns = 0, True

@@ -24,17 +24,20 @@ def join_lines(lines: Iterable[Line], compounds: Container[str] = ()) -> str:
     """
     text = ""
     for line in lines:
-        addition = line.text.strip()
-        if not ends_in_hyphen(text):
-            text = f"{text} {addition}".strip()
-        elif text.endswith(_SOFT_HYPHENS) or (
-            text[-2].isalpha() and addition[:1].islower() and not _known(text, addition, compounds)
-        ):
-            text = text[:-1] + addition
-        else:
-            # Keep the hyphen: Anglo-Saxon, 1914-1918.
-            text += addition
+        text = join_texts(text, line.text.strip(), compounds)
     return text
+
+
+def join_texts(text: str, addition: str, compounds: Container[str] = ()) -> str:
+    """Joins a text with its continuation; rejoins the word that the break splits."""
+    if not ends_in_hyphen(text):
+        return f"{text} {addition}".strip()
+    if text.endswith(_SOFT_HYPHENS) or (
+        text[-2].isalpha() and addition[:1].islower() and not _known(text, addition, compounds)
+    ):
+        return text[:-1] + addition
+    # Keep the hyphen: Anglo-Saxon, 1914-1918.
+    return text + addition
 
 
 def compounds_of(texts: Iterable[str]) -> frozenset[str]:

@@ -19,6 +19,8 @@ _GLUED_BULLET = re.compile(r"[•◦▪‣●■](?=\w)")
 _NUMBER = re.compile(r"\(?(\d{1,3})[.)]\s+(?=\S)")
 _BARE_NUMBER = re.compile(r"(\d{1,2})\s+(?=\S)")
 _LETTER = re.compile(r"\(?([a-z])[.)]\s+(?=\S)")
+_MARKED = re.compile(r"[^\W\d_]?[^\w\s]|\d")
+"""Start of any line with a list marker: far faster to look for than each of them."""
 _LABEL = (
     r"(fig(ure|ura|\.)?|table|tab|plate|chart|graph|map|box|exhibit|diagram|abb(ildung)?|tabelle"
     r"|grafik|diagramm|tableau|graphique|tabla|gráfico|tabella|figuur|tabel)"
@@ -276,15 +278,20 @@ def _goes_on(above: Line, line: Line, gap: float) -> bool:
 def _list_markers(lines: Sequence[Line]) -> dict[int, str]:
     """The markers of list items, by line number."""
     markers = {}
-    for number, line in enumerate(lines):
+    marked = [
+        (number, line)
+        for number, line in enumerate(lines)
+        if _MARKED.match(line.text) and not line.mono
+    ]
+    for number, line in marked:
         match = _BULLET.match(line.text) or _GLUED_BULLET.match(line.text)
-        if match and not line.mono:
+        if match:
             markers[number] = match[0]
     for pattern in (_NUMBER, _LETTER, _BARE_NUMBER):
         matches = [
             (number, match)
-            for number, line in enumerate(lines)
-            if number not in markers and not line.mono and (match := pattern.match(line.text))
+            for number, line in marked
+            if number not in markers and (match := pattern.match(line.text))
         ]
         values = [int(m[1]) if m[1].isdigit() else ord(m[1]) for _, m in matches]
         for place, ((number, match), value) in enumerate(zip(matches, values, strict=True)):

@@ -35,7 +35,7 @@ def with_text_even(
     prose = [region.box for region in regions if region.kind == "text" and _is_sure(region)]
 
     def is_text(line: Line) -> bool:
-        return any(box.holds(*line.box.centre) for box in prose)
+        return any(box.holds_centre(line.box) for box in prose)
 
     return [replace(line, size=size, bold=False) if is_text(line) else line for line in lines]
 
@@ -67,7 +67,7 @@ def _as_seen(region: Region, regions: Sequence[ModelRegion], size: float) -> Reg
 
 def _smallest(box: Box, regions: Sequence[ModelRegion]) -> ModelRegion | None:
     """The smallest region that contains the middle of a box."""
-    holding = [region for region in regions if _is_sure(region) and region.box.holds(*box.centre)]
+    holding = [region for region in regions if _is_sure(region) and region.box.holds_centre(box)]
     return min(holding, key=lambda region: region.box.width * region.box.height, default=None)
 
 

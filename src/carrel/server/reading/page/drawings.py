@@ -126,7 +126,7 @@ def _bars(boxes: Sequence[Box], texts: Sequence[Box]) -> list[Box]:
 
 
 def _holds_text(box: Box, texts: Iterable[Box]) -> bool:
-    return any(box.holds(*text.centre) for text in texts)
+    return any(box.holds_centre(text) for text in texts)
 
 
 def _grown(box: Box, shapes: Sequence[Box], largest: float) -> Box:

@@ -45,6 +45,14 @@ class Box(NamedTuple):
         """Whether a point lies in the box or on its edge."""
         return self.left <= x <= self.right and self.top <= y <= self.bottom
 
+    def holds_centre(self, other: "Box") -> bool:
+        """Whether the middle of another box lies in this one or on its edge."""
+        left, top, right, bottom = other
+        return (
+            2 * self.left <= left + right <= 2 * self.right
+            and 2 * self.top <= top + bottom <= 2 * self.bottom
+        )
+
     @property
     def centre(self) -> tuple[float, float]:
         """The point in the middle."""

@@ -91,10 +91,10 @@ def text_turn(items: Iterable[TextItem]) -> int:
 def _links(item: TextItem, text: str, box: Box, links: Sequence[Link]) -> list[LinkMark]:
     """Marks the words of a line inside the boxes of links."""
     marks: list[LinkMark] = []
-    words = list(re.finditer(r"\S+", text))
-    for place, url in links:
-        if not (place.top <= box.centre[1] <= place.bottom) or len(words) != len(item.words):
-            continue
+    middle = box.centre[1]
+    beside = [link for link in links if link.box.top <= middle <= link.box.bottom]
+    words = list(re.finditer(r"\S+", text)) if beside else []
+    for place, url in beside if len(words) == len(item.words) else ():
         inside = [
             match
             for match, word in zip(words, item.words, strict=True)

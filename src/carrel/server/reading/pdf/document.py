@@ -160,7 +160,7 @@ class PDF:
         size = scan.frame.upright_size
         figures = [box for box in pictures if not is_background(box, size)]
         figures += [
-            box for box in scan.figures if not any(known.holds(*box.centre) for known in figures)
+            box for box in scan.figures if not any(known.holds_centre(box) for known in figures)
         ]
         rules = [*parsed.rules, *scan.rules]
         return PageParts(

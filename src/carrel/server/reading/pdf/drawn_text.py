@@ -70,7 +70,7 @@ def drawn_text(
     found: list[Box] = []
     for block in blocks:
         # Text outside pictures is drawn as outlines.
-        around = [box for box in pictures if box.holds(*block.centre)] or [block]
+        around = [box for box in pictures if box.holds_centre(block)] or [block]
         found += [box for box in around if _is_text(box, blocks, strokes, scale)]
     return list(dict.fromkeys(found))
 

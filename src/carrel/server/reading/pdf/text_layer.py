@@ -94,7 +94,7 @@ class TextLayer:
             pieces = list(self._pieces(row))
             for box in pieces:
                 x, y = box.centre
-                if any(i.holds(x, y) or box.holds(*i.centre) for i in boxes):
+                if any(i.holds(x, y) or box.holds_centre(i) for i in boxes):
                     continue
                 text = " ".join((row.text if len(pieces) == 1 else self._inside(box)).split())
                 if text:

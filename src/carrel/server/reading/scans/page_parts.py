@@ -59,7 +59,7 @@ def together(scans: Iterable[PageScan], frame: PageFrame) -> PageScan:
 def not_over(lines: Iterable[Line], known: Iterable[Box]) -> list[Line]:
     """The lines that do not lie over known text."""
     known = list(known)
-    return [line for line in lines if not any(box.holds(*line.box.centre) for box in known)]
+    return [line for line in lines if not any(box.holds_centre(line.box) for box in known)]
 
 
 def _moved(box: Box, by: Box) -> Box:

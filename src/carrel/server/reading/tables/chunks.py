@@ -2,7 +2,6 @@
 
 import statistics
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -45,8 +44,7 @@ class Chunk(NamedTuple):
         return MarkedText(self.text, self.marks)
 
 
-@dataclass(frozen=True)
-class ChunkRow:
+class ChunkRow(NamedTuple):
     """Chunks on one line, from left to right."""
 
     chunks: tuple[Chunk, ...]

@@ -57,7 +57,7 @@ def find_tables(
     spaced = [
         Region("table", box, table=table)
         for box, table in unruled
-        if not _overlap([chunk for chunk in rest if box.holds(*chunk.box.centre)])
+        if not _overlap([chunk for chunk in rest if box.holds_centre(chunk.box)])
         and not is_prose(box, rest, seen, scanned=scanned)
         and not is_chart(table, box, seen)
     ]
@@ -86,11 +86,11 @@ def _ruled(
     clear: list[Grid] = []
     rest = list(chunks)
     for grid in sorted(grids(rules), key=lambda grid: -grid.box.width * grid.box.height):
-        inside = [chunk for chunk in rest if grid.box.holds(*chunk.box.centre)]
+        inside = [chunk for chunk in rest if grid.box.holds_centre(chunk.box)]
         table = None if _overlap(inside) else framed_table(grid, inside)
         if table is not None and not is_chart(table, grid.box, seen):
             ruled.append(Region("table", grid.box, table=table))
-            rest = [chunk for chunk in rest if not grid.box.holds(*chunk.box.centre)]
+            rest = [chunk for chunk in rest if not grid.box.holds_centre(chunk.box)]
             if parts_all(grid, inside) and not has_scale(table):
                 clear.append(grid)
     return ruled, clear, rest

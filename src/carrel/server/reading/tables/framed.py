@@ -29,7 +29,7 @@ def framed_table(grid: Grid, chunks: Sequence[Chunk]) -> Table | None:
     """Return the framed table; None for a chart, a form's boxes or a page's layout."""
     if not chunks:
         return None
-    filled = sum(any(grid.field_box(f).holds(*c.box.centre) for c in chunks) for f in grid.fields)
+    filled = sum(any(grid.field_box(f).holds_centre(c.box) for c in chunks) for f in grid.fields)
     letters = sum(len(chunk.text) for chunk in chunks)
     if filled < 2 or filled < _FILLED * len(grid.fields) or letters > _LETTERS * filled:
         return None
@@ -139,7 +139,7 @@ def _cells(grid: Grid, chunks: Sequence[Chunk]) -> Iterator[Cell]:
 def _pieces(grid: Grid, field: RuledCell, chunks: Sequence[Chunk]) -> Iterator[_Piece]:
     """Split a field at column edges that none of its text crosses, if that parts its text."""
     box = grid.field_box(field)
-    inside = [chunk for chunk in chunks if box.holds(*chunk.box.centre)]
+    inside = [chunk for chunk in chunks if box.holds_centre(chunk.box)]
     free = [
         column
         for column in range(field.column + 1, field.column + field.columns)

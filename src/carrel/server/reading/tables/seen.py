@@ -53,7 +53,7 @@ def with_seen_tables(
         if _any_holds(taken, region.box.centre):
             continue
         taken.append(region.box)
-        here = [table for table in found if region.box.holds(*table.box.centre)]
+        here = [table for table in found if region.box.holds_centre(table.box)]
         whole = [table for table in here if len(_inside(table.box, inside)) >= _MOST * len(inside)]
         sure = [table for table in whole if not scanned or table in ruled]
         if any(not _doubtful(table) for table in sure):
@@ -127,7 +127,7 @@ def _is_scale(numbers: Sequence[float], least: int) -> bool:
 
 
 def _inside(box: Box, chunks: Sequence[Chunk]) -> list[Chunk]:
-    return [chunk for chunk in chunks if box.holds(*chunk.box.centre)]
+    return [chunk for chunk in chunks if box.holds_centre(chunk.box)]
 
 
 def _any_holds(boxes: Sequence[Box], point: tuple[float, float]) -> bool:

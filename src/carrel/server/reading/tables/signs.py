@@ -22,7 +22,7 @@ def parts_all(grid: Grid, chunks: Sequence[Chunk]) -> bool:
     """Whether no two chunks on one line share a field of the grid."""
     fields = [grid.field_box(field) for field in grid.fields]
     return all(
-        sum(box.holds(*chunk.box.centre) for chunk in row.chunks) <= 1
+        sum(box.holds_centre(chunk.box) for chunk in row.chunks) <= 1
         for row in rows(chunks)
         if len(row.chunks) > 1
         for box in fields

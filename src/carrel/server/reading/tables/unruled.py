@@ -124,9 +124,10 @@ def _trails(run: Sequence[ChunkRow]) -> bool:
     last, above = run[-1], run[-2]
     if len(last.chunks) > 1:
         return False
+    if last.box.left <= run[0].box.left + 1:
+        return True
     gaps = [below.box.top - upper.box.bottom for upper, below in pairwise(run[:-1])]
-    gap = last.box.top - above.box.bottom
-    return gap > max(gaps, default=0.0) + 1 or last.box.left <= run[0].box.left + 1
+    return last.box.top - above.box.bottom > max(gaps, default=0.0) + 1
 
 
 def _is_prose(chunks: Sequence[Chunk]) -> bool:

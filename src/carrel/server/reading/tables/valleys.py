@@ -69,8 +69,13 @@ def _with_signs(columns: Sequence[Span], run: Sequence[ChunkRow]) -> list[Span]:
 
 
 def of_column(run: Sequence[ChunkRow], column: Span) -> list[Chunk]:
-    left, right = column
-    return [chunk for row in run for chunk in row.chunks if left <= chunk.box.centre[0] <= right]
+    left, right = 2 * column[0], 2 * column[1]
+    return [
+        chunk
+        for row in run
+        for chunk in row.chunks
+        if left <= chunk.box.left + chunk.box.right <= right
+    ]
 
 
 def reach(chunk: Chunk, columns: Sequence[Span]) -> tuple[int, int]:
