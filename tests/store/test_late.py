@@ -354,8 +354,14 @@ class Person:
             ids.append(self.session)
         if ids:
             id = self.chance.choice(ids)
+            self.service.asked.add(("chat", id))
+            self._then(self._delete_chat(id))
+
+    async def _delete_chat(self, id: str) -> None:
+        handle = self.store.chat.delete_session(id)
+        await handle
+        if handle.outcome == "done":
             self.deleted_chats.add(id)
-            self.store.chat.delete_session(id)
 
     # others
 
@@ -491,6 +497,8 @@ async def _check_disk(store: Store, person: Person, service: LateService) -> Non
     listed = set(_names(store.chat.slice.value.sessions))
     if back := person.deleted_chats & (saved.keys() | listed):
         person.wrong.append(f"deleted, and back again: {back}")
+    if left := person.deleted_chats & service.conversations.keys():
+        person.wrong.append(f"deleted, and still at the service: {left}")
     for session, question in person.accepted:
         found = {
             id

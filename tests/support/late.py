@@ -83,6 +83,7 @@ class LateService:
     documents: dict[str, dict[str, dict[str, Any]]] = field(default_factory=dict)
     agents: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     active: dict[str, int] = field(default_factory=dict)
+    conversations: dict[str, dict[str, Any]] = field(default_factory=dict)
     refused: set[str] = field(default_factory=set)
     numbers: int = 100
 
@@ -132,6 +133,8 @@ class LateService:
             found = self._do(request.method, path.strip("/").split("/")[1:], query, request.content)
         except KeyError:
             return httpx.Response(404, json={"detail": "Not Found"}, request=request)
+        if found is None:
+            return httpx.Response(409, json={"detail": "changed meanwhile"}, request=request)
         if isinstance(found, list) or (isinstance(found, dict) and "data" in found):
             await asyncio.sleep(LONGEST if self.slow else self.chance.choice((0, 1, LONGEST)))
         await asyncio.sleep(self._late())
@@ -177,6 +180,8 @@ class LateService:
                 return self._library(method, rest, query, body)
             case [_, "agents", *rest]:
                 return self._agent(method, rest, query, body)
+            case [_, "conversations", *rest]:
+                return self._conversation(method, rest, query, body)
         raise AssertionError(f"{method} {path}")
 
     def _library(self, method: str, path: list[str], query: dict[str, str], body: bytes) -> Answer:
@@ -235,6 +240,33 @@ class LateService:
                 self.agents[id].append({**self.agent(id), **json.loads(body), "version": number})
                 self.active[id] = number
                 return self.agent(id)
+        raise AssertionError(f"{method} {path}")
+
+    def _conversation(
+        self, method: str, path: list[str], query: dict[str, str], body: bytes
+    ) -> Answer:
+        held = self.conversations
+        match [method, *path]:
+            case ["GET"]:
+                return _page([*held.values()], query)
+            case ["GET", id]:
+                return held[id]
+            case ["GET", id, "history"]:
+                return {"conversation_id": id, "entries": held[id]["entries"]}
+            case ["PUT", id]:
+                written = json.loads(body)
+                read = written.pop("updated_at", None)
+                if read != (held[id]["updated_at"] if id in held else None):
+                    return None
+                entries = held[id]["entries"][: written.pop("keep", 0)] if id in held else []
+                self.numbers += 1
+                then = {"created_at": THEN, "updated_at": f"2026-01-01T00:00:00.{self.numbers:06}Z"}
+                held[id] = {"id": id, **then, **written, "entries": entries + written["entries"]}
+                return held[id]
+            case ["DELETE", id]:
+                self._expect("chat", id)
+                del held[id]
+                return {}
         raise AssertionError(f"{method} {path}")
 
     def agent(self, id: str) -> dict[str, Any]:

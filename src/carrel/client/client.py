@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from carrel.client.agents import Agents
     from carrel.client.batches import Batches
     from carrel.client.completions import Completions
+    from carrel.client.conversations import Conversations
     from carrel.client.documents import Documents
     from carrel.client.files import Files
     from carrel.client.libraries import Libraries
@@ -85,6 +86,13 @@ class Client:
         from carrel.client.completions import Completions
 
         return Completions(self._transport)
+
+    @cached_property
+    def conversations(self) -> "Conversations":
+        """Conversations that the service keeps."""
+        from carrel.client.conversations import Conversations
+
+        return Conversations(self._transport)
 
     @cached_property
     def libraries(self) -> "Libraries":

@@ -10,6 +10,7 @@ from carrel.pages.renderer import Renderer
 from carrel.store.activity.service import ActivityService
 from carrel.store.agents.service import AgentsService
 from carrel.store.cache.copies import Copies
+from carrel.store.chat.kept import KeptChats
 from carrel.store.chat.service import ChatService
 from carrel.store.chat.sessions import SavedSessions
 from carrel.store.chat.sources import Sources
@@ -71,6 +72,7 @@ class Store:
         self.agents = self.another_agents()
         self.tools = Toolbox()
         self.chats = SavedSessions(folders().state, profile.name)
+        self.kept_chats = KeptChats(self.session)
         self.sources = Sources(loop, self.copies, self.renderer)
         self.chat = self.another_chat()
         self.beside = self.another_chat(saved=False)
@@ -116,7 +118,15 @@ class Store:
     def another_chat(self, *, saved: bool = True) -> ChatService:
         """One more chat."""
         return self._keep(
-            ChatService(self.loop, self.session, self.files, self.tools, self.chats, saved=saved)
+            ChatService(
+                self.loop,
+                self.session,
+                self.files,
+                self.tools,
+                self.chats,
+                self.kept_chats,
+                saved=saved,
+            )
         )
 
     def let_go(self, service: Service[Any]) -> None:
@@ -168,6 +178,7 @@ class Store:
             state = area.slice.value
             if state.loaded or state.error:
                 area.load()
+        self.chat.load_kept()
         for other in (
             *(self.files, self.libraries, self.agents, self.documents, self.batch, self.sync),
             *(self.chat, self.beside, self.finder, self.models, self.previews, self.sample),

@@ -14,12 +14,16 @@ HandoffExecution = Literal["client", "server"]
 
 
 class _Entry(Request):
-    """An entry of a conversation. The service sets `id` and the times."""
+    """An entry of a conversation. The service sets `id` and the times.
+
+    `metadata` is kept as the caller sends it (an extension).
+    """
 
     object: Literal["entry"] = "entry"
     id: Text | None = None
     created_at: Timestamp | None = None
     completed_at: Timestamp | None = None
+    metadata: JSONObject | None = None
 
 
 class MessageInput(_Entry):
@@ -153,6 +157,22 @@ class ConversationRestart(_Turn):
     guardrails: list[JSONObject] | None = None
     metadata: JSONObject | None = None
     agent_version: VersionNumber | Text | None = None
+
+
+class ConversationWrite(Request):
+    """The entries of a conversation with an agent, as a client has them (an extension).
+
+    Of the conversation that was read at `updated_at`, the first `keep` entries stay, and fields
+    that are left out. Without `updated_at` there is none yet.
+    """
+
+    agent_id: Text
+    agent_version: VersionNumber | Text | None = None
+    name: Text | None = None
+    metadata: JSONObject | None = None
+    entries: list[Entry]
+    keep: Count = 0
+    updated_at: Timestamp | None = None
 
 
 class Conversation(ResponseModel):

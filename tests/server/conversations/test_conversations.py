@@ -2,6 +2,7 @@
 
 import json
 from typing import Any
+from uuid import uuid4
 
 import httpx
 import pytest
@@ -268,6 +269,46 @@ def test_a_conversation_is_its_owner_s_alone(
         assert colleague.post(f"{PATH}/{id}", json={"inputs": "x"}).status_code == 404
         assert colleague.delete(f"{PATH}/{id}").status_code == 404
         assert colleague.get(PATH).json() == []
+
+
+def write(http: httpx.Client, id: str, *said: str, **fields: Any) -> httpx.Response:
+    entries = [{"type": "message.input", "content": text} for text in said]
+    return http.put(f"{PATH}/{id}", json={"agent_id": "a", "entries": entries, **fields})
+
+
+def test_a_client_writes_a_conversation_as_it_has_it(
+    http: httpx.Client, model: SpokenModel
+) -> None:
+    id = uuid4().hex
+    made = write(http, id, "One", "Two", name="Talk", metadata={"n": 1}).json()
+    changed = write(http, id, "Three", keep=1, updated_at=made["updated_at"]).json()
+    assert (changed["name"], changed["metadata"]) == ("Talk", {"n": 1})
+    assert changed["created_at"] == made["created_at"] < changed["updated_at"]
+    assert http.get(f"{PATH}/{id}").json() == changed
+    assert [entry["content"] for entry in history(http, id)] == ["One", "Three"]
+    for refused in (write(http, id, "x"), write(http, id, "x", updated_at=made["updated_at"])):
+        assert refused.status_code == 409
+    assert write(http, uuid4().hex, "x", updated_at=made["updated_at"]).status_code == 404
+    assert write(http, "x" * 37, "x").status_code == 422
+    result = {"type": "function.result", "tool_call_id": "none", "result": "x"}
+    assert write(http, uuid4().hex, entries=[result]).status_code == 400
+    assert len(history(http, id)) == 2
+
+
+@pytest.mark.parametrize("organisation", [OWN, "others"])
+def test_nobody_else_writes_a_conversation(
+    talking: tuple[RunningServer, SpokenModel], http: httpx.Client, organisation: str
+) -> None:
+    id = uuid4().hex
+    made = write(http, id, "Psst").json()
+    _, key = KeyChain(talking[0].data).add(
+        f"writer of {organisation}", organisation=organisation, user="writer"
+    )
+    headers = {"authorization": f"Bearer {key}"}
+    with httpx.Client(base_url=talking[0].url, headers=headers) as other:
+        for fields in ({}, {"updated_at": made["updated_at"]}):
+            assert write(other, id, "Mine", **fields).status_code == 404
+    assert [entry["content"] for entry in history(http, id)] == ["Psst"]
 
 
 @pytest.mark.parametrize(

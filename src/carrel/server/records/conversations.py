@@ -1,7 +1,8 @@
 """Conversations and their entries; each belongs to the user who began it."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from itertools import islice
 from typing import Any
 
 import sqlalchemy as sa
@@ -10,7 +11,7 @@ from pydantic import TypeAdapter
 from carrel.server.errors import ApiError, not_found
 from carrel.server.records.caller import Caller
 from carrel.server.records.tables import conversation_entries, conversations
-from carrel.wire.conversations import Conversation, ConversationQuery, Entry
+from carrel.wire.conversations import Conversation, ConversationQuery, ConversationWrite, Entry
 
 _ENTRY: TypeAdapter[Entry] = TypeAdapter(Entry)
 
@@ -43,34 +44,66 @@ def entries(connection: sa.Connection, caller: Caller, id: str) -> list[Entry]:
 def page(connection: sa.Connection, caller: Caller, query: ConversationQuery) -> list[Conversation]:
     """A page of the caller's conversations, newest first."""
     columns = conversations.c
-    rows = connection.execute(
+    listed = (
         sa.select(conversations)
         .where(_own(caller))
         .order_by(columns.created_at.desc(), columns.id.desc())
     )
-    # Compared in Python: metadata values have any shape.
-    expected = (query.metadata or {}).items()
-    found = [
-        row for row in rows if not expected or expected <= (row._mapping["metadata"] or {}).items()
-    ]
     first = query.page * query.page_size
-    return [_conversation(row) for row in found[first : first + query.page_size]]
+    if not query.metadata:
+        rows = connection.execute(listed.limit(query.page_size).offset(first))
+        return [_conversation(row) for row in rows]
+    # Compared in Python: metadata values have any shape.
+    expected = query.metadata.items()
+    found = (
+        row
+        for row in connection.execute(listed)
+        if expected <= (row._mapping["metadata"] or {}).items()
+    )
+    return [_conversation(row) for row in islice(found, first, first + query.page_size)]
+
+
+def write(
+    connection: sa.Connection, caller: Caller, id: str, written: ConversationWrite
+) -> Conversation:
+    """Adds a conversation, or changes the one that was read at its `updated_at`.
+
+    Raises:
+        ApiError: 404, there is none to change; or 409, it was changed meanwhile.
+    """
+    now = datetime.now(UTC)
+    conversation = Conversation(id=id, created_at=now, updated_at=now)
+    stay: list[Entry] = []
+    if written.updated_at is not None or connection.scalar(_taken(id)):
+        conversation = get(connection, caller, id)
+        if conversation.updated_at != written.updated_at:
+            raise ApiError(409, "The conversation was changed meanwhile. Read it, then write it.")
+        stay = entries(connection, caller, id)[: written.keep]
+        delete(connection, caller, id)
+    fields = written.model_fields_set - {"entries", "keep", "updated_at"}
+    changes = {name: getattr(written, name) for name in fields}
+    # A clock may stand still, but no two states have the same time.
+    changes["updated_at"] = max(now, conversation.updated_at + timedelta(microseconds=1))
+    conversation = conversation.model_copy(update=changes)
+    create(connection, caller, conversation, [*stay, *written.entries])
+    return conversation
+
+
+def _taken(id: str) -> sa.Select[Any]:
+    return sa.select(sa.exists().where(conversations.c.id == id))
 
 
 def create(
     connection: sa.Connection, caller: Caller, conversation: Conversation, said: Sequence[Entry]
 ) -> None:
     """Adds a conversation with its first entries."""
-    named = {"id", "name", "description", "metadata", "created_at"}
-    partner = conversation.model_dump(
-        mode="json", exclude=named | {"object", "updated_at"}, exclude_none=True
-    )
+    named = {"id", "name", "description", "metadata", "created_at", "updated_at"}
+    partner = conversation.model_dump(mode="json", exclude=named | {"object"}, exclude_none=True)
     connection.execute(
         conversations.insert().values(
             organisation_id=caller.organisation_id,
             user_id=caller.user_id,
             partner=partner,
-            updated_at=datetime.now(UTC),
             **{name: getattr(conversation, name) for name in named},
         )
     )

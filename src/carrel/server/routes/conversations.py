@@ -7,7 +7,7 @@ from functools import partial
 from typing import Annotated, Any
 
 import sqlalchemy as sa
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Depends, Path, Request, Response
 from starlette.requests import ClientDisconnect
 
 from carrel.server.assembly import Server
@@ -16,7 +16,7 @@ from carrel.server.conversations.entries import as_entries
 from carrel.server.conversations.turn import Speaker, Turn, event
 from carrel.server.errors import ApiError
 from carrel.server.http.disconnect import LEFT, unless_disconnected
-from carrel.server.http.openapi import streamed
+from carrel.server.http.openapi import EXTENSION, streamed
 from carrel.server.records import agents, conversations
 from carrel.server.records.caller import Caller
 from carrel.server.records.ids import new_id
@@ -33,6 +33,7 @@ from carrel.wire.conversations import (
     ConversationResponse,
     ConversationRestart,
     ConversationStart,
+    ConversationWrite,
     Entry,
     HandoffEntry,
     MessageInput,
@@ -103,6 +104,23 @@ async def get_conversation(
     conversation_id: str, server: CurrentServer, caller: CurrentCaller
 ) -> Conversation:
     return await server.database.read(partial(conversations.get, caller=caller, id=conversation_id))
+
+
+@router.put("/{conversation_id}", response_model_exclude_none=True, openapi_extra=EXTENSION)
+async def write_conversation(
+    conversation_id: Annotated[str, Path(min_length=1, max_length=36)],
+    body: ConversationWrite,
+    server: CurrentServer,
+    caller: CurrentCaller,
+) -> Conversation:
+    before: list[Entry] = []
+    if body.keep:
+        _, before = await _stored(conversation_id, server, caller)
+    entries = as_entries(body.entries, before[: body.keep])
+    written = body.model_copy(update={"entries": entries})
+    return await server.database.write(
+        partial(conversations.write, caller=caller, id=conversation_id, written=written)
+    )
 
 
 @router.delete("/{conversation_id}", status_code=204)

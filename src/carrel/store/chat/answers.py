@@ -12,6 +12,7 @@ from carrel.store.chat import attachments
 from carrel.store.chat.asked import Asked
 from carrel.store.chat.conversation import Attachment, Conversation, Turn
 from carrel.store.chat.growing_answer import GrowingAnswer
+from carrel.store.chat.kept import KeptChats
 from carrel.store.chat.messages import messages
 from carrel.store.chat.next_question import NextQuestion
 from carrel.store.chat.parameters import Parameters
@@ -41,10 +42,11 @@ class Answers(NextQuestion):
         files: FilesService,
         tools: Toolbox,
         saved: SavedSessions,
+        kept: KeptChats,
         *,
         keeps: bool,
     ) -> None:
-        super().__init__(loop, session, files, saved, keeps=keeps)
+        super().__init__(loop, session, files, saved, kept, keeps=keeps)
         self.tools = tools
 
     def _answer(self, conversation: Conversation) -> Coroutine[Any, Any, None]:
@@ -63,6 +65,7 @@ class Answers(NextQuestion):
             self.slice.set(phase="idle", started=None)
             # Shielded: a stopped answer is saved too.
             await asyncio.shield(asyncio.ensure_future(self._save()))
+            self._keep_open()
 
     async def _write(self, conversation: Conversation, parameters: Parameters) -> None:
         """Streams an answer to the last turn."""

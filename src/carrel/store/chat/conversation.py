@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
@@ -69,6 +70,15 @@ class Turn:
     call_id: str | None = None
     attachments: tuple[Attachment, ...] = ()
 
+    def says(self, other: Turn) -> bool:
+        """Whether it says the same as another, whenever and however fast."""
+        return (self.role, self.text, self.calls, self.call_id) == (
+            other.role,
+            other.text,
+            other.calls,
+            other.call_id,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
@@ -105,6 +115,15 @@ class Conversation:
     def add(self, turn: Turn) -> Conversation:
         """The conversation with one more turn at the end of the shown path."""
         return Conversation((*self.said, turn), (*self.after, self.last), len(self.said))
+
+    def joined(self, turns: Iterable[Turn]) -> Conversation:
+        """The conversation with these turns as its shown path; those it lacks are added."""
+        joined = replace(self, last=NOTHING)
+        for turn in turns:
+            variants = (at for at, one in enumerate(joined.after) if one == joined.last)
+            at = next((at for at in variants if joined.said[at].says(turn)), None)
+            joined = joined.add(turn) if at is None else replace(joined, last=at)
+        return joined
 
     def with_turn(self, place: int, turn: Turn) -> Conversation:
         """The conversation with another turn in place of the one there."""

@@ -9,6 +9,7 @@ from carrel.store.activity.uploads import UploadSource
 from carrel.store.chat import attachments
 from carrel.store.chat.asked import Asked
 from carrel.store.chat.conversation import Attachment
+from carrel.store.chat.kept import KeptChats
 from carrel.store.chat.session_list import SessionList
 from carrel.store.chat.sessions import SavedSessions
 from carrel.store.core.action import Policy, action, instant
@@ -31,10 +32,11 @@ class NextQuestion(SessionList):
         session: SessionService,
         files: FilesService,
         saved: SavedSessions,
+        kept: KeptChats,
         *,
         keeps: bool,
     ) -> None:
-        super().__init__(loop, session, saved, keeps=keeps)
+        super().__init__(loop, session, saved, kept, keeps=keeps)
         self._files = files
         self._uploads: Counter[str] = Counter()  # uploads under way, by session
         self._asked: Asked | None = None

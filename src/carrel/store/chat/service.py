@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 import uuid
 from collections.abc import Coroutine
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from carrel.store.chat.answers import Answers
 from carrel.store.chat.asked import Asked
 from carrel.store.chat.conversation import Turn
+from carrel.store.chat.kept import KeptChats
 from carrel.store.chat.parameters import Parameters
 from carrel.store.chat.session_list import HISTORY
 from carrel.store.chat.sessions import ChatSession, SavedSessions
@@ -30,6 +33,7 @@ NO_AGENT = Problem("No agent chosen", "", "Choose the agent to chat with first."
 NO_QUESTION = Problem("Nothing was asked yet", "", "Ask something first.")
 OPENING = Problem("Not sent yet", "The chat is still being opened.", "Send again in a moment.")
 UPLOADING = Problem("Not sent yet", "A file is still being uploaded.", "Send again in a moment.")
+UNREADABLE = Problem("This session cannot be opened", "Its file is missing or damaged.")
 WAITS = Problem("The agent waits for a result", "", "Answer its call first, or try again.")
 
 
@@ -45,11 +49,12 @@ class ChatService(Answers):
         session: SessionService,
         files: FilesService,
         tools: Toolbox,
-        kept: SavedSessions,
+        sessions: SavedSessions,
+        kept: KeptChats,
         *,
         saved: bool = True,
     ) -> None:
-        super().__init__(loop, session, files, tools, kept, keeps=saved)
+        super().__init__(loop, session, files, tools, sessions, kept, keeps=saved)
 
     # Sessions
 
@@ -91,22 +96,32 @@ class ChatService(Answers):
 
     @action(Policy.LATEST, lane="open")
     async def resume(self, session_id: str) -> None:
-        """Opens a saved session, to read it and to go on."""
+        """Opens a saved session, to read it and to go on, with what was said in it elsewhere."""
         await self._end_answer()
         with self._loading():
-            try:
+            session: ChatSession | None = None
+            with contextlib.suppress(OSError, ValueError):
                 session = await asyncio.to_thread(self._saved.load, session_id)
-            except (OSError, ValueError):
-                raise ProblemError(
-                    Problem("This session cannot be opened", "Its file is missing or damaged.")
-                ) from None
-            self._open(session)
+            if session is not None:
+                self._open(session)
+            there = await self._kept.read(session_id)
+            if session is not None and there is not None:
+                conversation = self.slice.value.conversation
+                joined = conversation.joined(there.conversation.turns)
+                if there.updated < session.updated:
+                    joined = replace(joined, last=conversation.last)
+                self.slice.set(conversation=joined)
+            elif there is not None:
+                self._open(there)
+            elif session is None:
+                raise ProblemError(UNREADABLE)
             await self._load_agent()
 
     @action(Policy.QUEUE)
     async def delete_session(self, session_id: str) -> None:
         """Deletes a saved session; when it is the open one, nothing is open then."""
-        # First, so that a late save is ignored.
+        await self._kept.delete(session_id)
+        # Before the answer ends, so that a late save is ignored.
         await asyncio.to_thread(self._saved.delete, session_id)
         if session_id == self.slice.value.session_id:
             await self._end_answer()
@@ -195,6 +210,7 @@ class ChatService(Answers):
         if 1 <= number <= state.conversation.variant(place)[1]:
             self.slice.set(conversation=state.conversation.choose(place, number), editing=None)
             await self._save()
+            self._keep_open()
 
     @instant
     def stop(self) -> None:

@@ -1,13 +1,15 @@
-"""The list of saved sessions, and saving of the open one."""
+"""The list of saved sessions, and saving of the open one, here and at the service."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
-from carrel.store.chat.sessions import ChatSession, SavedSessions
+from carrel.store.chat.kept import KeptChats
+from carrel.store.chat.sessions import ChatSession, SavedSessions, SessionSummary
 from carrel.store.chat.state import ChatState
 from carrel.store.core.action import Policy, action
 from carrel.store.core.loop import OwnerLoop
@@ -22,16 +24,32 @@ class SessionList(Area[ChatState]):
     """The saved sessions of one profile. With `keeps` false the open one is not saved."""
 
     def __init__(
-        self, loop: OwnerLoop, session: SessionService, saved: SavedSessions, *, keeps: bool
+        self,
+        loop: OwnerLoop,
+        session: SessionService,
+        saved: SavedSessions,
+        kept: KeptChats,
+        *,
+        keeps: bool,
     ) -> None:
         super().__init__(loop, ChatState(), session)
         self._saved = saved
+        self._kept = kept
         self._keeps = keeps
 
     @action(Policy.JOIN)
     async def load_sessions(self) -> None:
-        """Loads the list of saved sessions."""
+        """Loads the list of saved sessions; those of the service join it when they are known."""
+        self.load_kept()
         await self._list()
+
+    @action(Policy.JOIN)
+    async def load_kept(self) -> None:
+        """Loads the list of the sessions that the service keeps."""
+        before = self._kept.listed
+        await self._kept.load()
+        if self._kept.listed != before:
+            await self.reload()
 
     @action(Policy.RENEW, lane="load_sessions")
     async def reload(self) -> None:
@@ -56,10 +74,21 @@ class SessionList(Area[ChatState]):
             if turn.role == "user"
         ]
         asked += [turn.text for turn in self.slice.value.conversation.said if turn.role == "user"]
-        search = self.slice.value.search
-        listed = (one.summary() for one in found if not search or one.matches(search))
         history = tuple(reversed(dict.fromkeys(reversed(asked))))[-HISTORY:]
+        listed = sorted(self._listed(found), key=lambda one: one.updated, reverse=True)
         self.slice.set(sessions=tuple(listed), history=history)
+
+    def _listed(self, found: Sequence[ChatSession]) -> Iterator[SessionSummary]:
+        """The sessions of this machine and those of the service, once each."""
+        search = self.slice.value.search
+        there = dict(self._kept.listed or {})
+        for session in found:
+            summary = session.summary()
+            if (kept := there.pop(session.id, None)) and kept.updated > summary.updated:
+                summary = replace(summary, updated=kept.updated)
+            if not search or session.matches(search):
+                yield summary
+        yield from (one for one in there.values() if not search or one.matches(search))
 
     def _save(self) -> Coroutine[Any, Any, None]:
         """Saves the open session as it is now."""
@@ -67,6 +96,23 @@ class SessionList(Area[ChatState]):
         if self._keeps and session.id and session.agent_id:
             return self._write_file(session)
         return asyncio.sleep(0)
+
+    def _keep_open(self) -> None:
+        """Begins to write the open session to the service."""
+        session = self._session_now()
+        if self._keeps and session.id and session.agent_id:
+            self._keep(session)
+
+    @action(Policy.QUEUE)
+    async def _keep(self, session: ChatSession) -> None:
+        """Writes a session to the service; what was said elsewhere meanwhile is a variant."""
+        turns = await self._kept.keep(session)
+        state = self.slice.value
+        if turns and state.session_id == session.id:
+            joined = replace(state.conversation.joined(turns), last=state.conversation.last)
+            if joined != state.conversation:
+                self.slice.set(conversation=joined)
+                await self._save()
 
     async def _write_file(self, session: ChatSession) -> None:
         if await asyncio.to_thread(self._saved.save, session):

@@ -65,6 +65,10 @@ class SessionSummary:
     updated: float
     turns: int
 
+    def matches(self, text: str) -> bool:
+        """Whether its title or its agent's name contains a text in any case."""
+        return text.casefold() in f"{self.title}\n{self.agent_name}".casefold()
+
 
 class SavedSessions:
     """The sessions of one profile. May be used from several threads at once.

@@ -1,0 +1,102 @@
+"""Conversations that a service keeps."""
+
+import builtins
+from collections.abc import AsyncIterator
+from typing import Any
+
+from carrel.client.keywords import fields_of
+from carrel.client.paging import PAGE, every
+from carrel.client.transport import Transport, path_of
+from carrel.wire.conversations import (
+    Conversation,
+    ConversationAppend,
+    ConversationHistory,
+    ConversationQuery,
+    ConversationResponse,
+    ConversationRestart,
+    ConversationStart,
+    ConversationWrite,
+)
+
+_PATH = "/v1/conversations"
+_ONE = f"{_PATH}/{{}}"
+
+
+class Conversations:
+    """`/v1/conversations`."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    @fields_of(ConversationStart)
+    async def start(self, start: ConversationStart) -> ConversationResponse:
+        """Begins a conversation, and answers whole, however long it takes.
+
+        `start`: a ConversationStart, or its fields as keywords.
+        """
+        return await self._answer(_PATH, start)
+
+    @fields_of(ConversationAppend)
+    async def append(
+        self, conversation_id: str, append: ConversationAppend
+    ) -> ConversationResponse:
+        """Continues a conversation; `append` as a ConversationAppend or as keywords."""
+        return await self._answer(path_of(_ONE, conversation_id), append)
+
+    @fields_of(ConversationRestart)
+    async def restart(
+        self, conversation_id: str, restart: ConversationRestart
+    ) -> ConversationResponse:
+        """Begins another conversation with the entries of one up to `from_entry_id`.
+
+        `restart`: a ConversationRestart, or its fields as keywords.
+        """
+        return await self._answer(path_of(f"{_ONE}/restart", conversation_id), restart)
+
+    async def list(
+        self, *, page: int = 0, page_size: int = PAGE, metadata: dict[str, Any] | None = None
+    ) -> builtins.list[Conversation]:
+        """A page of the caller's conversations, newest first; pages count from 0."""
+        query = ConversationQuery(page=page, page_size=page_size, metadata=metadata)
+        return await self._transport.call(builtins.list[Conversation], "GET", _PATH, query=query)
+
+    def every(self) -> AsyncIterator[Conversation]:
+        """All conversations of the caller, newest first, page after page."""
+
+        async def page(number: int) -> builtins.list[Conversation]:
+            return await self.list(page=number)
+
+        return every(page, lambda conversation: conversation.id)
+
+    async def get(self, conversation_id: str) -> Conversation:
+        """A conversation without its entries."""
+        return await self._transport.call(Conversation, "GET", path_of(_ONE, conversation_id))
+
+    async def history(self, conversation_id: str) -> ConversationHistory:
+        """All entries of a conversation, in order."""
+        path = path_of(f"{_ONE}/history", conversation_id)
+        return await self._transport.call(ConversationHistory, "GET", path)
+
+    async def write(self, conversation_id: str, written: ConversationWrite) -> Conversation:
+        """Adds a conversation, or replaces it, without an answer.
+
+        An extension: other services refuse it with a status of 404 or 405.
+
+        Raises:
+            ServiceError: 409, it was changed since its `updated_at`.
+        """
+        return await self._transport.call(
+            Conversation, "PUT", path_of(_ONE, conversation_id), body=written.body()
+        )
+
+    async def delete(self, conversation_id: str) -> None:
+        """Deletes a conversation with its entries."""
+        await self._transport.send("DELETE", path_of(_ONE, conversation_id))
+
+    async def _answer(
+        self, path: str, asked: ConversationStart | ConversationAppend | ConversationRestart
+    ) -> ConversationResponse:
+        body = {**asked.body(), "stream": False}
+        return await self._transport.call(
+            ConversationResponse, "POST", path, body=body, unhurried=True
+        )

@@ -1,0 +1,221 @@
+"""Chats as conversations of the service, where other faces and machines find them."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+from carrel.store.chat.conversation import Conversation, Turn
+from carrel.store.chat.entries import entries_of, turns_of
+from carrel.store.chat.parameters import AGENTS_OWN, Parameters
+from carrel.store.chat.sessions import ChatSession, SessionSummary
+from carrel.store.core.problem import ProblemError
+from carrel.store.session.area import READ_ONLY
+from carrel.store.session.service import SessionService
+
+if TYPE_CHECKING:
+    from carrel.wire.conversations import Conversation as Record
+
+logger = logging.getLogger(__name__)
+
+MOST = 500
+"""Conversations in the list."""
+TRIES = 3
+"""Times that a chat is written while others change it."""
+_CHANGED = 409
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """A conversation as it was read: `ends` counts the entries up to the end of each turn."""
+
+    record: Record
+    turns: tuple[Turn, ...]
+    ends: tuple[int, ...]
+
+    def session(self) -> ChatSession:
+        about = self.record
+        metadata = about.metadata or {}
+        parameters = metadata.get("parameters")
+        try:
+            chosen = Parameters.of(parameters) if isinstance(parameters, dict) else AGENTS_OWN
+        except ValueError:
+            chosen = AGENTS_OWN
+        return ChatSession(
+            about.id,
+            about.agent_id or "",
+            str(metadata.get("agent_name") or ""),
+            about.updated_at.timestamp(),
+            Conversation.of(*self.turns),
+            about.agent_version if isinstance(about.agent_version, int) else None,
+            chosen,
+        )
+
+
+class KeptChats:
+    """The chats of one profile that the service keeps.
+
+    A service without conversations keeps none, and one that takes no chat of ours still shows
+    those it has. A chat is on this machine as well: nothing depends on the service's copy.
+    """
+
+    def __init__(self, session: SessionService) -> None:
+        self._session = session
+        self._tried: set[str] = set()
+        """Those that were written, though the answer may have been lost."""
+        self._deleted: set[str] = set()
+        self._changing = asyncio.Lock()
+        self._takes = True
+        self.listed: dict[str, SessionSummary] | None = None
+        """Those with an agent, by id; None as long as the service is not known to have any."""
+
+    async def load(self) -> None:
+        """Lists them anew; a service that is not reached leaves the list as it is."""
+        from carrel.client.errors import ClientError, Unreachable
+
+        listed: dict[str, SessionSummary] = {}
+        deleted_before = frozenset(self._deleted)
+        try:
+            client = await self._session.client()
+            async for record in client.conversations.every():
+                if record.agent_id:
+                    listed[record.id] = _summary(record)
+                if len(listed) == MOST:
+                    break
+        except (Unreachable, ProblemError):
+            return
+        except ClientError as error:
+            logger.info("the service has no conversations: %s", error)
+            self.listed = None
+            return
+        for id in self._deleted - deleted_before:
+            listed.pop(id, None)
+        self.listed, self._takes = listed, True
+
+    async def read(self, session_id: str) -> ChatSession | None:
+        """A chat as the service has it; None where it has none or is not reached."""
+        from carrel.client.errors import ClientError
+
+        try:
+            found = await self._read(session_id)
+        except (ClientError, ProblemError) as error:
+            logger.info("a chat was not read from the service: %s", error)
+            return None
+        return found.session() if found is not None else None
+
+    async def keep(self, session: ChatSession) -> tuple[Turn, ...]:
+        """Writes a chat as it is shown; returns the turns that the service had before.
+
+        A service that is not reached gets it with the chat's next answer.
+        """
+        from carrel.client.errors import ClientError, ServiceError, Unreachable
+
+        for _ in range(TRIES):
+            if self.listed is None or not self._takes or self._session.slice.value.read_only:
+                return ()
+            try:
+                async with self._changing:
+                    return await self._write(session)
+            except (Unreachable, ProblemError) as error:
+                logger.info("a chat was not written to the service: %s", error)
+                return ()
+            except ServiceError as error:
+                if error.status != _CHANGED:
+                    logger.info("the service does not take chats: %s", error)
+                    self._takes = error.status not in (404, 405, 501)
+                    return ()
+            except ClientError as error:
+                logger.info("a chat was not written to the service: %s", error)
+                return ()
+        return ()
+
+    async def delete(self, session_id: str) -> None:
+        """Deletes a chat at the service; one that is gone there counts as deleted.
+
+        Raises:
+            ProblemError: the profile is read-only, and the chat would come back.
+            ClientError: the service did not delete it.
+        """
+        from carrel.client.errors import NotFound
+
+        if self.listed is None:
+            await self.load()
+        known = session_id in self._tried | (self.listed or {}).keys()
+        if known and self._session.slice.value.read_only:
+            raise ProblemError(READ_ONLY)
+        self._deleted.add(session_id)
+        if not known:
+            return
+        try:
+            async with self._changing:
+                client = await self._session.client()
+                await client.conversations.delete(session_id)
+        except NotFound:
+            pass
+        except BaseException:
+            self._deleted.discard(session_id)
+            raise
+        if self.listed is not None:
+            self.listed.pop(session_id, None)
+
+    async def _read(self, session_id: str) -> _Kept | None:
+        from carrel.client.errors import NotFound
+
+        if self.listed is None:
+            return None
+        client = await self._session.client()
+        try:
+            record = await client.conversations.get(session_id)
+            history = await client.conversations.history(session_id)
+        except NotFound:
+            return None
+        found = turns_of(history.entries)
+        return _Kept(record, tuple(turn for turn, _ in found), tuple(end for _, end in found))
+
+    async def _write(self, session: ChatSession) -> tuple[Turn, ...]:
+        from carrel.wire.conversations import ConversationWrite
+
+        before = await self._read(session.id)
+        turns = session.conversation.turns
+        had = before.turns if before is not None else ()
+        same = 0
+        while same < min(len(had), len(turns)) and had[same].says(turns[same]):
+            same += 1
+        metadata = {
+            **((before.record.metadata or {}) if before is not None else {}),
+            "agent_name": session.agent_name,
+            "parameters": asdict(session.parameters),
+            "turns": len(turns),
+        }
+        written = ConversationWrite(
+            agent_id=session.agent_id,
+            agent_version=session.pinned,
+            name=session.title,
+            metadata=metadata,
+            entries=entries_of(turns[same:]),
+            keep=before.ends[same - 1] if before is not None and same else 0,
+            updated_at=before.record.updated_at if before is not None else None,
+        )
+        client = await self._session.client()
+        if session.id in self._deleted:
+            return ()
+        self._tried.add(session.id)
+        record = await client.conversations.write(session.id, written)
+        if self.listed is not None:
+            self.listed[record.id] = _summary(record)
+        return had
+
+
+def _summary(record: Record) -> SessionSummary:
+    metadata = record.metadata or {}
+    turns = metadata.get("turns")
+    return SessionSummary(
+        record.id,
+        " ".join((record.name or "").split()),
+        record.agent_id or "",
+        str(metadata.get("agent_name") or ""),
+        record.updated_at.timestamp(),
+        turns if isinstance(turns, int) else 0,
+    )
