@@ -289,7 +289,8 @@ def test_a_client_writes_a_conversation_as_it_has_it(
     for refused in (write(http, id, "x"), write(http, id, "x", updated_at=made["updated_at"])):
         assert refused.status_code == 409
     assert write(http, uuid4().hex, "x", updated_at=made["updated_at"]).status_code == 404
-    assert write(http, "x" * 37, "x").status_code == 422
+    for odd in ("x" * 37, "%00", "%C3%A9"):
+        assert write(http, odd, "x").status_code == 422
     result = {"type": "function.result", "tool_call_id": "none", "result": "x"}
     assert write(http, uuid4().hex, entries=[result]).status_code == 400
     assert len(history(http, id)) == 2

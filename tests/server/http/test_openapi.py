@@ -63,6 +63,7 @@ def test_extensions_are_named_as_such(server: RunningServer) -> None:
     }
     assert extensions == {
         "/v1/libraries/{library_id}/search",
+        "/v1/conversations/{conversation_id}",
         "/leases/{lease_id}",
         "/healthz",
         "/readyz",

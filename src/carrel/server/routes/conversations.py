@@ -108,7 +108,7 @@ async def get_conversation(
 
 @router.put("/{conversation_id}", response_model_exclude_none=True, openapi_extra=EXTENSION)
 async def write_conversation(
-    conversation_id: Annotated[str, Path(min_length=1, max_length=36)],
+    conversation_id: Annotated[str, Path(pattern="^[A-Za-z0-9_-]{1,36}$")],
     body: ConversationWrite,
     server: CurrentServer,
     caller: CurrentCaller,
