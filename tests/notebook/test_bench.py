@@ -511,7 +511,14 @@ def test_an_unknown_argument_of_a_call_names_the_right_one(bench: Bench) -> None
     with pytest.raises(TypeError, match="did you mean heigh"):
         bench.library("contracts", heigth=300)  # type: ignore[call-arg]
     with pytest.raises(TypeError, match="with an agent"):
-        bench.chat(height=300)
+        bench.chat(versions=[0])  # type: ignore[call-overload]
+
+
+def test_a_panel_that_is_there_takes_another_height(bench: Bench) -> None:
+    assert bench.chat(height=300) is bench.chat()
+    assert bench.chat().height == 300
+    bench.files.height = 200
+    assert bench.files.height == 200
 
 
 def test_what_cannot_be_is_an_error_in_words(bench: Bench) -> None:

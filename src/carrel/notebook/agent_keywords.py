@@ -12,7 +12,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 class AgentKeywords(TypedDict, total=False):
     """Fields of an agent; one that is left out keeps its value, or the default of a new agent.
 
-    Args:
+    Attributes:
         model: the name of a model of the service; its first by default.
         description: a sentence for people who choose an agent.
         instructions: the system prompt.

@@ -1,15 +1,11 @@
 """The bench, the result of `carrel.connect()`: panels and plain calls over one shared state."""
 
 import atexit
-import json
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
-from pathlib import Path
-from typing import Any, Literal, Self, TypeVar, Unpack, overload
-from weakref import WeakSet
+from typing import Any, Self, TypeVar, Unpack, overload
 
 from ipywidgets import Layout
-from pydantic import BaseModel
 
 from carrel.config import ConfigError, Profile, load_profile, profile_at
 from carrel.notebook import display
@@ -18,36 +14,26 @@ from carrel.notebook.agent import AgentPanel
 from carrel.notebook.agent_keywords import AgentKeywords, spelled
 from carrel.notebook.agent_making import AgentMaker
 from carrel.notebook.answer import Answer
-from carrel.notebook.calls import as_answer, as_reading, checked, done, last_answer
+from carrel.notebook.calls import as_answer, checked, done, last_answer
 from carrel.notebook.cell import writing
 from carrel.notebook.chat import ChatPanel
 from carrel.notebook.client import SyncClient
 from carrel.notebook.compare import ComparePanel
 from carrel.notebook.document import DocumentPanel
+from carrel.notebook.document_calls import DocumentCalls
 from carrel.notebook.errors import BenchError
 from carrel.notebook.files import FilesPanel
 from carrel.notebook.library import LibraryPanel
-from carrel.notebook.names import Names
 from carrel.notebook.panel import Json, Panel, shown_as
-from carrel.notebook.reading import Reading
-from carrel.notebook.synced import Synced
 from carrel.notebook.together import Together
-from carrel.notebook.waits import read
 from carrel.notebook.workbench import Workbench
-from carrel.store.cache.copies import DocumentSource
 from carrel.store.chat.service import ChatService
 from carrel.store.core.loop import OwnerLoop
 from carrel.store.core.problem import Problem
-from carrel.store.documents.reader import OCROptions
-from carrel.store.documents.service import LARGE
-from carrel.store.files.incoming import Incoming
-from carrel.store.libraries.phase import document_phase
 from carrel.store.sample.service import AGENT
 from carrel.store.session.words import header
 from carrel.store.store import Store
 from carrel.wire.agents import Agent
-from carrel.wire.documents import Document
-from carrel.wire.files import File
 from carrel.wire.libraries import Library
 
 T = TypeVar("T")
@@ -56,7 +42,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 P = TypeVar("P", bound=Panel)
 
 
-class Bench:
+class Bench(DocumentCalls):
     """The workbench in a notebook.
 
     Shown in a cell, it is the whole workbench with six tabs; `files`, `libraries`, `document`,
@@ -70,14 +56,11 @@ class Bench:
     ) -> None:
         """Starts to connect in the background."""
         try:
-            self._store = Store(_profile(profile, url, api_key), OwnerLoop.in_thread())
+            super().__init__(Store(_profile(profile, url, api_key), OwnerLoop.in_thread()))
         except ConfigError as error:
             raise BenchError(Problem.of(error)) from None
-        self._names = Names(self._store)
-        self._incoming = Incoming(self._store.session, self._store.files)
         self._maker = AgentMaker(self._store, self._names)
         self._together = Together(self._store)
-        self._panels: WeakSet[Panel] = WeakSet()
         self.client = SyncClient(self._store)
         self._store.loop.run(self._store.start())
         atexit.register(self.close)
@@ -255,135 +238,7 @@ class Bench:
         self._store.tools.add(function)
         return function
 
-    def _kept(self, panel: P) -> P:
-        self._panels.add(panel)
-        return panel
-
-    # calls
-
-    @checked
-    def upload(
-        self,
-        document: str | Path | bytes,
-        *,
-        title: str | None = None,
-        timeout: float | None = None,
-    ) -> File:
-        """Uploads a document. The same bytes of the same name are not uploaded twice.
-
-        Args:
-            document: a path, an `https://` address that the kernel reaches, or bytes.
-            title: the name of the file, by default that of the path or the address.
-            timeout: seconds after which it is stopped.
-        """
-        return self._run(self._incoming.file(document, title), timeout)
-
-    @checked
-    def ocr(
-        self,
-        document: str | Path | bytes | File,
-        *,
-        pages: str | int | Sequence[int] = "",
-        schema: str | Mapping[str, Any] | type[BaseModel] | None = None,
-        images: bool = False,
-        tables: Literal["text", "markdown", "html"] = "text",
-        title: str | None = None,
-        max_pages: int = LARGE,
-        timeout: float | None = None,
-    ) -> Reading:
-        """Reads a document; pages that were read before with these options are not read again.
-
-        A hosted service bills pages: more than `max_pages` unread pages raise an error that
-        gives their number.
-
-        Args:
-            document: a path, an `https://` address, bytes, or a file of the service or its id.
-            pages: the pages to read, from 1: `"1-3, 7"`, a number or a list; by default all.
-            schema: a JSON schema, or a pydantic model, in which `Reading.annotation` describes
-                the document.
-            images: brings the pictures of the pages along.
-            tables: `text` leaves tables in the text; the others take them out as Markdown or HTML.
-            title: the name of an uploaded document, by default that of the path or the address.
-            max_pages: the most unread pages at a hosted service.
-            timeout: seconds after which it is stopped.
-        """
-        store = self._store
-        options = OCROptions(
-            pages=_page_words(pages), schema=_schema_words(schema), pictures=images, tables=tables
-        )
-        file = document
-        if not isinstance(file, File):
-            file = self._run(self._incoming.file(file, title), timeout)
-        service = store.another_document()
-        source = DocumentSource("file", file.id, file.filename)
-        found = self._run(read(store, service, source, options, max_pages), timeout)
-        return as_reading(
-            store, service, found, lambda **size: self._kept(DocumentPanel(store, service, **size))
-        )
-
-    @checked
-    def create_library(self, name: str, description: str | None = None) -> Library:
-        """Creates a library."""
-        return done(self._store, self._store.libraries.create(name, description))
-
-    @checked
-    def add(
-        self,
-        library: str | Library,
-        document: str | Path | File,
-        *,
-        wait: bool = True,
-        timeout: float | None = None,
-    ) -> Document:
-        """Adds a path or a file to a library and waits until it is searchable."""
-        libraries, library_id = self._store.libraries, self._names.library(library).id
-        added = done(
-            self._store,
-            libraries.add_file(library_id, document.id)
-            if isinstance(document, File)
-            else libraries.upload(library_id, Path(document)),
-            timeout,
-        )
-        return self.wait_ready(added, timeout=timeout) if wait else added
-
-    @checked
-    def sync(
-        self,
-        library: str | Library,
-        folder: str | Path,
-        *,
-        delete: bool = False,
-        include: Sequence[str] = (),
-        exclude: Sequence[str] = (),
-        max_delete: int | None = None,
-        wait: bool = True,
-        timeout: float | None = None,
-    ) -> Synced:
-        """Brings a library in step with a folder that the kernel can read.
-
-        Waits until every document of the library is processed; the library shows those that
-        failed. `delete` deletes the documents of deleted files. `include` and `exclude` are
-        patterns as in `.gitignore`. More than `max_delete` deletions, by default half of the
-        documents that the folder brought, raise an error before any change.
-        """
-        library_id, path = self._names.library(library).id, Path(folder).expanduser().resolve()
-        sync = self._store.sync
-        handle = sync.sync(library_id, path, delete, include, exclude, max_delete=max_delete)
-        done(self._store, handle, timeout)
-        if wait:
-            done(self._store, self._store.libraries.wait_all_processed(library_id), timeout)
-        (state,) = (each for each in sync.slice.value.of(library_id) if each.path == path)
-        assert state.summary is not None, "it has ended"
-        return Synced(path, state.summary)
-
-    @checked
-    def wait_ready(self, document: Document, *, timeout: float | None = None) -> Document:
-        """Waits until a library's document is processed and returns it."""
-        ready = done(self._store, self._store.libraries.wait_processed(document), timeout)
-        if document_phase(ready) == "failed":
-            reason = ready.error or "The service gives no reason."
-            raise BenchError(Problem(f"{ready.name} was not processed", reason))
-        return ready
+    # agents
 
     @checked
     @spelled
@@ -472,28 +327,9 @@ class Bench:
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[Json, Json] | None:
         return self.workbench._repr_mimebundle_(**kwargs)
 
-    # waiting for results
-
     def _writing(self, service: ChatService) -> Callable[[], str]:
         session = self._store.session.slice
         return lambda: writing(session.value, service.slice.value)
-
-    def _run(self, coroutine: Coroutine[Any, Any, T], timeout: float | None = None) -> T:
-        return done(self._store, self._store.loop.run(coroutine), timeout)
-
-
-def _page_words(pages: str | int | Sequence[int]) -> str:
-    return pages if isinstance(pages, str) else ", ".join(map(str, _listed(pages)))
-
-
-def _listed(pages: int | Sequence[int]) -> Sequence[int]:
-    return [pages] if isinstance(pages, int) else pages
-
-
-def _schema_words(schema: str | Mapping[str, Any] | type[BaseModel] | None) -> str:
-    if schema is None or isinstance(schema, str):
-        return schema or ""
-    return json.dumps(dict(schema) if isinstance(schema, Mapping) else schema.model_json_schema())
 
 
 def _profile(name: str | None, url: str | None, api_key: str | None) -> Profile:

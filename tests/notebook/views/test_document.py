@@ -206,3 +206,8 @@ def test_reading_can_be_stopped_and_taken_up_again(page: Page) -> None:
     kernel(page, "state", {"reading": False, "progress": ""})
     page.get_by_role("button", name="Run OCR").click()
     assert [len(sent(page, name)) for name in ("stop", "read")] == [1, 1]
+
+
+def test_a_page_without_text_says_so(page: Page) -> None:
+    mount(page, "document", document_state(0, markdown=""))
+    expect(page.get_by_text("No text was found on this page.")).to_be_visible()

@@ -175,6 +175,7 @@ class DocumentView extends View {
     if (this.form === "changes") this.text.replaceChildren(...state.changes.map((line) => this.changedLine(line)));
     else if (this.form === "schema") this.text.replaceChildren(h("pre", {}, state.annotation));
     else if (state.markdown === null) this.text.replaceChildren(h("p", { class: "carrel-empty" }, state.waiting));
+    else if (!state.passages.length) this.text.replaceChildren(h("p", { class: "carrel-empty" }, "No text was found on this page."));
     else this.text.replaceChildren(...state.passages.map((passage) => this.passage(passage)));
   }
 
