@@ -29,6 +29,11 @@ def block(text: str, style: str = "") -> Content:
     return Content.styled(clean_text(text), style)
 
 
+def trail(*names: str) -> str:
+    """The way to a thing, from the outermost: `support › v3`. Empty names are left out."""
+    return " › ".join(filter(None, names))
+
+
 def title(text: str, *details: str) -> Content:
     """A pane's title: the name, then what is worth knowing about it, muted."""
     return Content("").join(

@@ -172,7 +172,7 @@ class AgentsPlace(Place):
 
     def _show_diff(self, title: str, changes: tuple[FieldChange, ...], how: str) -> None:
         way = "unified" if self.diff.split else "split"
-        self.diff.border_title = labels.title(title)
+        self.diff.border_title = labels.title(labels.trail(self._agent_name(), title))
         self.diff.border_subtitle = Content(f"v {way} · {how}")
         self.diff.show(field_rows(changes, drafts.library_names(self)))
         self._unfold(self.diff)
@@ -184,9 +184,13 @@ class AgentsPlace(Place):
             pane.border_title = labels.title("Details")
             shown.update(Content(""))
         else:
-            pane.border_title = labels.title(version_name(version.version), version.model)
+            way = labels.trail(self._agent_name(), version_name(version.version))
+            pane.border_title = labels.title(way, version.model)
             shown.update(details(version, drafts.library_names(self)))
         self._unfold(pane)
+
+    def _agent_name(self) -> str:
+        return "" if self._state.agent is None else self._state.agent.name
 
     def _unfold(self, shown: Widget) -> None:
         """Shows one of the two panes that share the right side."""

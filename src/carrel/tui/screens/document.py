@@ -73,9 +73,9 @@ class DocumentPlace(Place):
             "left_square_bracket", "mark(-1)", "Word before", show=False,
             id="document.mark_before",
         ),
+        Binding("z", "fill", "Fill with block", id="document.fill"),
         Binding("plus,equals_sign", "zoom(1)", "Zoom", key_display="+ -", id="document.zoom_in"),
         Binding("minus", "zoom(-1)", "Smaller", show=False, id="document.zoom_out"),
-        Binding("z", "fill", "Fill with block", id="document.fill"),
         Binding(
             "percent_sign", "confidence", "Confidence", key_display="%", show=False,
             id="document.confidence",

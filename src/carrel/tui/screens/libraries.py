@@ -195,9 +195,9 @@ class LibrariesPlace(MarkingPlace):
         if not searching:
             return
         library = self._library(state)
-        self.hits.border_title = labels.title(
-            library.name if library else "", f"search: {state.query}", "esc clears"
-        )
+        way = labels.trail(library.name if library else "", f"search: {state.query}")
+        self.hits.border_title = labels.title(way)
+        self.hits.border_subtitle = Content("esc clears")
         self._hits = hit_rows(state, self.store.layout.slice.value.table("hits").sort)
         self.hits.show([draw_hit(row) for row in self._hits])
         if state.error is not None:

@@ -9,6 +9,8 @@ from textual.style import Style
 from textual.widget import Widget
 
 MAX_KEYS = 8
+WIDE = 100
+"""Columns of a window from which keys stand further apart."""
 HELP = "app.help"
 """The id of the binding that always stands last."""
 
@@ -41,15 +43,16 @@ class KeyBar(Widget):
                 (last if binding.id == HELP else shown).append(binding)
         parts: list[Content] = []
         width = 0
-        reserved = sum(self._part(binding).cell_length + 3 for binding in last)
+        gap = 3 if self.size.width >= WIDE else 2
+        reserved = sum(self._part(binding).cell_length + gap for binding in last)
         for binding in [*shown[: MAX_KEYS - len(last)], *last]:
             part = self._part(binding)
-            reserved -= part.cell_length + 3 if binding in last else 0
+            reserved -= part.cell_length + gap if binding in last else 0
             if width + part.cell_length + reserved > self.content_size.width:
                 continue
-            width += part.cell_length + 3
+            width += part.cell_length + gap
             parts.append(part)
-        return Content("   ").join(parts)
+        return Content(" " * gap).join(parts)
 
     def _part(self, binding: Binding) -> Content:
         key = self.app.get_key_display(binding)
