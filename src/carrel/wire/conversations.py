@@ -5,7 +5,16 @@ from typing import Annotated, Any, Literal
 from pydantic import Discriminator, Field, Tag, model_validator
 
 from carrel.wire.agents import CompletionArgs, VersionNumber
-from carrel.wire.base import Count, JSONObject, Name, Request, ResponseModel, Text, Timestamp
+from carrel.wire.base import (
+    Count,
+    JSONObject,
+    Name,
+    Request,
+    ResponseModel,
+    Text,
+    Timestamp,
+    omitted_when_none,
+)
 from carrel.wire.completions import Tokens
 from carrel.wire.content import Content
 from carrel.wire.tools import Tool
@@ -182,15 +191,15 @@ class Conversation(ResponseModel):
     object: Literal["conversation"] = "conversation"
     created_at: Timestamp
     updated_at: Timestamp
-    name: str | None = None
-    description: str | None = None
-    metadata: dict[str, Any] | None = None
-    agent_id: str | None = None
-    agent_version: int | str | None = None
-    model: str | None = None
-    instructions: str | None = None
-    tools: list[dict[str, Any]] | None = None
-    completion_args: dict[str, Any] | None = None
+    name: str | None = omitted_when_none()
+    description: str | None = omitted_when_none()
+    metadata: dict[str, Any] | None = omitted_when_none()
+    agent_id: str | None = omitted_when_none()
+    agent_version: int | str | None = omitted_when_none()
+    model: str | None = omitted_when_none()
+    instructions: str | None = omitted_when_none()
+    tools: list[dict[str, Any]] | None = omitted_when_none()
+    completion_args: dict[str, Any] | None = omitted_when_none()
 
 
 class ConversationUsage(ResponseModel):

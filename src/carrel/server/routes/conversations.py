@@ -90,7 +90,7 @@ async def start(
     return await _answer(talk, body, request, server, caller)
 
 
-@router.get("", response_model_exclude_none=True)
+@router.get("")
 async def list_conversations(
     server: CurrentServer,
     caller: CurrentCaller,
@@ -99,14 +99,14 @@ async def list_conversations(
     return await server.database.read(partial(conversations.page, caller=caller, query=query))
 
 
-@router.get("/{conversation_id}", response_model_exclude_none=True)
+@router.get("/{conversation_id}")
 async def get_conversation(
     conversation_id: str, server: CurrentServer, caller: CurrentCaller
 ) -> Conversation:
     return await server.database.read(partial(conversations.get, caller=caller, id=conversation_id))
 
 
-@router.put("/{conversation_id}", response_model_exclude_none=True, openapi_extra=EXTENSION)
+@router.put("/{conversation_id}", openapi_extra=EXTENSION)
 async def write_conversation(
     conversation_id: Annotated[str, Path(pattern="^[A-Za-z0-9_-]{1,36}$")],
     body: ConversationWrite,
