@@ -56,6 +56,22 @@ async def test_digital_tables_keep_their_cells(
 
 
 @read_with_ocr
+@pytest.mark.parametrize(
+    ("uses", "rows"),
+    [("back one letter\nto the start\nredraw the line", 4), ("back one letter\nto the start", 2)],
+)
+async def test_lines_with_a_word_of_their_own_are_rows_of_a_frame(
+    tmp_path: Path, read: Read, uses: str, rows: int
+) -> None:
+    path = tmp_path / "a.pdf"
+    table = Drawn([["Key", "Use"], ["^B\n^A\n^L", uses]], style=GRID, colWidths=[90, 200])
+    SimpleDocTemplate(str(path), pagesize=A4).build([table])
+    (page,) = (await read(path, table_format="html")).pages
+    (cells,) = _grids(page)
+    assert max(cell.row for cell in cells) + 1 == rows
+
+
+@read_with_ocr
 @pytest.mark.parametrize("turn", [0, 90])
 async def test_scanned_tables_keep_their_cells(tmp_path: Path, read: Read, turn: int) -> None:
     path = tmp_path / "a.pdf"

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 
 from carrel.server.reading.page.table import Cell, Table
-from carrel.server.reading.tables.chunks import Chunk, cell_text, rows, usual_height
+from carrel.server.reading.tables.chunks import Chunk, ChunkRow, cell_text, rows, usual_height
 from carrel.server.reading.tables.row_groups import numbers_stacked, row_groups
 from carrel.server.reading.tables.ruled import Grid, RuledCell
 from carrel.server.reading.tables.unruled import is_list
@@ -21,6 +21,8 @@ _FILLED = 0.2
 """Smallest fraction of a grid's fields that hold text; a chart's are empty."""
 _NARROW = 0.6
 """Rules closer than this fraction of line height are a double rule."""
+_ENTRIES = 3
+"""Fewest lines of one word each that are rows, not one cell's text in a narrow column."""
 _PARTED = 0.5
 """Smallest fraction of a column's lines with text on both sides of a valley that splits it."""
 
@@ -160,11 +162,26 @@ def _bands(band: int, pieces: Sequence[_Piece], spans: Sequence[Span]) -> list[f
     """Return the upper edge of each row of text in a grid row; the first value is unused."""
     alone = [piece for piece in pieces if piece.field.row == band and piece.field.rows == 1]
     lines = rows(chunk for piece in alone for chunk in piece.chunks)
-    filled = sum(bool(of_column(lines, span)) for span in spans)
-    if len(lines) < 2 or 2 * numbers_stacked(lines, spans) < filled:
+    filled = [span for span in spans if of_column(lines, span)]
+    if len(lines) < 2:
+        return [0.0]
+    if _are_entries(lines, filled):
+        return [line.box.centre[1] - 1 for line in lines]
+    if 2 * numbers_stacked(lines, spans) < len(filled):
         return [0.0]
     groups = row_groups(lines, spans, ())
     return [min(line.box.centre[1] for line in group) - 1 for group in groups]
+
+
+def _are_entries(lines: Sequence[ChunkRow], filled: Sequence[Span]) -> bool:
+    """Whether each line is a row: a word of its own with text in every other column."""
+    keys = [of_column([line], filled[0]) for line in lines]
+    return (
+        len(lines) >= _ENTRIES
+        and len(filled) > 1
+        and all(len(key) == 1 and " " not in key[0].text for key in keys)
+        and all(of_column([line], span) for line in lines for span in filled[1:])
+    )
 
 
 def _header_rows(cells: Sequence[Cell]) -> int:
