@@ -3,6 +3,7 @@
 Strings, not paths: a widget whose module is a path is never garbage-collected.
 """
 
+import re
 from functools import cache
 from importlib.resources import files
 
@@ -16,6 +17,9 @@ PARTS = {
 }
 """The shared modules and style sheets that a panel adds to its own."""
 
+_COMMENTS = re.compile(r"^\s*(?:/\*\*.*?\*/|//[^\n]*)\n", re.DOTALL | re.MULTILINE)
+"""Comments in lines of their own; a module travels with every widget."""
+
 
 @cache
 def _text(name: str) -> str:
@@ -24,7 +28,7 @@ def _text(name: str) -> str:
 
 def module(panel: str) -> str:
     """The panel's module with the shared part in front, as it cannot import a neighbour."""
-    return _joined(panel, "js")
+    return _COMMENTS.sub("", _joined(panel, "js"))
 
 
 def style(panel: str) -> str:
