@@ -25,6 +25,7 @@ GIVEN = {
     "file": "lease.pdf",
     "files": "lease.pdf",
     "folder": "papers",
+    "item": "lease.pdf",
     "library": "contracts",
     "name": "clerk",
     "old": "0",

@@ -13,12 +13,14 @@ if TYPE_CHECKING:
     from carrel.wire.documents import Document
     from carrel.wire.files import File
     from carrel.wire.libraries import Library
+    from carrel.wire.trash import TrashItem
 
 _LISTED_BY = {
     "file": "carrel files list",
     "agent": "carrel agents list",
     "library": "carrel libraries list",
     "document": "carrel libraries documents LIBRARY",
+    "deleted item": "carrel trash list",
 }
 
 
@@ -64,6 +66,12 @@ async def find_document(client: "Client", library_id: str, wanted: str) -> "Docu
     get = partial(client.documents.get, library_id)
     listed = client.documents.every(library_id, wanted)
     return await _find("document", wanted, get, listed, lambda document: document.name)
+
+
+async def find_deleted(client: "Client", wanted: str) -> "TrashItem":
+    """The item of the trash with this id, or the only one with this name."""
+    listed = client.trash.every()
+    return await _find("deleted item", wanted, client.trash.get, listed, lambda it: it.name or "")
 
 
 async def _find(

@@ -55,6 +55,7 @@ NOUNS = (
     "agents",
     "chat",
     "batch",
+    "trash",
     "mcp",
     "profiles",
     "config",

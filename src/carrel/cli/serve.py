@@ -134,16 +134,17 @@ def serve(
       completion_seconds = 300         time-out of an answer
       requests_per_minute = 600        requests of one organisation
       tokens_per_minute = 100000       tokens read and written for one organisation
+      trash_days = 7                   days in which deletes can be undone; 0 turns it off
       deleted_seconds = 3600           retention of the bytes of deleted files
       remembered_bytes = 268435456     cache of pages already read; 0 turns it off
     The values above are the defaults of file_bytes, body_bytes, completion_seconds,
-    deleted_seconds and remembered_bytes. document_bytes and ocr_bytes default to file_bytes;
-    the others to no limit.
+    trash_days, deleted_seconds and remembered_bytes. document_bytes and ocr_bytes default to
+    file_bytes; the others to no limit.
 
     \b
-    With --blobs, the store signs its own addresses. They work for GET only, and until
-    deleted_seconds after a delete. The prefix must belong to this server alone. Copy an existing
-    DIR/blobs there first; the layout is the same.
+    With --blobs, the store signs its own addresses. They work for GET only, and after a
+    delete until the bytes are collected. The prefix must belong to this server alone. Copy an
+    existing DIR/blobs there first; the layout is the same.
     """
     if model is not None and model_url is not None:
         raise CommandError("Give --model or --model-url, not both.", Code.USAGE)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from carrel.client.libraries import Libraries
     from carrel.client.models import Models
     from carrel.client.ocr import OCR
+    from carrel.client.trash import Trash
 
 
 class Client:
@@ -49,6 +50,8 @@ class Client:
             url, api_key, timeout=timeout, transport=transport, on_call=on_call
         )
         self._has_healthz = True
+        self.trash_days: int | None = None
+        """Days in which a delete can be undone, as the last `health` said; None without a trash."""
 
     # An area's models are costly to import: a command that lists files needs no others.
 
@@ -115,6 +118,13 @@ class Client:
 
         return Models(self._transport)
 
+    @cached_property
+    def trash(self) -> "Trash":
+        """Deleted items that can be restored."""
+        from carrel.client.trash import Trash
+
+        return Trash(self._transport)
+
     async def __aenter__(self) -> Self:
         return self
 
@@ -147,7 +157,7 @@ class Client:
         try:
             if self._has_healthz:
                 try:
-                    await self._transport.send("GET", "/healthz", keyless=True)
+                    self.trash_days = await self._kept_days()
                     return True
                 except ServiceError as error:
                     if error.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
@@ -159,3 +169,11 @@ class Client:
         except (Unreachable, UnexpectedAnswer, ServiceError):
             return False
         return True
+
+    async def _kept_days(self) -> int | None:
+        from carrel.wire.health import Health
+
+        try:
+            return (await self._transport.call(Health, "GET", "/healthz", keyless=True)).trash_days
+        except UnexpectedAnswer:
+            return None  # another service's own words

@@ -59,6 +59,7 @@ class AgentPanel(Panel):
     _esm = module("agent")
     _css = style("agent")
     _title = "Agents"
+    _deletes = "agents"
 
     def __init__(self, store: Store, agents: AgentsService | None = None, **options: Any) -> None:
         self._agents = agents or store.agents

@@ -54,6 +54,7 @@ class ChatPanel(DropPanel):
     _esm = module("chat")
     _css = style("chat")
     _title = "Chat"
+    _deletes = "chats"
 
     def __init__(
         self, store: Store, chat: ChatService | None = None, *, asks: bool = True, **options: Any

@@ -39,6 +39,7 @@ class FilesPanel(DropPanel, TablePanel):
     _css = style("files")
     _title = "Files"
     _table_name = "files"
+    _deletes = "files"
 
     def __init__(self, store: Store, **options: Any) -> None:
         self._looked_into: str | None = None

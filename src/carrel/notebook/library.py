@@ -44,6 +44,7 @@ class LibraryPanel(FolderPanel, TablePanel):
     _css = style("library")
     _title = "Libraries"
     _table_name = "documents"
+    _deletes = "libraries"
 
     def __init__(
         self, store: Store, libraries: LibrariesService | None = None, **options: Any

@@ -34,6 +34,8 @@ from carrel.store.core.words import Badge
 from carrel.store.session.state import SessionState
 from carrel.store.session.words import status
 from carrel.store.store import Store
+from carrel.store.trash.state import DeletedFrom
+from carrel.store.trash.words import way_back
 
 T = TypeVar("T")
 Json = dict[str, Any]
@@ -124,6 +126,8 @@ class Panel(anywidget.AnyWidget):
     height = traitlets.Int(480, min=160).tag(sync=True)
 
     _title: ClassVar[str] = "Panel"
+    _deletes: ClassVar[DeletedFrom | None] = None
+    """The area of the deletions that the panel offers to undo."""
     _intents: ClassVar[dict[str, Intent]] = {}
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -154,10 +158,17 @@ class Panel(anywidget.AnyWidget):
         self.on_msg(self._receive)
 
     def _state(self) -> Json:
-        return {"connection": status(self._store.session.slice.value), **self._view()}
+        session = self._store.session.slice.value
+        deletion = self._store.trash.slice.value.last(self._deletes) if self._deletes else None
+        return {
+            "connection": status(session),
+            "way_back": way_back(session),
+            "deletion": deletion and {"number": deletion.number, "what": deletion.what},
+            **self._view(),
+        }
 
     def _view(self) -> Json:
-        """The state that the browser draws, except the connection."""
+        """The state that the browser draws, except the connection and deletions."""
         raise NotImplementedError
 
     async def draw_still(self) -> str:
@@ -188,7 +199,12 @@ class Panel(anywidget.AnyWidget):
         return True
 
     def _follow(self, *slices: Slice[Any]) -> None:
-        for slice in (self._store.session.slice, *slices):
+        every: tuple[Slice[Any], ...] = (
+            self._store.session.slice,
+            self._store.trash.slice,
+            *slices,
+        )
+        for slice in every:
             end = watch(slice, lambda _: self._changed(), deliver=self._store.loop.call)
             self._watches.append(end)
         back = watch(self._store.session.slice, self._recover, deliver=self._store.loop.call)
@@ -299,6 +315,11 @@ class Panel(anywidget.AnyWidget):
         """Reloads data that another program may have changed."""
         for handle in self._loads():
             await finish(handle)
+
+    @intent
+    async def _on_undo(self) -> None:
+        """Undoes the panel's last deletion."""
+        await finish(self._store.trash.undo(self._deletes))
 
     # messages
 

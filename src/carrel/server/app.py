@@ -32,6 +32,7 @@ from carrel.server.routes import (
     ocr,
     responses,
     signed,
+    trash,
     users,
 )
 
@@ -50,6 +51,7 @@ _KEYED = [
         batches,
         conversations,
         leases,
+        trash,
         users,
         absent,
     )

@@ -11,7 +11,7 @@ from typing import Any, Self
 from carrel.atomic import sync_folder, write_private
 from carrel.locking import Locked, lock_file
 
-FORMAT = 4
+FORMAT = 5
 """The folder format of this version; equals the number of its Alembic revision."""
 
 

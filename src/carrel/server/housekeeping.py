@@ -11,7 +11,7 @@ from carrel.server.blobs.store import Blobs
 from carrel.server.leases import UNUSED_SECONDS, Leases
 from carrel.server.reading.results import Results
 from carrel.server.records import blobs as blob_records
-from carrel.server.records import files
+from carrel.server.records import files, trash
 from carrel.server.records.database import Database
 from carrel.server.settings import FolderSettings, Limits, ServerSettingsError
 
@@ -24,12 +24,13 @@ _WATCH_SECONDS = 2
 async def throw_away(
     database: Database, blobs: Blobs, results: Results, limits: Callable[[], Limits]
 ) -> None:
-    """Periodically removes expired files, and unreferenced bytes with their cached
-    pages; never returns."""
+    """Periodically removes expired files, expired items of the trash, and unreferenced bytes
+    with their cached pages; never returns."""
     while True:
         kept = limits().deleted_seconds
         try:
             expired = await database.write(files.delete_expired)
+            await database.write(trash.delete_expired)
             live = await database.read(blob_records.live)
             removed = await blobs.collect(live, kept)
             await results.collect(live, kept)

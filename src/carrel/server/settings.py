@@ -59,6 +59,9 @@ class Limits(_Section):
     tokens_per_minute: int | None = Field(default=None, gt=0)
     """Tokens that models read and write for one organisation per minute; without it, unlimited."""
 
+    trash_days: int = Field(default=7, ge=0, le=3650)
+    """Days in which what was deleted can be restored; 0 deletes at once."""
+
     deleted_seconds: int = Field(default=3600, gt=0)
     """Retention of unreferenced bytes; must exceed the longest upload."""
 

@@ -35,6 +35,7 @@ from carrel.store.session.service import SessionService
 from carrel.store.session.state import SessionState
 from carrel.store.sync.service import SyncService
 from carrel.store.trail.service import TrailService
+from carrel.store.trash.service import TrashService
 
 if TYPE_CHECKING:
     from carrel.config import Profile
@@ -57,7 +58,8 @@ class Store:
         self.requests = RequestsService(loop)
         self.layout = LayoutService(loop, folders().state)
         self.session = SessionService(loop, profile, self.requests.log)
-        self.files = FilesService(loop, self.session, self.activity, self.notifications)
+        self.trash = TrashService(loop, self.session, self.notifications)
+        self.files = FilesService(loop, self.session, self.activity, self.notifications, self.trash)
         self.copies = Copies(self.session)
         self.previews = PreviewService(loop, self.session, self.copies, self.renderer)
         self.libraries = self.another_libraries()
@@ -95,7 +97,7 @@ class Store:
     def another_libraries(self) -> LibrariesService:
         """Libraries with a selection of their own."""
         return self._keep(
-            LibrariesService(self.loop, self.session, self.activity, self.notifications)
+            LibrariesService(self.loop, self.session, self.activity, self.notifications, self.trash)
         )
 
     def another_document(self) -> DocumentsService:
@@ -113,7 +115,7 @@ class Store:
 
     def another_agents(self) -> AgentsService:
         """Agents with a selection of their own."""
-        return self._keep(AgentsService(self.loop, self.session, self.notifications))
+        return self._keep(AgentsService(self.loop, self.session, self.notifications, self.trash))
 
     def another_chat(self, *, saved: bool = True) -> ChatService:
         """One more chat."""
@@ -125,6 +127,7 @@ class Store:
                 self.tools,
                 self.chats,
                 self.kept_chats,
+                self.trash,
                 saved=saved,
             )
         )
@@ -151,6 +154,7 @@ class Store:
             self.sample,
             self.layout,
             self.histories,
+            self.trash,
             self.sync,
             self.files,
             self.previews,
@@ -181,6 +185,14 @@ class Store:
         self.chat.load_kept()
         for other in (
             *(self.files, self.libraries, self.agents, self.documents, self.batch, self.sync),
-            *(self.chat, self.beside, self.finder, self.models, self.previews, self.sample),
+            *(
+                self.trash,
+                self.chat,
+                self.beside,
+                self.finder,
+                self.models,
+                self.previews,
+                self.sample,
+            ),
         ):
             other.service_is_back()

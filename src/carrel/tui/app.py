@@ -85,6 +85,7 @@ class CarrelApp(SteadyApp[Profile], TypeAhead[Profile]):
         Binding("ctrl+p", "palette", "Actions", show=False, priority=True, id="app.palette"),
         Binding("colon", "palette", "Actions", show=False, id="app.palette_colon"),
         Binding("at", "requests", "Requests", show=False, key_display="@", id="app.requests"),
+        Binding("U", "undo", "Undo the last delete", show=False, id="app.undo"),
         Binding("m", "models", "Use a model of this machine", show=False, id="app.models"),
         Binding("f3", "connect", "Connect to a service", show=False, id="app.connect"),
         Binding("f1", "help", "Help", priority=True, id="app.help"),
@@ -334,6 +335,10 @@ class CarrelApp(SteadyApp[Profile], TypeAhead[Profile]):
         if self._started and len(self.screen_stack) == 1:
             self.push_screen(RequestLog(self.store))
 
+    def action_undo(self) -> None:
+        if self.place is not None:
+            self.place.do(self.store.trash.undo())
+
     def action_models(self) -> None:
         from carrel.tui.flows.model_servers import use
 
@@ -406,7 +411,8 @@ class CarrelApp(SteadyApp[Profile], TypeAhead[Profile]):
         if place is not None and state.items and state.items[-1].id != self._shown_notice:
             newest = state.items[-1]
             self._shown_notice = newest.id
-            place.notice(newest.text, failed=newest.level == "error")
+            words = f"{newest.text} U undoes it." if newest.undo else newest.text
+            place.notice(words, failed=newest.level == "error")
 
     def _explain_connection(self, error: "Problem | None") -> None:
         if error is not None:

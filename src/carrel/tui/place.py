@@ -24,6 +24,7 @@ from carrel.store.session.area import READ_ONLY
 from carrel.store.session.state import SessionState
 from carrel.store.session.words import connection, service_words, status
 from carrel.store.store import Store
+from carrel.store.trash.words import way_back
 from carrel.tui.dialogs.ask import Choose, Thing
 from carrel.tui.dialogs.columns import Columns
 from carrel.tui.dialogs.confirm import Confirm
@@ -268,6 +269,11 @@ class Place(Frame):
         """Asks before something is done at the service; a hosted one is named: it bills."""
         at = service_words(self.store.session.slice.value)
         return await self.ask(Confirm(title, about, verb, at)) is True
+
+    async def confirm_delete(self, title: str, about: Sequence[Content]) -> bool:
+        """Asks before something is deleted at the service, and says whether it can be undone."""
+        words = Content.styled(way_back(self.store.session.slice.value), "$muted")
+        return await self.confirm(title, [*about, words], "Delete")
 
     async def finish(self, handle: Handle[T]) -> T | None:
         """Waits for an action, in a flow. None: it failed, which is shown, or was cancelled."""

@@ -13,5 +13,8 @@ class UploadLimits(ResponseModel):
 
 
 class Health(ResponseModel):
+    """`trash_days`: days in which deleted items can be restored; None without a trash."""
+
     status: str = "ok"
     limits: UploadLimits = Field(default_factory=UploadLimits)
+    trash_days: int | None = None

@@ -199,3 +199,20 @@ def test_a_dropped_file_is_offered(page: Page) -> None:
       for (const type of ['dragover', 'drop']) zone.dispatchEvent(new DragEvent(type, how));
     }""")
     assert sent(page, "upload")[0]["args"]["files"][0]["name"] == "dropped.txt"
+
+
+def test_a_deletion_is_offered_to_be_undone_until_it_is_dismissed(page: Page) -> None:
+    mount(page, "files", files_state(file_row(1)))
+    page.locator("tbody tr").first.click()
+    page.keyboard.press("Shift+D")
+    expect(page.get_by_role("alertdialog")).to_contain_text("You can undo this for 7 days.")
+    page.keyboard.press("Escape")
+    kernel(page, "state", {"deletion": {"number": 1, "what": "3 files"}})
+    expect(page.get_by_text("Deleted 3 files.")).to_be_visible()
+    page.get_by_role("button", name="Undo").click()
+    assert sent(page, "undo")[0]["args"] == {}
+    kernel(page, "state", {"deletion": None})
+    expect(page.get_by_text("Deleted 3 files.")).to_be_hidden()
+    kernel(page, "state", {"deletion": {"number": 2, "what": "one file"}})
+    page.get_by_role("button", name="Dismiss").click()
+    expect(page.get_by_text("Deleted one file.")).to_be_hidden()

@@ -166,6 +166,7 @@ def test_a_whole_life(there: Bucket, tmp_path: Path) -> None:
         assert http.get("/readyz").status_code == 200
         assert http.delete(f"/v1/files/{file['id']}").status_code == 200
         assert http.delete(f"/v1/libraries/{library.id}").status_code in (200, 204)
+        assert http.delete("/v1/trash").json() == {"deleted": 2}
     (data / "settings.toml").write_text("[limits]\ndeleted_seconds = 1\n")
     with serve(data, "--blobs", _url(there)):
         deadline = time.monotonic() + 30

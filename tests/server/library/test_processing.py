@@ -115,7 +115,7 @@ async def test_a_document_deleted_while_it_is_read_leaves_nothing(lab: Lab) -> N
     document = await lab.add(library_id)
     await reading.wait()
     await lab.database.write(
-        lambda connection: documents.delete(connection, lab.caller, library_id, document.id)
+        lambda connection: documents.delete(connection, lab.caller, library_id, document.id, 7)
     )
     go_on.set()
     await lab.idle()
@@ -139,7 +139,7 @@ async def test_a_document_deleted_while_it_is_indexed_is_no_failure(
     document = await lab.add(library_id)
     await indexing.wait()
     await lab.database.write(
-        lambda connection: documents.delete(connection, lab.caller, library_id, document.id)
+        lambda connection: documents.delete(connection, lab.caller, library_id, document.id, 7)
     )
     go_on.set()
     await lab.idle()

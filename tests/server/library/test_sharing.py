@@ -84,7 +84,7 @@ def everything(
     return [
         lambda: libraries.get(*ids),
         lambda: libraries.update(*ids, LibraryUpdate(name="x")),
-        lambda: libraries.delete(*ids),
+        lambda: libraries.delete(*ids, 7),
         lambda: shares.get_all(*ids),
         lambda: shares.put(*ids, share("Viewer", COLLEAGUE)),
         lambda: shares.delete(*ids, removal(COLLEAGUE)),
@@ -93,7 +93,7 @@ def everything(
         lambda: documents.get(*ids, document.id),
         lambda: documents.update(*ids, document.id, DocumentUpdate(name="x")),
         lambda: documents.page_texts(*ids, document.id, TextQuery()),
-        lambda: documents.delete(*ids, document.id),
+        lambda: documents.delete(*ids, document.id, 7),
     ]
 
 
@@ -116,9 +116,9 @@ def test_a_viewer_reads_and_changes_nothing(connection: sa.Connection, library: 
     assert documents.get(*ids, document.id).document.name == "a.txt"
     for action in (
         lambda: documents.add(*ids, PAPER),
-        lambda: documents.delete(*ids, document.id),
+        lambda: documents.delete(*ids, document.id, 7),
         lambda: libraries.update(*ids, LibraryUpdate(name="x")),
-        lambda: libraries.delete(*ids),
+        lambda: libraries.delete(*ids, 7),
         lambda: shares.put(*ids, share("Editor", COLLEAGUE)),
     ):
         refused(403, action)
@@ -134,8 +134,8 @@ def test_an_editor_changes_documents_but_not_who_may(
     assert created
     assert document.uploaded_by_id == COLLEAGUE.user_id
     assert libraries.update(*ids, LibraryUpdate(name="New")).name == "New"
-    documents.delete(*ids, document.id)
-    refused(403, lambda: libraries.delete(*ids))
+    documents.delete(*ids, document.id, 7)
+    refused(403, lambda: libraries.delete(*ids, 7))
     refused(403, lambda: shares.put(*ids, share("Viewer", COLLEAGUE)))
 
 

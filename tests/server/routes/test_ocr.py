@@ -290,7 +290,7 @@ def test_batches_answer_from_an_open_document_and_count_their_own_pages(
 def test_what_was_read_of_a_deleted_file_is_forgotten_with_its_bytes(tmp_path: Path) -> None:
     data = tmp_path / "data"
     data.mkdir()
-    (data / "settings.toml").write_text("[limits]\ndeleted_seconds = 1\n")
+    (data / "settings.toml").write_text("[limits]\ntrash_days = 0\ndeleted_seconds = 1\n")
 
     def remembered() -> int:
         with closing(sqlite3.connect(data / "pages.db")) as pages:

@@ -272,3 +272,22 @@ async def test_the_first_choice_of_an_empty_workbench_is_the_sample(tmp_path: Pa
             await bench.shows("[5 Chat]", samples.QUESTION, f"{samples.NAME} p.1")
             await bench.press("alt+1")
             await bench.shows(samples.NAME)
+
+
+async def test_a_delete_is_undone_with_one_key(bench: Workbench, tmp_path: Path, name: str) -> None:
+    for number in range(2):
+        (tmp_path / f"{name}-{number}.txt").write_text("a heron")
+        await upload(bench, tmp_path / f"{name}-{number}.txt")
+    await only(bench, name)
+    await bench.press("ctrl+a")
+    await bench.until(lambda: len(bench.store.files.slice.value.marked) == 2)
+    await bench.press("D")
+    await bench.shows("Delete these 2 files?", "You can undo this for 7 days.")
+    await bench.leave("enter")
+    await bench.shows("Deleted 2 files. U undoes it.")
+    assert f"{name}-0.txt" not in bench.text()
+    await bench.press("U")
+    await bench.shows("Restored 2 files.", f"{name}-0.txt", f"{name}-1.txt")
+    await bench.press("U")
+    await bench.shows("Nothing to undo")
+    await bench.leave("escape")

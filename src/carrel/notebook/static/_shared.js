@@ -109,6 +109,7 @@ class View {
       "The kernel is busy or was restarted. When it is free again this goes away; if not, run the cell again.");
     this.trouble = h("div", { class: "carrel-problem", role: "alert", hidden: true });
     this.connection = h("div", { class: "carrel-status connection", role: "status" });
+    this.undo = h("div", { class: "carrel-undo", role: "status", hidden: true });
     this.body = h("div", { class: "carrel-body" });
     this.question = h("div", { class: "carrel-question", role: "alertdialog", "aria-label": "Confirm", hidden: true });
     this.status = h("div", { class: "carrel-status", role: "status", "aria-live": "polite" });
@@ -125,7 +126,7 @@ class View {
       "data-lm-suppress-shortcuts": "true",
       tabindex: "-1",
       onkeydown: (event) => this.pressed(event),
-    }, this.silence, this.trouble, this.body, this.help, this.question, this.status, this.connection);
+    }, this.silence, this.trouble, this.undo, this.body, this.help, this.question, this.status, this.connection);
     this.root.addEventListener("carrel:gone", () => this.root.classList.add("gone"), { signal });
     el.append(this.root);
     if (hiding) this.root.append(hiding);
@@ -140,6 +141,7 @@ class View {
       const state = this.model.get("state");
       if (this.connection.textContent && !state.connection) this.recovered(state);
       this.showProblem();
+      this.showDeletion(state.deletion);
       say(this.connection, state.connection);
       this.draw(state);
     };
@@ -348,7 +350,20 @@ class View {
       dismiss);
   }
 
-  /** Asks in the panel before something that cannot be undone. */
+  /** Offers to undo the last deletion, until it is dismissed. */
+  showDeletion(deletion) {
+    const number = deletion?.number ?? 0;
+    if (number === this.undoes) return;
+    this.undoes = number;
+    this.undo.hidden = !deletion;
+    if (!deletion) return;
+    const dismiss = this.button("×", () => { this.undo.hidden = true; this.root.focus(); }, "small");
+    dismiss.setAttribute("aria-label", "Dismiss");
+    this.undo.replaceChildren(
+      this.h("span", {}, `Deleted ${deletion.what}.`), this.button("Undo", () => this.ask("undo"), "small"), dismiss);
+  }
+
+  /** Asks in the panel before something is deleted or costs something. */
   confirm(text, verb, action) {
     const before = document.activeElement;
     const close = () => {

@@ -361,7 +361,7 @@ class AgentView extends View {
     const { selected: agent } = this.state;
     if (agent === null || this.state.read_only) return;
     if (this.grid.cursor === "draft") this.drop(agent);
-    else this.confirm(`Delete ${this.state.title} with all its versions? This cannot be undone.`, "Delete", () => this.ask("delete", { agent }));
+    else this.confirm(`Delete ${this.state.title} with all its versions? ${this.state.way_back}`, "Delete", () => this.ask("delete", { agent }));
   }
 }
 

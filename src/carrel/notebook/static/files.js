@@ -210,7 +210,7 @@ class FilesView extends View {
     if (!ids.length || this.state.read_only) return;
     const only = ids.length === 1 && this.state.rows.find((row) => row.id === ids[0]);
     const what = only ? `“${only.cells[0]}”` : counted(ids.length);
-    this.confirm(`Delete ${what}? This cannot be undone. ${this.state.service}`, "Delete", () => this.ask("delete", { ids }));
+    this.confirm(`Delete ${what}? ${this.state.way_back} ${this.state.service}`, "Delete", () => this.ask("delete", { ids }));
   }
 }
 

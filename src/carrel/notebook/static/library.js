@@ -165,10 +165,10 @@ class LibraryView extends View {
     const row = this.chosen();
     const library = this.state.libraries.find((one) => one.id === this.state.selected);
     if (row && library) {
-      this.confirm(`Delete “${row.cells[0]}” from this library? This cannot be undone. ${this.state.service}`, "Delete",
+      this.confirm(`Delete “${row.cells[0]}” from this library? ${this.state.way_back} ${this.state.service}`, "Delete",
         () => this.ask("delete", { library: library.id, document: row.id }));
     } else if (library) {
-      this.confirm(`Delete the library “${library.name}”? ${this.state.service}`, "Delete",
+      this.confirm(`Delete the library “${library.name}”? ${this.state.way_back} ${this.state.service}`, "Delete",
         () => this.ask("delete_library", { library: library.id }));
     }
   }

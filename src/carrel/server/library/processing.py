@@ -116,6 +116,8 @@ class Processing:
     async def read(self, job: Job) -> Read:
         """Reads the document's pages and stores their text."""
         source = await self._database.write(partial(processing.begin, job=job))
+        if source.ocr_blob is not None:
+            return await self._read_again(job, source.ocr_blob)
         async with self._blobs.local(source.blob) as path:
             # By their hash, pages that were read before are not read again, such as those of
             # a long scan that a crash interrupted. Another version of the reader reads anew.
@@ -125,13 +127,24 @@ class Processing:
                 options=ReadOptions(include_blocks=True),
                 hash=source.blob,
             )
-        pages = [_page_text(page) for page in reading.pages]
-        await self._database.write(partial(processing.save_pages, job=job, pages=pages))
+        await self._save(job, reading.pages)
         if _is_text(source.mime_type):
             return Read(reading.page_count, None)
         usage = OCRUsage(pages_processed=len(reading.pages), doc_size_bytes=reading.size)
         result = OCRResult(pages=reading.pages, model=OCR_MODEL, usage_info=usage)
         return Read(reading.page_count, await put(self._blobs, result.model_dump_json().encode()))
+
+    async def _read_again(self, job: Job, ocr_blob: str) -> Read:
+        """Takes the pages of a restored document from its OCR result."""
+        async with self._blobs.local(ocr_blob) as path:
+            data = await asyncio.to_thread(path.read_bytes)
+        pages = (await asyncio.to_thread(OCRResult.model_validate_json, data)).pages
+        await self._save(job, pages)
+        return Read(len(pages), ocr_blob)
+
+    async def _save(self, job: Job, pages: Sequence[Page]) -> None:
+        rows = [_page_text(page) for page in pages]
+        await self._database.write(partial(processing.save_pages, job=job, pages=rows))
 
     @_step
     async def index(self, job: Job, read: Read) -> None:

@@ -93,7 +93,7 @@ class LibraryService:
         def write(connection: sa.Connection) -> tuple[Document, bool]:
             document, created = documents.add(connection, caller, library_id, new)
             if created:
-                self._enqueue(connection, Job(document.id, documents.FIRST_GENERATION))
+                self.enqueue(connection, Job(document.id, documents.FIRST_GENERATION))
             return document, created
 
         return await self._database.write(write)
@@ -107,7 +107,7 @@ class LibraryService:
 
         def write(connection: sa.Connection) -> None:
             documents.get(connection, caller, library_id, document_id, Role.EDITOR)
-            self._enqueue(connection, processing.restart(connection, document_id))
+            self.enqueue(connection, processing.restart(connection, document_id))
 
         await self._database.write(write)
 
@@ -143,7 +143,8 @@ class LibraryService:
         return await self._database.read(read)
 
     def _process(self, key: JobKey, durable_step: RunStep, step: RunStep) -> None:
-        self._processing.run(Job.of(key), durable_step, step, self._enqueue)
+        self._processing.run(Job.of(key), durable_step, step, self.enqueue)
 
-    def _enqueue(self, connection: sa.Connection, job: Job, *, delay: float = 0) -> None:
+    def enqueue(self, connection: sa.Connection, job: Job, *, delay: float = 0) -> None:
+        """Queues a document's processing within the caller's transaction."""
         self._queue.enqueue(connection, job.key, delay=delay)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 
 from carrel.server.errors import InvalidRequest, not_found
+from carrel.server.records import trash
 from carrel.server.records.caller import Caller
 from carrel.server.records.tables import agent_aliases, agent_versions, agents
 from carrel.server.records.text import contains
@@ -117,14 +118,14 @@ def switch(connection: sa.Connection, caller: Caller, id: str, version: int) -> 
     return get(connection, caller, id)
 
 
-def delete(connection: sa.Connection, caller: Caller, id: str) -> None:
-    """Deletes an agent with its versions and aliases.
+def delete(connection: sa.Connection, caller: Caller, id: str, trash_days: int) -> None:
+    """Moves an agent with its versions and aliases to the trash.
 
     Raises:
         ApiError: 404.
     """
-    _find(connection, caller, id)
-    connection.execute(agents.delete().where(agents.c.id == id))
+    name = _find(connection, caller, id).name
+    trash.delete(connection, caller, "agent", id, name, days=trash_days)
 
 
 def versions(

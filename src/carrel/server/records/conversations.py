@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from pydantic import TypeAdapter
 
 from carrel.server.errors import ApiError, not_found
+from carrel.server.records import trash
 from carrel.server.records.caller import Caller
 from carrel.server.records.tables import conversation_entries, conversations
 from carrel.wire.conversations import Conversation, ConversationQuery, ConversationWrite, Entry
@@ -128,14 +129,14 @@ def extend(
     )
 
 
-def delete(connection: sa.Connection, caller: Caller, id: str) -> None:
-    """Deletes a conversation with its entries.
+def delete(connection: sa.Connection, caller: Caller, id: str, trash_days: int) -> None:
+    """Moves a conversation with its entries to the trash.
 
     Raises:
         ApiError: 404.
     """
-    get(connection, caller, id)
-    connection.execute(conversations.delete().where(conversations.c.id == id))
+    name = get(connection, caller, id).name
+    trash.delete(connection, caller, "conversation", id, name, days=trash_days)
 
 
 def _add(connection: sa.Connection, id: str, position: int, said: Sequence[Entry]) -> None:

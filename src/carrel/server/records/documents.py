@@ -8,7 +8,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from carrel.server.errors import ApiError, InvalidRequest, not_found
-from carrel.server.records import libraries
+from carrel.server.records import libraries, trash
 from carrel.server.records.caller import Caller
 from carrel.server.records.expiry import unexpired
 from carrel.server.records.ids import new_id
@@ -182,14 +182,16 @@ def update(
     return changed.document
 
 
-def delete(connection: sa.Connection, caller: Caller, library_id: str, id: str) -> None:
-    """Deletes a document with its text and its index; garbage collection removes its bytes.
+def delete(
+    connection: sa.Connection, caller: Caller, library_id: str, id: str, trash_days: int
+) -> None:
+    """Moves a document to the trash; its text and its index are deleted.
 
     Raises:
         ApiError: 404, or 403 without the role of an editor.
     """
-    get(connection, caller, library_id, id, Role.EDITOR)
-    connection.execute(documents.delete().where(documents.c.id == id))
+    name = get(connection, caller, library_id, id, Role.EDITOR).document.name
+    trash.delete(connection, caller, "document", id, name, days=trash_days, library_id=library_id)
 
 
 def delete_expired(connection: sa.Connection) -> int:

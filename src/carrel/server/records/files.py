@@ -8,6 +8,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from carrel.server.errors import not_found
+from carrel.server.records import trash
 from carrel.server.records.caller import Caller
 from carrel.server.records.expiry import unexpired
 from carrel.server.records.tables import files
@@ -57,15 +58,14 @@ def get_signed(connection: sa.Connection, id: str) -> StoredFile | None:
     return None if row is None else StoredFile(_file(row), row.blob)
 
 
-def delete(connection: sa.Connection, caller: Caller, id: str) -> None:
-    """Deletes a file the caller may see; garbage collection removes its bytes.
+def delete(connection: sa.Connection, caller: Caller, id: str, trash_days: int) -> None:
+    """Moves a file the caller may see to the trash.
 
     Raises:
         ApiError: 404.
     """
-    gone = connection.execute(files.delete().where(_visible(caller), files.c.id == id))
-    if gone.rowcount == 0:
-        raise not_found("file", id)
+    name = get(connection, caller, id).file.filename
+    trash.delete(connection, caller, "file", id, name, days=trash_days)
 
 
 def delete_expired(connection: sa.Connection) -> int:

@@ -9,6 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from carrel.server.errors import ApiError, InvalidRequest, not_found
+from carrel.server.records import trash
 from carrel.server.records.caller import Caller
 from carrel.server.records.expiry import unexpired
 from carrel.server.records.ids import new_id
@@ -106,11 +107,10 @@ def create(connection: sa.Connection, caller: Caller, new: LibraryCreate) -> Lib
     """Adds a library that belongs to the caller, or to the caller's organisation."""
     now = datetime.now(UTC)
     id = new_id()
-    taken = connection.scalar(sa.select(sa.func.max(libraries.c.number))) or 0
     connection.execute(
         libraries.insert().values(
             id=id,
-            number=taken + 1,
+            number=next_number(connection),
             organisation_id=caller.organisation_id,
             owner_id=caller.user_id if new.owner_type == "User" else caller.organisation_id,
             owner_type=new.owner_type,
@@ -122,6 +122,11 @@ def create(connection: sa.Connection, caller: Caller, new: LibraryCreate) -> Lib
         )
     )
     return get(connection, caller, id)
+
+
+def next_number(connection: sa.Connection) -> int:
+    """The number of a library that is added now."""
+    return (connection.scalar(sa.select(sa.func.max(libraries.c.number))) or 0) + 1
 
 
 def update(connection: sa.Connection, caller: Caller, id: str, change: LibraryUpdate) -> Library:
@@ -141,14 +146,14 @@ def update(connection: sa.Connection, caller: Caller, id: str, change: LibraryUp
     return get(connection, caller, id)
 
 
-def delete(connection: sa.Connection, caller: Caller, id: str) -> Library:
-    """Deletes a library with its documents, their text and their index; returns what it was.
+def delete(connection: sa.Connection, caller: Caller, id: str, trash_days: int) -> Library:
+    """Moves a library with its documents to the trash; returns what it was.
 
     Raises:
         ApiError: 404, or 403 for anyone but the owner.
     """
     library = get(connection, caller, id, Role.OWNER)
-    connection.execute(libraries.delete().where(libraries.c.id == id))
+    trash.delete(connection, caller, "library", id, library.name, days=trash_days)
     return library
 
 

@@ -50,11 +50,15 @@ class Job:
 
 @dataclass(frozen=True)
 class ProcessingInput:
-    """The input of a processing."""
+    """The input of a processing.
+
+    `ocr_blob` is the OCR result of a restored document, whose pages are in it.
+    """
 
     blob: str
     mime_type: str | None
     chunk_size: int | None
+    ocr_blob: str | None = None
 
 
 @dataclass(frozen=True)
@@ -132,14 +136,22 @@ def source(connection: sa.Connection, job: Job) -> ProcessingInput:
         Superseded: it is obsolete.
     """
     query = (
-        sa.select(documents.c.blob, documents.c.mime_type, libraries.c.chunk_size)
+        sa.select(
+            documents.c.blob,
+            documents.c.mime_type,
+            documents.c.ocr_blob,
+            documents.c.indexed_generation,
+            libraries.c.chunk_size,
+        )
         .join(libraries)
         .where(_current(job))
     )
     row = connection.execute(query).one_or_none()
     if row is None:
         raise Superseded
-    return ProcessingInput(row.blob, row.mime_type, row.chunk_size)
+    # Only the trash leaves a result without indexed text.
+    restored = row.ocr_blob if row.indexed_generation is None else None
+    return ProcessingInput(row.blob, row.mime_type, row.chunk_size, restored)
 
 
 def save_pages(connection: sa.Connection, job: Job, pages: Iterable[PageRow]) -> None:

@@ -313,3 +313,27 @@ conversation_entries = sa.Table(
     sa.Column("position", sa.Integer, primary_key=True),
     sa.Column("entry", sa.JSON, nullable=False),
 )
+
+# Deleted items, under their own ids.
+trash = sa.Table(
+    "trash",
+    metadata,
+    sa.Column("id", sa.String(36), primary_key=True),
+    _reference("organisation_id", "organisations.id"),
+    _reference("user_id", "users.id"),
+    sa.Column("kind", sa.String(16), nullable=False),
+    sa.Column("name", sa.Text),
+    sa.Column("library_id", sa.String(36)),
+    sa.Column("deleted_at", Moment, nullable=False),
+    sa.Column("expires_at", Moment, nullable=False),
+)
+
+# Their rows, in the order in which they go back.
+trash_rows = sa.Table(
+    "trash_rows",
+    metadata,
+    sa.Column("item_id", sa.ForeignKey("trash.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("position", sa.Integer, primary_key=True),
+    sa.Column("table", sa.String(32), nullable=False),
+    sa.Column("row", sa.JSON, nullable=False),
+)

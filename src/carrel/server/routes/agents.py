@@ -117,7 +117,11 @@ async def update_agent(
 
 @router.delete("/{agent_id}", status_code=204, response_class=Response)
 async def delete_agent(agent_id: str, server: CurrentServer, caller: CurrentCaller) -> None:
-    await server.database.write(partial(agents.delete, caller=caller, id=agent_id))
+    await server.database.write(
+        partial(
+            agents.delete, caller=caller, id=agent_id, trash_days=server.settings.limits.trash_days
+        )
+    )
 
 
 _IN_QUERY_OR_BODY = {

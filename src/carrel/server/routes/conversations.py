@@ -127,7 +127,14 @@ async def write_conversation(
 async def delete_conversation(
     conversation_id: str, server: CurrentServer, caller: CurrentCaller
 ) -> None:
-    await server.database.write(partial(conversations.delete, caller=caller, id=conversation_id))
+    await server.database.write(
+        partial(
+            conversations.delete,
+            caller=caller,
+            id=conversation_id,
+            trash_days=server.settings.limits.trash_days,
+        )
+    )
 
 
 @router.post("/{conversation_id}", response_model=ConversationResponse, responses=_STREAMED)

@@ -105,7 +105,13 @@ async def delete_document(
     library_id: str, document_id: str, server: CurrentServer, caller: CurrentCaller
 ) -> None:
     await server.database.write(
-        partial(documents.delete, caller=caller, library_id=library_id, id=document_id)
+        partial(
+            documents.delete,
+            caller=caller,
+            library_id=library_id,
+            id=document_id,
+            trash_days=server.settings.limits.trash_days,
+        )
     )
 
 

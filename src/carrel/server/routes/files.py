@@ -60,7 +60,11 @@ async def retrieve_file(
 
 @router.delete("/{file_id}")
 async def delete_file(file_id: str, server: CurrentServer, caller: CurrentCaller) -> DeletedFile:
-    await server.database.write(partial(files.delete, caller=caller, id=file_id))
+    await server.database.write(
+        partial(
+            files.delete, caller=caller, id=file_id, trash_days=server.settings.limits.trash_days
+        )
+    )
     return DeletedFile(id=file_id, deleted=True)
 
 

@@ -22,10 +22,11 @@ router = APIRouter()
 
 @router.get("/healthz", openapi_extra=EXTENSION)
 async def healthz(server: CurrentServer) -> Health:
-    """The server answers, and says how large uploads may be."""
+    """The server answers, and says how large uploads may be and how long the trash keeps."""
     limits = server.settings.limits
     return Health(
-        limits=UploadLimits(file_bytes=limits.file_bytes, document_bytes=limits.bytes_of_document)
+        limits=UploadLimits(file_bytes=limits.file_bytes, document_bytes=limits.bytes_of_document),
+        trash_days=limits.trash_days or None,
     )
 
 

@@ -58,7 +58,14 @@ async def update_library(
 
 @router.delete("/{library_id}")
 async def delete_library(library_id: str, server: CurrentServer, caller: CurrentCaller) -> Library:
-    return await server.database.write(partial(libraries.delete, caller=caller, id=library_id))
+    return await server.database.write(
+        partial(
+            libraries.delete,
+            caller=caller,
+            id=library_id,
+            trash_days=server.settings.limits.trash_days,
+        )
+    )
 
 
 @router.get("/{library_id}/search", openapi_extra=EXTENSION)

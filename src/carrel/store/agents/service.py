@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import time
 from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import replace
@@ -15,11 +14,13 @@ from carrel.store.agents.drafts import Draft, SavedDrafts
 from carrel.store.agents.state import AgentsState, Switched
 from carrel.store.agents.trials import is_left_over, is_trial, remove_trial
 from carrel.store.core.action import Policy, action, instant
+from carrel.store.core.deleting import delete_each
 from carrel.store.core.loop import OwnerLoop
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.notifications.service import NotificationsService
 from carrel.store.session.area import Area
 from carrel.store.session.service import SessionService
+from carrel.store.trash.service import TrashService
 
 if TYPE_CHECKING:
     from carrel.wire.agents import Agent, AgentCreate, AgentUpdate
@@ -27,10 +28,15 @@ if TYPE_CHECKING:
 
 class AgentsService(Area[AgentsState]):
     def __init__(
-        self, loop: OwnerLoop, session: SessionService, notifications: NotificationsService
+        self,
+        loop: OwnerLoop,
+        session: SessionService,
+        notifications: NotificationsService,
+        trash: TrashService,
     ) -> None:
         super().__init__(loop, AgentsState(), session)
         self._notifications = notifications
+        self._trash = trash
         self._switched: dict[str, list[Switched]] = {}
 
     @action(Policy.JOIN)
@@ -221,11 +227,10 @@ class AgentsService(Area[AgentsState]):
     @action(Policy.QUEUE, changes=True)
     async def delete(self, agent_id: str) -> None:
         """Deletes an agent with all its versions. One that is gone already counts as deleted."""
-        from carrel.client.errors import NotFound
-
         client = await self._session.client()
-        with contextlib.suppress(NotFound):
-            await client.agents.delete(agent_id)
+        deleted = await delete_each({agent_id: "this"}, client.agents.delete, lambda id: None)
+        deleted.check("agent", "agents")
+        self._trash.deleted("agents", deleted, ("agent", "agents"), self.reload)
         await self.drop(agent_id)
         await self.reload()
 

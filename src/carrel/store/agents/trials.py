@@ -35,5 +35,7 @@ async def remove_trial(client: Client, agent_id: str) -> None:
 
     try:
         await client.agents.delete(agent_id)
+        if client.trash_days is not None:
+            await client.trash.delete(agent_id)
     except ClientError as error:
         logger.info("a trial was not removed: %s", error)

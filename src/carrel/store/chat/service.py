@@ -21,10 +21,12 @@ from carrel.store.chat.state import ChatState
 from carrel.store.chat.tools import Toolbox
 from carrel.store.chat.transcript import ChatFormat, export
 from carrel.store.core.action import Policy, action, instant
+from carrel.store.core.deleting import Deleted
 from carrel.store.core.loop import OwnerLoop
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.files.service import FilesService
 from carrel.store.session.service import SessionService
+from carrel.store.trash.service import TrashService
 
 if TYPE_CHECKING:
     from carrel.wire.agents import AgentCreate
@@ -51,10 +53,12 @@ class ChatService(Answers):
         tools: Toolbox,
         sessions: SavedSessions,
         kept: KeptChats,
+        trash: TrashService,
         *,
         saved: bool = True,
     ) -> None:
         super().__init__(loop, session, files, tools, sessions, kept, keeps=saved)
+        self._trash = trash
 
     # Sessions
 
@@ -128,7 +132,12 @@ class ChatService(Answers):
             self._close()
         rest = (one for one in self.slice.value.sessions if one.id != session_id)
         self.slice.set(sessions=tuple(rest))
+        deleted = Deleted(1, 0, (), None, (session_id,))
+        self._trash.deleted("chats", deleted, ("chat", "chats"), self.reload, self._restore)
         await self.reload()
+
+    async def _restore(self, session_id: str) -> None:
+        await asyncio.to_thread(self._saved.restore, session_id)
 
     @action(Policy.QUEUE)
     def set_parameters(self, parameters: Parameters) -> Coroutine[Any, Any, None]:

@@ -41,6 +41,7 @@ class SessionList(Area[ChatState]):
     async def load_sessions(self) -> None:
         """Loads the list of saved sessions; those of the service join it when they are known."""
         self.load_kept()
+        await asyncio.to_thread(self._saved.remove_old)
         await self._list()
 
     @action(Policy.JOIN)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import threading
+import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -13,6 +16,7 @@ from urllib.parse import quote
 from carrel.atomic import write_private
 from carrel.store.chat.conversation import EMPTY, AgentCall, Attachment, Conversation, Turn
 from carrel.store.chat.parameters import AGENTS_OWN, Parameters
+from carrel.store.trash.words import LOCAL_DAYS
 
 FORMAT = 1
 TITLE_LENGTH = 60
@@ -114,14 +118,40 @@ class SavedSessions:
             return True
 
     def delete(self, session_id: str) -> None:
-        """Removes a session; one that is gone already counts as removed."""
+        """Puts a session aside for LOCAL_DAYS; one that is gone already counts as deleted."""
         with self._lock:
             self._deleted.add(session_id)
-            self._path(session_id).unlink(missing_ok=True)
+            path, aside = self._path(session_id), self._aside(session_id)
+            with suppress(FileNotFoundError):
+                os.utime(path)  # its days count from now
+                aside.parent.mkdir(mode=0o700, exist_ok=True)
+                path.replace(aside)
             self.changes += 1
+
+    def restore(self, session_id: str) -> None:
+        """Puts a deleted session back.
+
+        Raises:
+            OSError: it is not there any more.
+        """
+        with self._lock:
+            self._aside(session_id).replace(self._path(session_id))
+            self._deleted.discard(session_id)
+            self.changes += 1
+
+    def remove_old(self) -> None:
+        """Removes the sessions that were deleted more than LOCAL_DAYS ago."""
+        oldest = time.time() - LOCAL_DAYS * 86400
+        for path in self._aside("").parent.glob("*.json"):
+            with suppress(OSError):
+                if path.stat().st_mtime < oldest:
+                    path.unlink()
 
     def _path(self, session_id: str) -> Path:
         return self._folder / f"{quote(session_id, safe='')}.json"
+
+    def _aside(self, session_id: str) -> Path:
+        return self._folder / "deleted" / self._path(session_id).name
 
     def _sessions(self) -> Iterator[ChatSession]:
         for path in self._folder.glob("*.json"):

@@ -14,22 +14,29 @@ NAMED = 3
 
 @dataclass(frozen=True, slots=True)
 class Deleted:
-    """How a deletion ended: `done` includes those that were `gone` before, `failed` are names."""
+    """How a deletion ended: `done` includes those that were `gone` before, `failed` are names.
+
+    `ids` are those of the items that it deleted itself.
+    """
 
     done: int
     gone: int
     failed: tuple[str, ...]
     reason: Problem | None
+    ids: tuple[str, ...]
 
     def words(self, one: str, many: str) -> str:
         """“Deleted 3 files; 1 was gone already.”; `one` and `many` are the nouns."""
-        words = (
-            f"Deleted {'one' if self.done == 1 else count(self.done)} {_of(self.done, one, many)}"
-        )
+        words = f"Deleted {self.counted(self.done, one, many)}"
         if self.gone:
             was = "was" if self.gone == 1 else "were"
             words += f"; {count(self.gone)} {was} gone already"
         return f"{words}."
+
+    @staticmethod
+    def counted(number: int, one: str, many: str) -> str:
+        """“one file”, “3 files”."""
+        return f"{'one' if number == 1 else count(number)} {_of(number, one, many)}"
 
     def check(self, one: str, many: str) -> None:
         """
@@ -63,6 +70,7 @@ async def delete_each(
     from carrel.client.errors import ClientError, NotFound, Unreachable
 
     gone, failed, reason = 0, [], None
+    ids: list[str] = []
     for number, (id, name) in enumerate(names.items()):
         progress(number, len(names))
         try:
@@ -77,8 +85,9 @@ async def delete_each(
             failed.append(name)
             reason = Problem.of(error)
             continue
+        ids.append(id)
         forget(id)
-    return Deleted(len(names) - len(failed), gone, tuple(failed), reason)
+    return Deleted(len(names) - len(failed), gone, tuple(failed), reason, tuple(ids))
 
 
 def _of(number: int, one: str, many: str) -> str:

@@ -24,6 +24,7 @@ from carrel.store.files.words import hidden
 from carrel.store.notifications.service import NotificationsService
 from carrel.store.session.area import Area
 from carrel.store.session.service import SessionService
+from carrel.store.trash.service import TrashService
 
 if TYPE_CHECKING:
     from carrel.wire.files import File, FileList, Purpose, Source
@@ -38,8 +39,10 @@ class FilesService(Area[FilesState]):
         session: SessionService,
         activity: ActivityService,
         notifications: NotificationsService,
+        trash: TrashService,
     ) -> None:
         super().__init__(loop, FilesState(), session)
+        self._trash = trash
         self._activity = activity
         self._notifications = notifications
         self._readings = Readings(session.slice.value.profile)
@@ -161,7 +164,7 @@ class FilesService(Area[FilesState]):
                 deleted = await delete_each(names, client.files.delete, self._forget, report)
             finally:
                 self.reload()
-        self._notifications.notify(deleted.words("file", "files"))
+        self._trash.deleted("files", deleted, ("file", "files"), self.reload)
         deleted.check("file", "files")
         return deleted.done
 

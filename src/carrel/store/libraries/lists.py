@@ -19,6 +19,7 @@ from carrel.store.libraries.state import LibrariesState
 from carrel.store.notifications.service import NotificationsService
 from carrel.store.session.area import Area
 from carrel.store.session.service import SessionService
+from carrel.store.trash.service import TrashService
 
 if TYPE_CHECKING:
     from carrel.wire.documents import Document, SortBy
@@ -48,10 +49,12 @@ class LibraryLists(Area[LibrariesState]):
         session: SessionService,
         activity: ActivityService,
         notifications: NotificationsService,
+        trash: TrashService,
     ) -> None:
         super().__init__(loop, LibrariesState(), session)
         self._activity = activity
         self._notifications = notifications
+        self._trash = trash
 
     @action(Policy.JOIN)
     async def load(self) -> None:

@@ -63,7 +63,7 @@ class LibrariesService(LibraryLists):
         client = await self._session.client()
         with self._loading():
             deleted = await delete_each(names, client.libraries.delete, self._forget_library)
-        self._notifications.notify(deleted.words("library", "libraries"))
+        self._trash.deleted("libraries", deleted, ("library", "libraries"), self.reload)
         await self.reload()
         deleted.check("library", "libraries")
         return deleted.done
@@ -135,7 +135,7 @@ class LibrariesService(LibraryLists):
             lambda id: self.slice.set(marked=without(self.slice.value.marked, id)),
             report,
         )
-        self._notifications.notify(deleted.words("document", "documents"))
+        self._trash.deleted("libraries", deleted, ("document", "documents"), self.reload)
         await self.reload()
         deleted.check("document", "documents")
         return deleted.done

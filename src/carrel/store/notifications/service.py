@@ -20,7 +20,7 @@ class NotificationsService:
         self._loop = loop
         self._ids = itertools.count(1)
 
-    def notify(self, text: str, level: Level = "info") -> None:
+    def notify(self, text: str, level: Level = "info", *, undo: bool = False) -> None:
         """Adds a line, from any thread."""
-        line = Notification(next(self._ids), one_line(text), level, time.time())
+        line = Notification(next(self._ids), one_line(text), level, time.time(), undo)
         self._loop.call(lambda: self.slice.set(items=(*self.slice.value.items, line)[-KEPT:]))

@@ -10,12 +10,13 @@ Level = Literal["info", "error"]
 
 @dataclass(frozen=True, slots=True)
 class Notification:
-    """One line; `at` in seconds since 1970."""
+    """One line; `at` in seconds since 1970. `undo`: it tells of what can be undone."""
 
     id: int
     text: str
     level: Level
     at: float
+    undo: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -201,6 +201,7 @@ class SessionService(Service[SessionState]):
         async with asyncio.timeout(CHECK_TIMEOUT):
             if not await self._client.health():
                 raise Unreachable("The service does not answer.")
+        self.slice.set(trash_days=self._client.trash_days)
         if self._cards is None:
             await self._load_models()
         self._late = 0

@@ -18,6 +18,7 @@ class SessionState:
     `since` is when the connection came into this state (seconds since 1970); of one that is lost,
     when the service answered last, 0 if it never did. `error` is why it is "failed", `model` the
     words for the service's model, `context_length` its tokens.
+    `trash_days` are those in which a delete can be undone, None where it cannot.
     """
 
     profile: str
@@ -30,5 +31,6 @@ class SessionState:
     model: str | None = None
     models: tuple[str, ...] = ()
     context_length: int | None = None
+    trash_days: int | None = None
     since: float = 0.0
     error: Problem | None = None

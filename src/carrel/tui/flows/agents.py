@@ -67,5 +67,5 @@ async def copy_part(place: Place, agent: Agent) -> None:
 async def delete(place: Place, agent: Agent) -> None:
     """Deletes an agent with all its versions."""
     about = [labels.line(agent.name, "bold"), Content("All its versions go with it.")]
-    if await place.confirm("Delete this agent?", about, "Delete"):
+    if await place.confirm_delete("Delete this agent?", about):
         place.do(place.store.agents.delete(agent.id))

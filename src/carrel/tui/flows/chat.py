@@ -6,8 +6,11 @@ Those that open a field to type into give True once it is open.
 from collections.abc import Sequence
 from dataclasses import replace
 
+from textual.content import Content
+
 from carrel.store.chat.service import ChatService
 from carrel.store.chat.sessions import SessionSummary
+from carrel.store.trash.words import LOCAL_DAYS, for_days
 from carrel.tui.dialogs.ask import Choose, Thing
 from carrel.tui.dialogs.chat import ParametersForm
 from carrel.tui.dialogs.confirm import Confirm
@@ -76,6 +79,7 @@ async def set_parameters(place: Place, chats: Sequence[ChatService]) -> None:
 
 async def delete(place: Place, session: SessionSummary) -> None:
     """Deletes a saved chat."""
-    about = [labels.line(session.title or "New", "bold")]
+    way_back = Content.styled(for_days(LOCAL_DAYS), "$muted")
+    about = [labels.line(session.title or "New", "bold"), way_back]
     if await place.ask(Confirm("Delete this chat?", about, "Delete")):
         place.do(place.store.chat.delete_session(session.id))

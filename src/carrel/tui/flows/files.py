@@ -137,5 +137,5 @@ async def delete(place: Place, files: Sequence[File]) -> None:
     """Deletes files of the service."""
     names = labels.names(file.filename for file in files)
     these = "this file" if len(files) == 1 else f"these {len(files)} files"
-    if await place.confirm(f"Delete {these}?", names, "Delete"):
+    if await place.confirm_delete(f"Delete {these}?", names):
         place.do(place.store.files.delete([file.id for file in files]))

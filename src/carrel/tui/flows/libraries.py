@@ -76,7 +76,7 @@ async def delete_documents(place: Place, documents: Sequence[Document]) -> None:
     """Deletes documents of one library."""
     library_id, ids = documents[0].library_id, [document.id for document in documents]
     names = labels.names(each.name for each in documents)
-    if await place.confirm(f"Delete {_these(documents)}?", names, "Delete"):
+    if await place.confirm_delete(f"Delete {_these(documents)}?", names):
         place.do(place.store.libraries.delete_documents(library_id, ids))
 
 
@@ -85,7 +85,7 @@ async def delete_library(place: Place, library: Library) -> None:
     held = library.nb_documents
     with_it = "Its document goes" if held == 1 else f"Its {count(held)} documents go"
     about = [labels.line(library.name, "bold"), Content(f"{with_it} with it." if held else "")]
-    if await place.confirm("Delete this library?", about, "Delete"):
+    if await place.confirm_delete("Delete this library?", about):
         place.do(place.store.libraries.delete([library.id]))
 
 

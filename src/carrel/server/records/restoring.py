@@ -1,0 +1,83 @@
+"""Items of the trash go back to where they were."""
+
+from collections.abc import Callable
+from typing import Any
+
+import sqlalchemy as sa
+
+from carrel.server.errors import ApiError
+from carrel.server.records import libraries, trash
+from carrel.server.records.caller import Caller
+from carrel.server.records.libraries import Role
+from carrel.server.records.processing import Job
+from carrel.server.records.tables import documents, metadata
+from carrel.server.records.tables import libraries as library_table
+from carrel.server.records.tables import trash as trash_table
+from carrel.wire.trash import TrashItem
+
+Enqueue = Callable[[sa.Connection, Job], None]
+
+
+def restore(connection: sa.Connection, caller: Caller, id: str, enqueue: Enqueue) -> TrashItem:
+    """Restores an item that the caller deleted; its documents are indexed again.
+
+    Raises:
+        ApiError: 404; 403 for a document of a library that the caller may not change any more;
+            409 where the library is gone, or has the same document again.
+    """
+    item = trash.get(connection, caller, id)
+    if item.library_id is not None:
+        _require_library(connection, caller, item.library_id)
+    for name, row in trash.take(connection, id):
+        table = metadata.tables[name]
+        if table is documents:
+            _require_free(connection, row)
+            row = _to_be_indexed(row)
+        elif table is library_table:
+            row = {**row, "number": libraries.next_number(connection)}
+        columns, values = ", ".join(row), ", ".join(f":{column}" for column in row)
+        connection.execute(sa.text(f"INSERT INTO {name} ({columns}) VALUES ({values})"), row)
+        if table is documents:
+            enqueue(connection, Job(row["id"], row["generation"]))
+    return item
+
+
+def _require_library(connection: sa.Connection, caller: Caller, library_id: str) -> None:
+    try:
+        libraries.require(connection, caller, library_id, Role.EDITOR)
+    except ApiError as error:
+        if error.status != 404:
+            raise
+        in_trash = sa.select(trash_table.c.name).where(trash_table.c.id == library_id)
+        next_step = (
+            "Restore the library first."
+            if connection.execute(in_trash).first()
+            else "It cannot be restored."
+        )
+        raise ApiError(409, f"The document's library was deleted. {next_step}") from None
+
+
+def _require_free(connection: sa.Connection, row: dict[str, Any]) -> None:
+    same = sa.select(documents.c.name).where(
+        documents.c.library_id == row["library_id"], documents.c.blob == row["blob"]
+    )
+    name = connection.scalar(same)
+    if name is not None:
+        raise ApiError(409, f"The library has this document again, as {name[:80]!r}.")
+
+
+def _to_be_indexed(row: dict[str, Any]) -> dict[str, Any]:
+    """A document's row that waits to be indexed, and counts its tokens and summary once."""
+    generation = row["generation"] + 1
+    summarised = row["summarised_generation"]
+    current = summarised is not None and summarised == row["indexed_generation"]
+    return {
+        **row,
+        "process_status": "todo",
+        "generation": generation,
+        "indexed_generation": None,
+        "summarised_generation": generation if current else None,
+        "attempts": 0,
+        "error": None,
+        "tokens_total": row["tokens_total"] - (row["tokens_main"] or 0),
+    }

@@ -1,0 +1,160 @@
+"""The trash: the rows of deleted items, kept as they were until they expire.
+
+The rows leave their tables, so no list, search or quota knows them. What is derived from a
+document, its text and its index, goes at once.
+"""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import sqlalchemy as sa
+
+from carrel.server.errors import not_found
+from carrel.server.records.caller import Caller
+from carrel.server.records.expiry import unexpired
+from carrel.server.records.tables import (
+    agent_aliases,
+    agent_versions,
+    agents,
+    conversation_entries,
+    conversations,
+    documents,
+    files,
+    libraries,
+    library_shares,
+    trash,
+    trash_rows,
+)
+from carrel.wire.trash import TrashItem, TrashKind, TrashList, TrashQuery
+
+# The tables of each kind, its own first, with the column that has the item's id.
+_TABLES: dict[TrashKind, tuple[tuple[sa.Table, str], ...]] = {
+    "file": ((files, "id"),),
+    "document": ((documents, "id"),),
+    "library": ((libraries, "id"), (library_shares, "library_id"), (documents, "library_id")),
+    "agent": ((agents, "id"), (agent_versions, "agent_id"), (agent_aliases, "agent_id")),
+    "conversation": ((conversations, "id"), (conversation_entries, "conversation_id")),
+}
+
+
+def delete(
+    connection: sa.Connection,
+    caller: Caller,
+    kind: TrashKind,
+    id: str,
+    name: str | None,
+    *,
+    days: int,
+    library_id: str | None = None,
+) -> None:
+    """Deletes an item of the records, which the caller may; the trash has it for some days.
+
+    With 0 days it is deleted for ever.
+    """
+    if days:
+        now = datetime.now(UTC)
+        connection.execute(
+            trash.insert().values(
+                id=id,
+                organisation_id=caller.organisation_id,
+                user_id=caller.user_id,
+                kind=kind,
+                name=name,
+                library_id=library_id,
+                deleted_at=now,
+                expires_at=now + timedelta(days=days),
+            )
+        )
+        _keep_rows(connection, kind, id)
+    own = _TABLES[kind][0][0]
+    connection.execute(own.delete().where(own.c.id == id))
+
+
+def get(connection: sa.Connection, caller: Caller, id: str) -> TrashItem:
+    """An item that the caller deleted.
+
+    Raises:
+        ApiError: 404.
+    """
+    row = connection.execute(sa.select(trash).where(_own(caller), trash.c.id == id)).one_or_none()
+    if row is None:
+        raise not_found("item in the trash", id)
+    return _item(row)
+
+
+def page(connection: sa.Connection, caller: Caller, query: TrashQuery) -> TrashList:
+    """A page of the items that the caller deleted, the last deleted first."""
+    wanted = sa.select(trash).where(_own(caller))
+    rows = connection.execute(
+        wanted.order_by(trash.c.deleted_at.desc(), trash.c.id.desc())
+        .limit(query.page_size)
+        .offset(query.page * query.page_size)
+    )
+    total = connection.scalar(sa.select(sa.func.count()).select_from(wanted.subquery())) or 0
+    return TrashList(data=[_item(row) for row in rows], total=total)
+
+
+def take(connection: sa.Connection, id: str) -> list[tuple[str, dict[str, Any]]]:
+    """Takes an item out of the trash: the rows it had, with the names of their tables."""
+    columns = trash_rows.c
+    rows = connection.execute(
+        sa.select(columns.table, columns.row)
+        .where(columns.item_id == id)
+        .order_by(columns.position)
+    )
+    taken = [(row[0], row[1]) for row in rows]
+    connection.execute(trash.delete().where(trash.c.id == id))
+    return taken
+
+
+def delete_for_ever(connection: sa.Connection, caller: Caller, id: str) -> None:
+    """Removes an item from the trash; garbage collection removes its bytes.
+
+    Raises:
+        ApiError: 404.
+    """
+    get(connection, caller, id)
+    connection.execute(trash.delete().where(trash.c.id == id))
+
+
+def empty(connection: sa.Connection, caller: Caller) -> int:
+    """Removes everything that the caller deleted from the trash; returns the number of items."""
+    return connection.execute(trash.delete().where(_own(caller))).rowcount
+
+
+def delete_expired(connection: sa.Connection) -> int:
+    """Removes expired items from the trash; returns their number."""
+    return connection.execute(trash.delete().where(sa.not_(unexpired(trash)))).rowcount
+
+
+def _keep_rows(connection: sa.Connection, kind: TrashKind, id: str) -> None:
+    kept: list[dict[str, Any]] = []
+    for table, column in _TABLES[kind]:
+        # As the database stores them, without the types of the columns: they go back as they are.
+        query = sa.text(f"SELECT * FROM {table.name} WHERE {column} = :id ORDER BY rowid")
+        kept += [
+            {"item_id": id, "position": position, "table": table.name, "row": dict(row)}
+            for position, row in enumerate(
+                connection.execute(query, {"id": id}).mappings(), len(kept)
+            )
+        ]
+    connection.execute(trash_rows.insert(), kept)
+
+
+def _own(caller: Caller) -> sa.ColumnElement[bool]:
+    return sa.and_(
+        trash.c.organisation_id == caller.organisation_id,
+        trash.c.user_id == caller.user_id,
+        unexpired(trash),
+    )
+
+
+def _item(row: sa.Row[Any]) -> TrashItem:
+    return TrashItem(
+        id=row.id,
+        kind=row.kind,
+        name=row.name,
+        library_id=row.library_id,
+        deleted_at=row.deleted_at,
+        expires_at=row.expires_at,
+    )

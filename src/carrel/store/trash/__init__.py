@@ -1,0 +1,1 @@
+"""Deletions and the way back from them."""
