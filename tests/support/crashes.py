@@ -59,9 +59,13 @@ def rows(data: Path, query: str) -> list[tuple[Any, ...]]:
 
 
 def named_blobs(data: Path) -> set[str]:
-    """The hashes that the records name."""
-    query = "SELECT blob FROM files UNION SELECT blob FROM documents UNION SELECT ocr_blob"
-    return {hash for (hash,) in rows(data, f"{query} FROM documents") if hash}
+    """The hashes that the records name, those of the trash included."""
+    query = """
+        SELECT blob FROM files UNION SELECT blob FROM documents UNION SELECT ocr_blob FROM documents
+        UNION SELECT json_extract("row", '$.blob') FROM trash_rows
+        UNION SELECT json_extract("row", '$.ocr_blob') FROM trash_rows
+    """
+    return {hash for (hash,) in rows(data, query) if hash}
 
 
 class Uploads:

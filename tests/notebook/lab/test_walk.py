@@ -158,3 +158,19 @@ def test_keys_in_a_panel_leave_the_notebook_alone(workbench: Locator, tmp_path: 
 
 def cells(page: Page) -> int:
     return page.locator(".jp-Notebook .jp-CodeCell").count()
+
+
+def test_a_delete_is_undone(workbench: Locator, tmp_path: Path) -> None:
+    files = place(workbench, "Files")
+    files.get_by_label("Files to upload").set_input_files(scan(tmp_path / "back.pdf"))
+    row = files.get_by_role("row", name="back.pdf")
+    row.first.click(timeout=SLOW_MS)
+    files.get_by_role("button", name="Delete…").click()
+    question = files.get_by_role("alertdialog")
+    expect(question).to_contain_text("You can undo this for 7 days.")
+    question.get_by_role("button", name="Delete").click()
+    expect(files.get_by_text("Deleted one file.")).to_be_visible(timeout=SLOW_MS)
+    expect(row).to_have_count(0, timeout=SLOW_MS)
+    files.get_by_role("button", name="Undo").click()
+    expect(row.first).to_be_visible(timeout=SLOW_MS)
+    expect(files.get_by_text("Deleted one file.")).to_be_hidden()
