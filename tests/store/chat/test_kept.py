@@ -98,6 +98,24 @@ async def test_a_chat_goes_on_in_another_face(server: RunningServer, client: Cli
         assert texts(terminal) == ["One", "One", "Two", "Two"]
 
 
+async def test_a_deleted_chat_comes_back_in_both_faces(
+    server: RunningServer, client: Client
+) -> None:
+    async with face(server, "here") as here, face(server, "there") as there:
+        session = await begun(there, client, "One")
+        await here.chat.load_kept()
+        await here.chat.delete_session(session)  # one that this face never opened
+        with pytest.raises(NotFound):
+            await client.conversations.get(session)
+        await here.trash.undo("chats")
+        await said(client, session, ["One", "One"])
+        await until(here.chat.slice, lambda state: session in [one.id for one in state.sessions])
+        await here.chat.resume(session)
+        assert texts(here) == ["One", "One"]
+        await here.chat.send("Two")
+        await said(client, session, ["One", "One", "Two", "Two"])
+
+
 async def test_two_faces_that_go_on_at_once_lose_nothing(
     server: RunningServer, client: Client
 ) -> None:

@@ -160,6 +160,28 @@ class KeptChats:
         if self.listed is not None:
             self.listed.pop(session_id, None)
 
+    async def restore(self, session_id: str) -> None:
+        """Takes a deleted chat out of the service's trash.
+
+        One that is not restored there is written with its next answer.
+        """
+        from carrel.client.errors import ClientError
+
+        self._deleted.discard(session_id)
+        state = self._session.slice.value
+        if self.listed is None or state.read_only or state.trash_days is None:
+            return
+        try:
+            async with self._changing:
+                client = await self._session.client()
+                await client.trash.restore(session_id)
+                record = await client.conversations.get(session_id)
+        except (ClientError, ProblemError) as error:
+            logger.info("a chat was not restored at the service: %s", error)
+            return
+        if self.listed is not None:
+            self.listed[session_id] = _summary(record)
+
     async def _read(self, session_id: str) -> _Kept | None:
         from carrel.client.errors import NotFound
 

@@ -124,6 +124,7 @@ class ChatService(Answers):
     @action(Policy.QUEUE)
     async def delete_session(self, session_id: str) -> None:
         """Deletes a saved session; when it is the open one, nothing is open then."""
+        await self._copy_here(session_id)
         await self._kept.delete(session_id)
         # Before the answer ends, so that a late save is ignored.
         await asyncio.to_thread(self._saved.delete, session_id)
@@ -136,8 +137,17 @@ class ChatService(Answers):
         self._trash.deleted("chats", deleted, ("chat", "chats"), self.reload, self._restore)
         await self.reload()
 
+    async def _copy_here(self, session_id: str) -> None:
+        """Saves a session that only the service has: one that is deleted is restored from here."""
+        try:
+            await asyncio.to_thread(self._saved.load, session_id)
+        except (OSError, ValueError):
+            if (there := await self._kept.read(session_id)) is not None:
+                await asyncio.to_thread(self._saved.save, there)
+
     async def _restore(self, session_id: str) -> None:
         await asyncio.to_thread(self._saved.restore, session_id)
+        await self._kept.restore(session_id)
 
     @action(Policy.QUEUE)
     def set_parameters(self, parameters: Parameters) -> Coroutine[Any, Any, None]:
