@@ -175,6 +175,22 @@ def test_only_who_deleted_it_sees_it(server: RunningServer, http: httpx.Client, 
     assert restore(http, id).status_code == 200
 
 
+def test_an_id_that_is_used_again_leaves_the_trash(
+    server: RunningServer, http: httpx.Client
+) -> None:
+    path, chat = "/v1/conversations/chat-1", {"agent_id": "a", "entries": []}
+    for _ in range(2):
+        assert http.put(path, json=chat).status_code == 200
+        assert http.delete(path).status_code == 204
+    assert [item["id"] for item in deleted(http)] == ["chat-1"]
+    _, key = KeyChain(server.data).add("stranger", organisation="stranger", user="stranger")
+    headers = {"Authorization": f"Bearer {key}"}
+    with httpx.Client(base_url=server.url, headers=headers) as stranger:
+        assert stranger.put(path, json=chat).status_code == 404
+    assert http.put(path, json=chat).status_code == 200
+    assert deleted(http) == []
+
+
 def test_bytes_stay_until_the_time_is_over(tmp_path: Path) -> None:
     data = tmp_path / "data"
     data.mkdir()

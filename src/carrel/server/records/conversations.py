@@ -70,7 +70,8 @@ def write(
     """Adds a conversation, or changes the one that was read at its `updated_at`.
 
     Raises:
-        ApiError: 404, there is none to change; or 409, it was changed meanwhile.
+        ApiError: 404, there is none to change, or the id is another's; or 409, it was changed
+            meanwhile.
     """
     now = datetime.now(UTC)
     conversation = Conversation(id=id, created_at=now, updated_at=now)
@@ -80,7 +81,9 @@ def write(
         if conversation.updated_at != written.updated_at:
             raise ApiError(409, "The conversation was changed meanwhile. Read it, then write it.")
         stay = entries(connection, caller, id)[: written.keep]
-        delete(connection, caller, id)
+        delete(connection, caller, id, trash_days=0)
+    else:
+        trash.release(connection, caller, "conversation", id)
     fields = written.model_fields_set - {"entries", "keep", "updated_at"}
     changes = {name: getattr(written, name) for name in fields}
     # A clock may stand still, but no two states have the same time.

@@ -117,6 +117,17 @@ def delete_for_ever(connection: sa.Connection, caller: Caller, id: str) -> None:
     connection.execute(trash.delete().where(trash.c.id == id))
 
 
+def release(connection: sa.Connection, caller: Caller, kind: TrashKind, id: str) -> None:
+    """Frees an id for a new item: the one that the caller deleted is then deleted for ever.
+
+    Raises:
+        ApiError: 404, another deleted it.
+    """
+    connection.execute(trash.delete().where(_deleted_by(caller), trash.c.id == id))
+    if connection.scalar(sa.select(trash.c.id).where(trash.c.id == id)) is not None:
+        raise not_found(kind, id)
+
+
 def empty(connection: sa.Connection, caller: Caller) -> int:
     """Removes everything that the caller deleted from the trash; returns the number of items."""
     return connection.execute(trash.delete().where(_own(caller))).rowcount
@@ -142,10 +153,12 @@ def _keep_rows(connection: sa.Connection, kind: TrashKind, id: str) -> None:
 
 
 def _own(caller: Caller) -> sa.ColumnElement[bool]:
+    return sa.and_(_deleted_by(caller), unexpired(trash))
+
+
+def _deleted_by(caller: Caller) -> sa.ColumnElement[bool]:
     return sa.and_(
-        trash.c.organisation_id == caller.organisation_id,
-        trash.c.user_id == caller.user_id,
-        unexpired(trash),
+        trash.c.organisation_id == caller.organisation_id, trash.c.user_id == caller.user_id
     )
 
 
