@@ -688,7 +688,7 @@ LIVED = {
 NOT_OF_STATE = (
     *("Service says", "headers apart", "with pictures", "with a schema", "scores of pages"),
     *("tables as ", "Sessions with “", "a function", "The service does not answer."),
-    *("test model", " (test model)", "Result of "),
+    *("test model", " (test model)", "Result of ", "top p", "max answer tokens", "stop at"),
     "Install it with: pip install 'carrel[server]', or connect to a hosted service.",
 )
 """Names of things, of options, and advice."""
