@@ -86,7 +86,7 @@ class ChatPlace(ChatSources):
         ),
         Binding("c", "who", "Chat with…", show=False, id="chat.who"),
         Binding("alt+c", "compare", "Compare", id="chat.compare"),
-        Binding("m,alt+m", "model", "Model…", key_display="m", show=False, id="chat.model"),
+        Binding("alt+m", "model", "Model…", show=False, id="chat.model"),
         Binding("p", "parameters", "Parameters…", show=False, id="chat.parameters"),
         Binding("a", "attach", "Add file", show=False, id="chat.attach"),
         Binding("y", "copy", "Copy…", id="chat.copy"),
