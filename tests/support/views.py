@@ -114,6 +114,7 @@ def document_state(blocks: int, **fields: Any) -> dict[str, Any]:
         "billed": "",
         "waiting": "",
         "confidence": "98 % sure",
+        "corrected": "",
         "note": "",
         "progress": "",
         "reading": False,

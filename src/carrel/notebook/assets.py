@@ -11,7 +11,7 @@ PARTS = {
     "activity": ("_grid", "_progress"),
     "agent": ("_grid", "_choices", "_changes"),
     "chat": ("_choices", "_uploads", "_compose", "_source"),
-    "document": ("_reading",),
+    "document": ("_reading", "_corrections"),
     "files": ("_details", "_grid", "_uploads", "_progress"),
     "library": ("_details", "_grid", "_choices", "_uploads", "_progress", "_folders"),
 }

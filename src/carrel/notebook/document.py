@@ -14,8 +14,10 @@ from carrel.notebook.panel import Json, Panel, finish, intent, problem_json
 from carrel.notebook.pictures import as_address, opened
 from carrel.store.cache.copies import DocumentSource
 from carrel.store.core.handle import Handle
+from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.documents.blocks import Rect
 from carrel.store.documents.boxes import boxes, lacking, passages
+from carrel.store.documents.corrections import DoubtfulWord, around, doubtful_words
 from carrel.store.documents.export import ExportFormat, zipped
 from carrel.store.documents.marks import marked
 from carrel.store.documents.reader import OCROptions
@@ -29,6 +31,9 @@ from carrel.store.documents.words import (
     changes,
     chosen_block,
     confidence,
+    corrected_words,
+    doubtful_row,
+    doubtful_title,
     mark_words,
     option_words,
     page_hits,
@@ -109,6 +114,7 @@ class DocumentPanel(Panel):
             "billed": service_words(self._store.session.slice.value),
             "waiting": "Reading this page …" if state.reading else "This page is not read yet.",
             "confidence": confidence(page),
+            "corrected": corrected_words(state),
             "note": changed_words(state) or lacking(page),
             "progress": progress(state, time.time()),
             "reading": state.reading,
@@ -190,6 +196,40 @@ class DocumentPanel(Panel):
         """The page as PNG, for the asking view alone; never part of the state."""
         return await finish(self._documents.picture(page, min(max(width, 100), MAX_WIDTH)))
 
+    def _words(self) -> tuple[DoubtfulWord, ...]:
+        state = self._documents.slice.value
+        return doubtful_words(state.pages, state.corrections)
+
+    def _word(self, id: str) -> DoubtfulWord:
+        for word in self._words():
+            if doubtful_row(word).id == id:
+                return word
+        raise ProblemError(Problem("This word is gone", "The document was read again."))
+
+    @intent
+    async def _on_doubtful_words(self) -> Json:
+        """The doubtful words of the pages read; their pictures are asked for one by one."""
+        words = self._words()
+        rows = [dataclasses.asdict(doubtful_row(word)) for word in words]
+        return {"title": doubtful_title(words), "rows": rows}
+
+    @intent
+    async def _on_correct(self, id: str, words: str) -> str:
+        """Corrects a word; gives the title of the list."""
+        await finish(self._documents.correct(self._word(id).mark, words))
+        return doubtful_title(self._words())
+
+    @intent
+    async def _on_word_picture(self, id: str, width: int) -> bytes | None:
+        """The part of the page around a word, as PNG."""
+        mark = self._word(id).mark
+        page = self._documents.slice.value.pages[mark.page]
+        place = None if page is None else around(page, mark)
+        if place is None:
+            return None
+        width = min(max(width, 100), MAX_WIDTH)
+        return await finish(self._documents.picture(mark.page, width, place))
+
     @intent
     async def _on_table(self, number: int, form: str) -> str:
         """A table of the current page, counted from 0, as `csv` or `markdown`."""
@@ -201,7 +241,7 @@ class DocumentPanel(Panel):
     async def _on_export(self, form: ExportFormat) -> bytes:
         """The pages read: one file, or a ZIP file of several."""
         made = await finish(self._documents.as_files(form)) or []
-        return made[0][1] if form in ("markdown", "json") else zipped(made)
+        return made[0][1] if form in ("markdown", "corrected", "json") else zipped(made)
 
 
 def _passages(state: DocumentState, page: Page) -> list[Json]:

@@ -211,3 +211,29 @@ def test_reading_can_be_stopped_and_taken_up_again(page: Page) -> None:
 def test_a_page_without_text_says_so(page: Page) -> None:
     mount(page, "document", document_state(0, markdown=""))
     expect(page.get_by_text("No text was found on this page.")).to_be_visible()
+
+
+def test_doubtful_words_are_corrected_in_their_list(page: Page) -> None:
+    mount(page, "document", document_state(2))
+    page.get_by_role("button", name="Correct…").click()
+    rows = [
+        {"id": f"0-{n}", "word": f"wrlting{n}", "corrected": "", "page": "1", "sure": "61 %"}
+        for n in range(2)
+    ]
+    words = {"title": "Doubtful words · 0 of 2 corrected", "rows": rows}
+    kernel(page, "answer", "doubtful_words", {"kind": "done", "result": words})
+    group = page.get_by_role("group", name="Doubtful words")
+    expect(group.get_by_role("heading")).to_have_text("Doubtful words · 0 of 2 corrected")
+    first, second = (group.get_by_label(f"“wrlting{n}” on page 1") for n in range(2))
+    expect(first).to_be_focused()
+    first.fill("writing")
+    page.keyboard.press("Enter")
+    expect(second).to_be_focused()
+    assert sent(page, "correct")[0]["args"] == {"id": "0-0", "words": "writing"}
+    kernel(page, "answer", "correct", {"kind": "done", "result": "1 of 2 corrected"})
+    expect(group.get_by_role("heading")).to_have_text("1 of 2 corrected")
+    # What is typed is saved, though the list is closed.
+    second.fill("written")
+    group.get_by_role("button", name="Close").click()
+    expect(group).to_be_hidden()
+    assert sent(page, "correct")[1]["args"] == {"id": "0-1", "words": "written"}

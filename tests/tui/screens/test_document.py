@@ -323,3 +323,29 @@ def test_a_page_and_its_text(
     app = CarrelApp(LOCAL)
     app.theme = theme
     assert snap_compare(app, run_before=looked_at(app, tmp_path, *keys), terminal_size=size)
+
+
+async def test_doubtful_words_are_corrected_beside_their_picture(bench: Workbench) -> None:
+    await bench.press("e")
+    await bench.shows("Doubtful words · 0 of 2 corrected", "61 %", "▀▀▀▀")
+    await bench.press(*"writing", "enter")
+    await bench.shows("Doubtful words · 1 of 2 corrected")
+    # The second one is typed, and left with esc: it is saved too.
+    await bench.press(*"written")
+    await bench.leave("escape")
+    await bench.shows("98 % sure · 1 corrected")
+    assert set(state(bench).corrections.values()) == {"writing", "written"}
+    await bench.press("v", "v")
+    await bench.shows("corrected", "Notice is given in writing.")
+    await bench.press("e")
+    await bench.shows("Doubtful words · 2 of 2 corrected")
+    await bench.press("backspace", "enter")
+    await bench.shows("Doubtful words · 1 of 2 corrected")
+    await bench.leave("escape")
+
+
+async def test_without_doubtful_words_there_is_nothing_to_correct(bench: Workbench) -> None:
+    plain = lease_page().model_copy(update={"confidence_scores": None})
+    bench.store.documents.slice.set(pages=(plain, None, None))
+    await bench.press("e")
+    await bench.shows("No doubtful words on the pages read so far.")

@@ -1,5 +1,5 @@
 const ZOOMS = [0.5, 0.75, 1, 1.5, 2, 3, 4];
-const FORMATS = { markdown: ["Markdown", "md"], json: ["JSON", "json"], csv: ["Tables (CSV)", "zip"], images: ["Pictures", "zip"] };
+const FORMATS = { markdown: ["Markdown", "md"], corrected: ["Corrected Markdown", "md"], json: ["JSON", "json"], csv: ["Tables (CSV)", "zip"], images: ["Pictures", "zip"] };
 const MARGIN = 16;
 const SIGNS = { same: " ", added: "+", removed: "−" };
 
@@ -14,8 +14,9 @@ class DocumentView extends View {
     this.build();
     this.content = h("div", { class: "carrel-pane" },
       h("div", { class: "carrel-tools" }, this.title, h("span", { class: "carrel-gap" }),
-        this.reading, this.readButton, this.stopButton, this.again, this.formButton, this.copyMenu, this.saveMenu, this.corner()),
+        this.reading, this.readButton, this.stopButton, this.again, this.formButton, this.correctButton, this.copyMenu, this.saveMenu, this.corner()),
       this.readingForm.element,
+      this.corrections.element,
       h("div", { class: "carrel-panes" },
         h("div", { class: "carrel-pane page" }, this.stage,
           h("div", { class: "carrel-foot" }, this.smaller, this.larger, this.fill, h("span", { class: "carrel-gap" }), this.blockWords)),
@@ -43,6 +44,8 @@ class DocumentView extends View {
     this.readingForm = new ReadingForm(this, (options) => this.ask("read_again", { options }));
     this.again = this.button("Options…", () => this.readingForm.toggle(this.readingForm.element.hidden, this.state.options, this.state.billed));
     this.formButton = this.button("Markdown", () => this.nextForm());
+    this.corrections = new Corrections(this);
+    this.correctButton = this.button("Correct…", () => this.corrections.open());
     this.copyMenu = this.menu("Copy…", (what) => this.copy(what));
     this.saveMenu = this.menu("Save…", (format) => this.save(format));
     this.fillMenu(this.saveMenu, Object.entries(FORMATS).map(([format, [words]]) => [format, words]));
@@ -84,7 +87,7 @@ class DocumentView extends View {
       [["]"], "Next mark: doubtful word or hit", ask("mark", 1)], [["["], "Mark before", ask("mark", -1)],
       [["+", "="], "Larger", zoom(1)], [["-"], "Smaller", zoom(-1)],
       [["z"], "Fill with block", () => this.toggleFill()], [["v"], "Form of the text", () => this.nextForm()],
-      [["o"], "OCR options", () => this.again.click()],
+      [["e"], "Correct doubtful words", () => this.corrections.open()], [["o"], "OCR options", () => this.again.click()],
       [["r"], "Run OCR", () => { if (!this.readButton.hidden) this.readPages(); }],
       [["Escape"], "Back", () => this.back()],
     ];
@@ -106,13 +109,15 @@ class DocumentView extends View {
     this.empty.hidden = !none;
     this.content.hidden = none;
     say(this.empty, state.empty);
+    if (state.source !== this.correcting) this.corrections.close();
+    this.correcting = state.source;
     if (none) return;
     say(this.title, state.title);
     say(this.reading, state.progress);
     this.stopButton.hidden = !state.reading;
     this.readButton.hidden = state.reading || state.loading || state.read;
     this.again.hidden = state.loading;
-    say(this.sure, state.mark_words || state.confidence);
+    say(this.sure, state.mark_words || [state.confidence, state.corrected].filter(Boolean).join(" · "));
     say(this.note, [state.option_words, state.note].filter(Boolean).join(" · "));
     say(this.blockWords, state.block_words);
     fill(this.search, state.query);

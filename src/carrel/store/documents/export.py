@@ -9,7 +9,7 @@ import json
 import re
 import zipfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -18,13 +18,14 @@ from carrel.pages.errors import NoPicture
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.documents.blocks import Rect, blocks_of
 from carrel.store.documents.boxes import boxes
+from carrel.store.documents.corrections import Corrections, corrected
 from carrel.store.documents.table_rows import as_csv
 from carrel.store.documents.tables import tables
 
 if TYPE_CHECKING:
     from carrel.wire.ocr import Page
 
-ExportFormat = Literal["markdown", "json", "csv", "images"]
+ExportFormat = Literal["markdown", "corrected", "json", "csv", "images"]
 Draw = Callable[[int, int, Rect], Awaitable[bytes]]
 """Page, width in pixels, part of the page; gives PNG."""
 
@@ -37,11 +38,12 @@ _DATA_URL = re.compile(r"data:image/(\w+)[\w.+-]*;base64,")
 
 @dataclass(frozen=True)
 class ReadDocument:
-    """The pages that are read, and the document's annotation as JSON text."""
+    """The pages that are read, their corrections, and the document's annotation as JSON text."""
 
     name: str
     pages: Sequence[Page]
     annotation: str | None = None
+    corrections: Corrections = field(default_factory=dict)
 
     @property
     def stem(self) -> str:
@@ -54,6 +56,9 @@ async def files(document: ReadDocument, format: ExportFormat, draw: Draw) -> lis
     match format:
         case "markdown":
             return [(f"{document.stem}.md", markdown(document).encode())]
+        case "corrected":
+            pages = (corrected(page, document.corrections) for page in document.pages)
+            return [(f"{document.stem} corrected.md", "\n\n".join(pages).encode())]
         case "json":
             return [(f"{document.stem}.json", as_json(document).encode())]
         case "csv":

@@ -9,6 +9,7 @@ from collections.abc import Coroutine, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from carrel.config import folders
 from carrel.pages.errors import NoPicture
 from carrel.pages.renderer import Renderer
 from carrel.store.activity.service import ActivityEntry, ActivityService
@@ -20,6 +21,7 @@ from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.documents import export
 from carrel.store.documents.blocks import Rect
 from carrel.store.documents.boxes import block_at, boxes, passages, rect_of
+from carrel.store.documents.corrections import SavedCorrections, key_of
 from carrel.store.documents.marks import TextMark, marks
 from carrel.store.documents.reader import DocumentReader, OCROptions
 from carrel.store.documents.remembered import RememberedOptions
@@ -52,6 +54,7 @@ class DocumentsService(Area[DocumentState]):
         self._copies = copies
         self._reader = DocumentReader(session)
         self._remembered = remembered
+        self._corrections = SavedCorrections(folders().state)
 
     # Opening and reading
 
@@ -81,7 +84,8 @@ class DocumentsService(Area[DocumentState]):
         with self._loading():
             opened = OpenedDocument(source, await self._copies.fetch(source))
             self._copies.keep(self, opened.copy)
-            self.slice.set(opened=opened)
+            corrections = await asyncio.to_thread(self._corrections.load, opened.copy.hash)
+            self.slice.set(opened=opened, corrections=corrections)
             await self._count(opened)
             await self._take_kept(opened, options)
         if not self.slice.value.complete and not self.large:
@@ -237,6 +241,24 @@ class DocumentsService(Area[DocumentState]):
                 self.slice.set(current=number, mark=mark, block=block, place=None)
                 return
 
+    # Correcting
+
+    @action(Policy.QUEUE)
+    def correct(self, mark: TextMark, words: str) -> Coroutine[Any, Any, None]:
+        """Corrects a doubtful word, on this machine; no words, or those read, take it back."""
+        opened = self.slice.value.opened
+        if opened is None:
+            raise ProblemError(NOTHING_OPEN)
+        return self._correct(opened, mark, words.strip())
+
+    async def _correct(self, opened: OpenedDocument, mark: TextMark, words: str) -> None:
+        wanted = words if words not in ("", mark.text) else None
+        corrections = await asyncio.to_thread(
+            self._corrections.add, opened.copy.hash, key_of(mark), wanted
+        )
+        if self.slice.value.opened is opened:
+            self.slice.set(corrections=corrections)
+
     # Taking it along
 
     @action(Policy.BESIDE)
@@ -260,7 +282,7 @@ class DocumentsService(Area[DocumentState]):
         if state.source is None or not any(state.pages):
             raise ProblemError(Problem("Nothing is read yet", "", "Wait for the first page."))
         pages = [page for page in state.pages if page is not None]
-        what = export.ReadDocument(state.source.name, pages, state.annotation)
+        what = export.ReadDocument(state.source.name, pages, state.annotation, state.corrections)
         return await export.files(what, format, functools.partial(self._picture, state))
 
     # How it is read

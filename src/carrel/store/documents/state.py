@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from carrel.store.cache.copies import Copy, DocumentSource
 from carrel.store.core.problem import Problem
 from carrel.store.documents.blocks import Rect
+from carrel.store.documents.corrections import Corrections
 from carrel.store.documents.marks import TextMark
 from carrel.store.documents.reader import USUAL, OCROptions
 
@@ -34,7 +35,7 @@ class DocumentState:
     `before` the pages as they were before they were read anew.
     `no_picture` says why there are no pictures of its pages.
     `block` is the chosen block of the current page, `place` where a passage is that was asked
-    for, `mark` the chosen doubtful word or hit of `query`.
+    for, `mark` the chosen doubtful word or hit of `query`. `corrections` are those of its words.
     """
 
     source: DocumentSource | None = None
@@ -55,6 +56,7 @@ class DocumentState:
     place: Rect | None = None
     query: str = ""
     mark: TextMark | None = None
+    corrections: Corrections = field(default_factory=dict)
     loading: bool = False
     error: Problem | None = None
 

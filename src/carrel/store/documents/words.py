@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -10,6 +11,7 @@ from carrel.store.core.diff import DiffLine, compare_lines
 from carrel.store.core.words import count, left, one_line, percent
 from carrel.store.documents.blocks import blocks_of
 from carrel.store.documents.boxes import DOUBTFUL, FAIR, boxes
+from carrel.store.documents.corrections import DoubtfulWord, doubtful_words
 from carrel.store.documents.marks import TextMark, doubtful, heat, hits, marks
 from carrel.store.documents.order import order_doubtful
 
@@ -74,6 +76,43 @@ def confidence(page: Page | None) -> str:
             words.append(f"{count(found)} doubtful")
         words.append(f"{percent(page.confidence_scores.average_page_confidence_score)} sure")
     return " · ".join(words)
+
+
+def corrected_words(state: DocumentState) -> str:
+    """`2 corrected`, of the words of the current page; empty without one."""
+    number = sum(
+        word.corrected is not None for word in doubtful_words((state.page,), state.corrections)
+    )
+    return f"{count(number)} corrected" if number else ""
+
+
+@dataclass(frozen=True, slots=True)
+class DoubtfulRow:
+    """A doubtful word in a list: `corrected` is empty while it is as read."""
+
+    id: str
+    word: str
+    corrected: str
+    page: str
+    sure: str
+
+
+def doubtful_row(word: DoubtfulWord) -> DoubtfulRow:
+    """A doubtful word as a row."""
+    mark = word.mark
+    return DoubtfulRow(
+        f"{mark.page}-{mark.start}",
+        one_line(mark.text),
+        one_line(word.corrected or ""),
+        count(mark.page + 1),
+        percent(mark.sure) if mark.sure is not None else "",
+    )
+
+
+def doubtful_title(words: Sequence[DoubtfulWord]) -> str:
+    """`Doubtful words · 2 of 12 corrected`."""
+    done = sum(word.corrected is not None for word in words)
+    return f"Doubtful words · {count(done)} of {count(len(words))} corrected"
 
 
 def heat_words(page: Page | None) -> str:

@@ -1,6 +1,8 @@
 """OCR of the open document: of its other pages, or again with other options."""
 
+from carrel.store.documents.corrections import doubtful_words
 from carrel.store.session.words import service_words
+from carrel.tui.dialogs.corrections import Corrections
 from carrel.tui.dialogs.ocr import OCRForm
 from carrel.tui.looks import labels
 from carrel.tui.place import Place
@@ -15,6 +17,18 @@ async def read_on(place: Place) -> None:
         if not await place.confirm(f"Run OCR of {state.unread:,} pages?", about, "Run OCR"):
             return
     place.do(documents.read())
+
+
+async def correct(place: Place) -> None:
+    """Shows the doubtful words of the document, to be corrected."""
+    documents = place.store.documents
+    state = documents.slice.value
+    if not doubtful_words(state.pages, state.corrections):
+        place.notice("No doubtful words on the pages read so far.")
+        return
+    await place.ask(
+        Corrections(documents, lambda mark, words: place.do(documents.correct(mark, words)))
+    )
 
 
 async def read_again(place: Place) -> None:

@@ -5,16 +5,18 @@ from typing import cast
 
 from carrel.store.core.words import count
 from carrel.store.documents.blocks import blocks_of
+from carrel.store.documents.corrections import corrected
 from carrel.store.documents.export import ExportFormat
 from carrel.store.documents.state import DocumentState
 from carrel.store.documents.table_rows import as_csv, as_markdown
 from carrel.store.documents.tables import tables
-from carrel.store.documents.words import annotation
+from carrel.store.documents.words import annotation, corrected_words
 from carrel.tui.dialogs.ask import Ask, Thing
 from carrel.tui.place import Place
 
 FORMATS = (
     Thing("markdown", "Markdown", "the whole text"),
+    Thing("corrected", "Corrected Markdown", "with your corrections"),
     Thing("json", "JSON", "pages, boxes and scores"),
     Thing("csv", "Tables as CSV", "a file each"),
     Thing("images", "Pictures", "a file each"),
@@ -51,6 +53,9 @@ def _offers(state: DocumentState) -> list[tuple[str, str, str]]:
             at = len(offers) if block.type == "table" else 0
             offers.insert(at, ("This block", block.type, block.content))
         offers.append(("This page", "Markdown", page.markdown))
+        if corrected_words(state):
+            fixed = corrected(page, state.corrections)
+            offers.append(("This page, corrected", "Markdown", fixed))
     read = [page.markdown for page in state.pages if page is not None]
     if len(read) > 1:
         offers.append(("All pages read", f"{count(len(read))} pages", "\n\n".join(read)))

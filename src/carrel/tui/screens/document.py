@@ -13,6 +13,7 @@ from textual.widgets import Input, Static
 from carrel.store.core.words import one_line, shortened
 from carrel.store.documents.blocks import Rect
 from carrel.store.documents.boxes import block_at, lacking, passages
+from carrel.store.documents.corrections import corrected
 from carrel.store.documents.state import DocumentState
 from carrel.store.documents.words import (
     annotation,
@@ -20,6 +21,7 @@ from carrel.store.documents.words import (
     changes,
     chosen_block,
     confidence,
+    corrected_words,
     heat_words,
     mark_words,
     option_words,
@@ -46,9 +48,9 @@ NOTHING_OPEN = empty(
 MOVES = "arrows show the rest"
 _OF_A_DOCUMENT = (
     "go", "go_to_end", "step", "mark", "zoom", "fill", "find", "copy", "form", "options", "read",
-    "save", "confidence",
+    "save", "confidence", "correct",
 )  # fmt: skip
-FORMS = ("rendered", "raw", "changes", "schema")
+FORMS = ("rendered", "raw", "corrected", "changes", "schema")
 
 
 class DocumentPlace(Place):
@@ -80,6 +82,7 @@ class DocumentPlace(Place):
             "percent_sign", "confidence", "Confidence", key_display="%", show=False,
             id="document.confidence",
         ),
+        Binding("e", "correct", "Correct words", show=False, id="document.correct"),
         Binding("y", "copy", "Copy…", id="document.copy"),
         Binding("v", "form", "View raw or changes", show=False, id="document.form"),
         Binding("o", "options", "Run OCR", show=False, id="document.options"),
@@ -139,7 +142,9 @@ class DocumentPlace(Place):
         below = chosen_block(state) or option_words(state.options)
         moves = MOVES if picture.filling else ""
         picture.border_subtitle = labels.line(" · ".join(filter(None, (below, moves))))
-        text.border_title = labels.title("Text", self._form, confidence(state.page))
+        text.border_title = labels.title(
+            "Text", self._form, confidence(state.page), corrected_words(state)
+        )
         heat = heat_words(state.page) if picture.warm and state.source is not None else ""
         below = mark_words(state) or heat or changed_words(state) or lacking(state.page)
         text.border_subtitle = labels.line(below)
@@ -175,7 +180,8 @@ class DocumentPlace(Place):
 
     def _forms(self, state: DocumentState) -> tuple[str, ...]:
         """The forms that there is something to see in."""
-        there = (True, True, bool(changes(state)), bool(state.annotation))
+        fixed = bool(corrected_words(state))
+        there = (True, True, fixed, bool(changes(state)), bool(state.annotation))
         return tuple(form for form, has in zip(FORMS, there, strict=True) if has)
 
     def _show_text(self, state: DocumentState) -> None:
@@ -188,7 +194,7 @@ class DocumentPlace(Place):
         warm = self.picture.warm
         shown = (
             *(state.source, state.current, page, state.error, state.reading),
-            *(self._form, width, warm),
+            *(self._form, width, warm, state.corrections),
         )
         if (*shown, marks) == self._text:
             return
@@ -204,6 +210,8 @@ class DocumentPlace(Place):
         page, text = state.page, self.text
         if self._form == "changes":
             text.show_changes(changes(state))
+        elif self._form == "corrected" and page is not None:
+            text.show_text(corrected(page, state.corrections))
         elif self._form == "schema":
             text.show_text(annotation(state))
         elif page is not None and passages(page):
@@ -271,6 +279,9 @@ class DocumentPlace(Place):
     def action_confidence(self) -> None:
         self.picture.warm = not self.picture.warm
         self._show(self.state)
+
+    def action_correct(self) -> None:
+        self.run_flow(document.correct(self))
 
     def action_fill(self) -> None:
         picture = self.picture

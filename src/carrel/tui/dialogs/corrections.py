@@ -1,0 +1,166 @@
+"""The doubtful words of a document with their pictures, corrected in place."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import ClassVar
+
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.widgets import Input
+
+from carrel.store.core.watch import watch
+from carrel.store.documents.corrections import DoubtfulWord, around, doubtful_words
+from carrel.store.documents.marks import TextMark
+from carrel.store.documents.service import DocumentsService
+from carrel.store.documents.state import DocumentState
+from carrel.store.documents.words import doubtful_row, doubtful_title
+from carrel.tui.dialogs.dialog import Dialog, hint
+from carrel.tui.looks import labels
+from carrel.tui.widgets.fields import Field
+from carrel.tui.widgets.picture import PagePicture
+from carrel.tui.widgets.table import Column, Row, VirtualTable
+
+
+class Corrections(Dialog[None]):
+    """A list of the words, the picture of the one under the cursor, and a field for it.
+
+    A word is saved as the field is left, however that happens: nothing typed is lost.
+    """
+
+    DEFAULT_CSS = """
+    Corrections .dialog { width: 110; height: 90%; }
+    Corrections VirtualTable { border: none; width: 1fr; height: 1fr; }
+    Corrections Horizontal { height: 1fr; }
+    Corrections Vertical.cut { width: 1fr; }
+    Corrections Field { margin-top: 1; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "close", "Close", show=False, id="corrections.close"),
+        Binding("down", "move(1)", "Next word", show=False, priority=True, id="corrections.next"),
+        Binding("up", "move(-1)", "Word before", show=False, priority=True,
+                id="corrections.before"),
+    ]  # fmt: skip
+
+    def __init__(
+        self, documents: DocumentsService, correct: Callable[[TextMark, str], object]
+    ) -> None:
+        super().__init__("Doubtful words")
+        self._documents = documents
+        self._correct = correct
+        self._words: tuple[DoubtfulWord, ...] = ()
+        self._edited: DoubtfulWord | None = None
+
+    def inside(self) -> ComposeResult:
+        with Horizontal():
+            yield VirtualTable(
+                Column("Read"),
+                Column("Corrected"),
+                Column("Page", 5, right=True),
+                Column("Sure", 6, right=True),
+                classes="",
+            )
+            with Vertical(classes="cut"):
+                yield PagePicture()
+        yield Field(placeholder="as read")
+        yield hint("enter saves and goes on · ↑ ↓ other words · empty takes it back · esc closes")
+
+    def on_mount(self) -> None:
+        self._close = watch(self._documents.slice, self._show, deliver=self.call_later)
+        self.query_one(Field).focus()
+
+    def on_unmount(self) -> None:
+        self._close()
+
+    @property
+    def _table(self) -> VirtualTable:
+        return self.query_one(VirtualTable)
+
+    def _show(self, state: DocumentState) -> None:
+        self._words = doubtful_words(state.pages, state.corrections)
+        self.query_one(".dialog").border_title = labels.title(doubtful_title(self._words))
+        rows = [doubtful_row(word) for word in self._words]
+        self._table.show(
+            [
+                Row(
+                    row.id,
+                    (
+                        labels.line(row.word),
+                        labels.line(row.corrected, "bold $accent"),
+                        Content.styled(row.page, "$muted"),
+                        Content.styled(row.sure, "$muted"),
+                    ),
+                )
+                for row in rows
+            ]
+        )
+        if self._edited is None:
+            self._edit()
+
+    def _word(self) -> DoubtfulWord | None:
+        """The word under the cursor."""
+        key = self._table.key
+        return next((word for word in self._words if doubtful_row(word).id == key), None)
+
+    def _edit(self) -> None:
+        """Puts the word under the cursor into the field, and its picture beside."""
+        self._edited = word = self._word()
+        if word is None:
+            return
+        field = self.query_one(Field)
+        field.value = word.mark.text if word.corrected is None else word.corrected
+        field.action_select_all()
+        self.call_after_refresh(self._draw, word)
+
+    def _save(self) -> None:
+        """Saves the word in the field, if it was changed."""
+        word, typed = self._edited, self.query_one(Field).value.strip()
+        before = None if word is None else word.corrected or word.mark.text
+        if word is None or typed == before:
+            return
+        self._correct(word.mark, typed)
+        fixed = replace(word, corrected=None if typed in ("", word.mark.text) else typed)
+        self._words = tuple(fixed if each.mark == word.mark else each for each in self._words)
+
+    def on_virtual_table_moved(self, event: VirtualTable.Moved) -> None:
+        event.stop()
+        moved, edited = self._word(), self._edited
+        if moved is not None and edited is not None and moved.mark != edited.mark:
+            self._save()
+            self._edit()
+
+    def action_move(self, by: int) -> None:
+        self._save()
+        ids = [doubtful_row(word).id for word in self._words]
+        at = ids.index(self._table.key) if self._table.key in ids else 0
+        self._table.point_at(ids[min(max(at + by, 0), len(ids) - 1)])
+        self._edit()
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.action_move(1)
+
+    def action_close(self) -> None:
+        self._save()
+        self.dismiss(None)
+
+    def on_page_picture_resized(self, event: PagePicture.Resized) -> None:
+        event.stop()
+        if self._edited is not None:
+            self._draw(self._edited)
+
+    @work(exclusive=True, group="cut", exit_on_error=False)
+    async def _draw(self, word: DoubtfulWord) -> None:
+        picture = self.query_one(PagePicture)
+        columns = picture.columns
+        page = self._documents.slice.value.pages[word.mark.page]
+        place = None if page is None else around(page, word.mark)
+        if place is None or not columns:
+            picture.display = False
+            return
+        png = await self._documents.picture(word.mark.page, picture.pixels(columns), place)
+        if png is not None and word is self._edited:
+            picture.display = True
+            await picture.show(png, columns, [])

@@ -1,0 +1,132 @@
+"""Corrections of doubtful words: kept by the document's bytes, beside what was read."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from carrel.store.cache.copies import DocumentSource
+from carrel.store.documents.boxes import boxes
+from carrel.store.documents.corrections import (
+    WINDOW,
+    SavedCorrections,
+    around,
+    corrected,
+    doubtful_words,
+    key_of,
+)
+from carrel.store.documents.marks import TextMark, doubtful
+from carrel.store.documents.service import NOTHING_OPEN
+from carrel.store.store import Store
+from support.pages import lease_page
+from support.slices import until
+
+
+def test_a_correction_is_in_the_corrected_text_alone() -> None:
+    page = lease_page()
+    [mark] = doubtful(page)
+    corrections = {key_of(mark): "writing"}
+    [word] = doubtful_words((page, None), corrections)
+    assert (word.mark.text, word.corrected) == ("writlng", "writing")
+    assert corrected(page, corrections) == page.markdown.replace("writlng", "writing")
+    assert "writlng" in page.markdown
+
+
+def test_a_correction_of_another_reading_changes_nothing() -> None:
+    page = lease_page()
+    assert corrected(page, {(0, 3, "other"): "x", (1, 0, "#"): "x"}) == page.markdown
+
+
+@given(st.lists(st.text("abcdef", min_size=1, max_size=5), min_size=1, max_size=12), st.data())
+def test_every_corrected_word_stands_where_it_was_read(
+    words: list[str], data: st.DataObject
+) -> None:
+    page = lease_page().model_copy(update={"markdown": " ".join(words)})
+    new = [data.draw(st.text("xyz", min_size=1, max_size=6) | st.none()) for _ in words]
+    starts = [len(" ".join(words[:at])) + (at > 0) for at in range(len(words))]
+    corrections = {
+        (page.index, start, word): other
+        for start, word, other in zip(starts, words, new, strict=True)
+        if other is not None
+    }
+    expected = [other or word for word, other in zip(words, new, strict=True)]
+    assert corrected(page, corrections).split() == expected
+
+
+def test_the_picture_of_a_word_is_a_part_of_its_block() -> None:
+    page = lease_page()
+    [mark] = doubtful(page)
+    place = around(page, mark)
+    block = next(box.rect for box in boxes(page) if box.block == 1)
+    assert place == block
+    high = page.model_copy(
+        update={
+            "blocks": [
+                one.model_copy(update={"bottom_right_y": 900}) if number == 1 else one
+                for number, one in enumerate(page.blocks or ())
+            ]
+        }
+    )
+    part = around(high, mark)
+    assert part is not None
+    assert part.height == WINDOW
+    assert 0.1 <= part.top <= 0.9 - WINDOW
+
+
+def test_the_last_correction_counts_and_a_cut_off_line_spoils_itself_alone(tmp_path: Path) -> None:
+    saved = SavedCorrections(tmp_path)
+    saved.add("hash", (0, 5, "wrlting"), "wrting")
+    saved.add("hash", (0, 5, "wrlting"), "writing")
+    saved.add("hash", (1, 0, "a"), "b")
+    [path] = (tmp_path / "corrections").iterdir()
+    assert path.stat().st_mode & 0o077 == 0
+    with path.open("a") as file:
+        file.write('\n[0, 5, "wrl')
+    assert saved.add("hash", (1, 0, "a"), None) == {(0, 5, "wrlting"): "writing"}
+    assert saved.load("other") == {}
+
+
+async def test_it_is_kept_for_the_same_bytes_under_another_name_and_exported(
+    store: Store, tmp_path: Path
+) -> None:
+    (tmp_path / "a.txt").write_text("The notlce period.")
+    (tmp_path / "b.txt").write_text("The notlce period.")
+    sources = []
+    for name in ("a.txt", "b.txt"):
+        file = await store.files.upload(tmp_path / name)
+        assert file is not None
+        sources.append(DocumentSource("file", file.id, file.filename))
+    await store.documents.open(sources[0])
+    state = await until(store.documents.slice, lambda state: state.complete)
+    assert state.text is not None
+    start = state.text.index("notlce")
+    mark = TextMark(0, start, start + 6, "doubtful", "notlce", 0.5)
+    await store.documents.correct(mark, " notice ")
+    before = state.text
+
+    await store.documents.open(sources[1])
+    state = await until(store.documents.slice, lambda state: state.complete)
+    assert state.corrections == {key_of(mark): "notice"}
+    assert state.text == before
+    [path] = await store.documents.save("corrected", tmp_path / "out") or ()
+    assert path.name == "b corrected.md"
+    assert "The notice period." in path.read_text()
+
+    for words in ("other", "notlce"):
+        await store.documents.correct(mark, words)
+    assert store.documents.slice.value.corrections == {}
+
+
+async def test_nothing_open_is_nothing_to_correct(store: Store) -> None:
+    handle = store.documents.correct(TextMark(0, 0, 1, "doubtful", "a"), "b")
+    await handle
+    assert handle.error == NOTHING_OPEN
+
+
+@pytest.mark.parametrize("hash", ["a", "b"])
+def test_each_document_has_its_own(tmp_path: Path, hash: str) -> None:
+    saved = SavedCorrections(tmp_path)
+    saved.add("a", (0, 0, "x"), "a")
+    saved.add("b", (0, 0, "x"), "b")
+    assert saved.load(hash) == {(0, 0, "x"): hash}
