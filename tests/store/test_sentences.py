@@ -413,6 +413,11 @@ READING = (
         so=documents.mark_words(opened(page(0.4), mark=doubtful(page(0.4))[0])),
         not_so=documents.mark_words(opened(page(0.4))),
     ),
+    row(
+        "1 corrected",
+        so=documents.corrected_words(opened(page(0.4), corrections={(0, 0, "word"): "words"})),
+        not_so=documents.corrected_words(opened(page(0.4), corrections={(1, 0, "word"): "words"})),
+    ),
     row("queued", so=read("queued"), not_so=read("running")),
     row("page ", so=read("running"), not_so=read("queued")),
     row("done", so=read("done"), not_so=read()),
@@ -686,6 +691,7 @@ LIVED = {
 """Sentences that a test with real services sees come and go, and where."""
 
 NOT_OF_STATE = (
+    "Doubtful words · ",
     *("Service says", "headers apart", "with pictures", "with a schema", "scores of pages"),
     *("tables as ", "Sessions with “", "a function", "The service does not answer."),
     *("test model", " (test model)", "Result of ", "top p", "max answer tokens", "stop at"),

@@ -336,7 +336,7 @@ async def test_doubtful_words_are_corrected_beside_their_picture(bench: Workbenc
     await bench.shows("98 % sure · 1 corrected")
     assert set(state(bench).corrections.values()) == {"writing", "written"}
     await bench.press("v", "v")
-    await bench.shows("corrected", "Notice is given in writing.")
+    await bench.shows("Text · corrected · 1 doubtful · 98 % sure ─", "writing.")
     await bench.press("e")
     await bench.shows("Doubtful words · 2 of 2 corrected")
     await bench.press("backspace", "enter")

@@ -39,8 +39,8 @@ class Corrections(Dialog[None]):
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "close", "Close", show=False, id="corrections.close"),
-        Binding("down", "move(1)", "Next word", show=False, priority=True, id="corrections.next"),
-        Binding("up", "move(-1)", "Word before", show=False, priority=True,
+        Binding("down", "move(1)", "Down a word", show=False, priority=True, id="corrections.next"),
+        Binding("up", "move(-1)", "Up a word", show=False, priority=True,
                 id="corrections.before"),
     ]  # fmt: skip
 

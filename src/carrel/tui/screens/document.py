@@ -82,7 +82,7 @@ class DocumentPlace(Place):
             "percent_sign", "confidence", "Confidence", key_display="%", show=False,
             id="document.confidence",
         ),
-        Binding("e", "correct", "Correct words", show=False, id="document.correct"),
+        Binding("e", "correct", "Edit doubtful words", show=False, id="document.correct"),
         Binding("y", "copy", "Copy…", id="document.copy"),
         Binding("v", "form", "View raw or changes", show=False, id="document.form"),
         Binding("o", "options", "Run OCR", show=False, id="document.options"),
@@ -142,9 +142,8 @@ class DocumentPlace(Place):
         below = chosen_block(state) or option_words(state.options)
         moves = MOVES if picture.filling else ""
         picture.border_subtitle = labels.line(" · ".join(filter(None, (below, moves))))
-        text.border_title = labels.title(
-            "Text", self._form, confidence(state.page), corrected_words(state)
-        )
+        fixed = corrected_words(state) if self._form != "corrected" else ""
+        text.border_title = labels.title("Text", self._form, confidence(state.page), fixed)
         heat = heat_words(state.page) if picture.warm and state.source is not None else ""
         below = mark_words(state) or heat or changed_words(state) or lacking(state.page)
         text.border_subtitle = labels.line(below)
