@@ -26,6 +26,7 @@ from carrel.store.chat.state import ChatState
 from carrel.store.core.handle import Handle
 from carrel.store.core.loop import OwnerLoop
 from carrel.store.core.sorting import Sort
+from carrel.store.documents.marks import TextMark
 from carrel.store.documents.reader import USUAL, OCROptions
 from carrel.store.documents.state import DocumentState
 from carrel.store.files.service import FilesService
@@ -94,7 +95,7 @@ class Person:
             self.delete_documents, self.rename, self.show_text, self.search, self.create_library,
             self.delete_files, self.mark_file, self.delete_marked_files, self.turn_files,
             self.open, self.open, self.read, self.read_again, self.stop, self.picture, self.export,
-            self.batch, self.select_agent, self.switch, self.switch, self.roll_back, self.roll_back,
+            self.correct, self.batch, self.select_agent, self.switch, self.switch, self.roll_back, self.roll_back,
             self.draft, self.save_draft,
             self.begin_chat, self.resume, self.send, self.send, self.attach, self.delete_chat,
             self.stop_answer, self.another_client, self.restart,
@@ -266,6 +267,12 @@ class Person:
             if name != f"{id}.md" or f" of {id}.".encode() not in made:
                 self.wrong.append(f"{name}: {made!r} saved for {id}")
 
+    def correct(self) -> None:
+        state = self.store.documents.slice.value
+        if state.opened is not None:
+            mark = TextMark(0, 0, 4, "doubtful", "Page")
+            self.store.documents.correct(mark, state.opened.source.id)
+
     def batch(self) -> None:
         self.store.batch.read([self._source() for _ in range(3)])
 
@@ -410,6 +417,8 @@ def _document(state: DocumentState) -> str | None:
             return f"{state.source} is shown from {state.opened}"
         if state.opened.copy.hash != hashlib.sha256(content(id)).hexdigest():
             return f"another copy for {id}"
+    if strangers := {*state.corrections.values()} - {id}:
+        return f"corrections of {strangers} for {id}"
     wrong = [page for page in state.pages if page and not page.markdown.endswith(f" of {id}.")]
     return f"{wrong[0].markdown} for {id}" if wrong else None
 

@@ -19,6 +19,7 @@ from carrel.store.core import logs
 from carrel.store.core.action import Service
 from carrel.store.core.loop import OwnerLoop
 from carrel.store.documents.batch import BatchService
+from carrel.store.documents.corrections import SavedCorrections
 from carrel.store.documents.remembered import RememberedOptions
 from carrel.store.documents.service import DocumentsService
 from carrel.store.files.service import FilesService
@@ -67,6 +68,7 @@ class Store:
             loop, profile, self.session, self.activity, self.notifications, self.libraries
         )
         self._ocr_options = RememberedOptions(folders().state)
+        self._corrections = SavedCorrections(folders().state)
         self.documents = self.another_document()
         self.batch = BatchService(
             loop, self.session, self.activity, self.copies, self.renderer, self.notifications
@@ -110,6 +112,7 @@ class Store:
                 self.copies,
                 self.renderer,
                 self._ocr_options,
+                self._corrections,
             )
         )
 

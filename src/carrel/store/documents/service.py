@@ -9,7 +9,6 @@ from collections.abc import Coroutine, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from carrel.config import folders
 from carrel.pages.errors import NoPicture
 from carrel.pages.renderer import Renderer
 from carrel.store.activity.service import ActivityEntry, ActivityService
@@ -47,6 +46,7 @@ class DocumentsService(Area[DocumentState]):
         copies: Copies,
         renderer: Renderer,
         remembered: RememberedOptions,
+        corrections: SavedCorrections,
     ) -> None:
         super().__init__(loop, DocumentState(), session)
         self._activity = activity
@@ -54,7 +54,7 @@ class DocumentsService(Area[DocumentState]):
         self._copies = copies
         self._reader = DocumentReader(session)
         self._remembered = remembered
-        self._corrections = SavedCorrections(folders().state)
+        self._corrections = corrections
 
     # Opening and reading
 

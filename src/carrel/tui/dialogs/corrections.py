@@ -56,10 +56,10 @@ class Corrections(Dialog[None]):
     def inside(self) -> ComposeResult:
         with Horizontal():
             yield VirtualTable(
-                Column("Read"),
-                Column("Corrected"),
-                Column("Page", 5, right=True),
-                Column("Sure", 6, right=True),
+                Column("Read", least=12),
+                Column("Corrected", least=12),
+                Column("Page", 5, rank=2, right=True),
+                Column("Sure", 6, rank=1, right=True),
                 classes="",
             )
             with Vertical(classes="cut"):
