@@ -19,9 +19,10 @@ from carrel.store.documents.state import DocumentState
 from carrel.store.documents.words import doubtful_row, doubtful_title
 from carrel.tui.dialogs.dialog import Dialog, hint
 from carrel.tui.looks import labels
+from carrel.tui.widgets.columns import Column
 from carrel.tui.widgets.fields import Field
 from carrel.tui.widgets.picture import PagePicture
-from carrel.tui.widgets.table import Column, Row, VirtualTable
+from carrel.tui.widgets.table import Row, VirtualTable
 
 
 class Corrections(Dialog[None]):
