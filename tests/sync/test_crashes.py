@@ -1,6 +1,7 @@
 """`carrel sync` killed at any moment: it goes on, and the library becomes the folder."""
 
 import asyncio
+import contextlib
 import json
 import random
 import signal
@@ -47,7 +48,8 @@ async def killed(
             await asyncio.wait_for(begun.wait(), 60)
         await asyncio.wait_for(process.wait(), after)
     except TimeoutError:
-        process.send_signal(signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):  # it ended just now
+            process.send_signal(signal.SIGKILL)
     await process.communicate()
     return process.returncode == -signal.SIGKILL
 

@@ -132,6 +132,7 @@ def test_a_folder_arrives_and_an_agent_answers_from_it(workbench: Locator, tmp_p
     chat = place(workbench, "Chat")
     chat.get_by_label("Agent", exact=True).select_option("tenant")
     chat.get_by_role("button", name="New").click()
+    expect(chat.get_by_role("heading", name="tenant v0")).to_be_visible()
     chat.get_by_label("Message").fill("How long is the notice period?")
     workbench.page.keyboard.press("Enter")
     answer = chat.get_by_role("article").nth(1)

@@ -169,6 +169,7 @@ def test_only_who_deleted_it_sees_it(server: RunningServer, http: httpx.Client, 
     headers = {"Authorization": f"Bearer {key}"}
     with httpx.Client(base_url=server.url, headers=headers) as other:
         assert deleted(other) == []
+        assert other.get(f"/v1/trash/{id}").status_code == 404
         assert restore(other, id).status_code == 404
         assert other.delete(f"/v1/trash/{id}").status_code == 404
         assert other.delete("/v1/trash").json() == {"deleted": 0}
