@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, settings
 
 from support.home import new_server, own_home
 from support.process import RunningServer
+from support.spoken import SpokenModel, echo, spoken_model
 
 # How long an example takes says how busy the machine is.
 settings.register_profile("carrel", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -39,3 +40,22 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
     """A real server on an empty data folder, shared by the tests of a module and no others."""
     with new_server(tmp_path_factory.mktemp("server")) as running:
         yield running
+
+
+@pytest.fixture(scope="module")
+def talking(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[tuple[RunningServer, SpokenModel]]:
+    """A server and its model, which is one at an address; shared by the tests of a module."""
+    folder = tmp_path_factory.mktemp("server")
+    with spoken_model() as model, new_server(folder, "--model-url", model.url) as server:
+        yield server, model
+
+
+@pytest.fixture
+def model(talking: tuple[RunningServer, SpokenModel]) -> Iterator[SpokenModel]:
+    """The model of `talking`, which says everything again."""
+    model = talking[1]
+    model.asked.clear()
+    yield model
+    model.answer = echo

@@ -20,9 +20,9 @@ def own_home(monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
 
 
 @contextmanager
-def new_server(folder: Path) -> Iterator[RunningServer]:
+def new_server(folder: Path, *options: str) -> Iterator[RunningServer]:
     """A real server with a home of its own and nothing stored."""
     with pytest.MonkeyPatch.context() as monkeypatch:
         own_home(monkeypatch, folder / "home")
-        with serve(folder / "data") as running:
+        with serve(folder / "data", *options) as running:
             yield running

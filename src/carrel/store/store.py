@@ -188,14 +188,7 @@ class Store:
         self.chat.load_kept()
         for other in (
             *(self.files, self.libraries, self.agents, self.documents, self.batch, self.sync),
-            *(
-                self.trash,
-                self.chat,
-                self.beside,
-                self.finder,
-                self.models,
-                self.previews,
-                self.sample,
-            ),
+            *(self.trash, self.chat, self.beside, self.finder, self.models, self.previews),
+            self.sample,
         ):
             other.service_is_back()

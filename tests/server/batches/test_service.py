@@ -12,32 +12,11 @@ import pytest
 from carrel.server.keys import KeyChain
 from carrel.server.records.keys import OWN
 from support.batches import create, ended, lines_of, question, show, upload
-from support.home import own_home
 from support.libraries import connect
 from support.process import RunningServer, serve
 from support.spoken import SpokenModel, echo, spoken_model
 
 CHAT = "/v1/chat/completions"
-
-
-@pytest.fixture(scope="module")
-def talking(
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[tuple[RunningServer, SpokenModel]]:
-    """A server whose model is one at an address."""
-    folder = tmp_path_factory.mktemp("server")
-    with pytest.MonkeyPatch.context() as patch, spoken_model() as model:
-        own_home(patch, folder / "home")
-        with serve(folder / "data", "--model-url", model.url) as server:
-            yield server, model
-
-
-@pytest.fixture
-def model(talking: tuple[RunningServer, SpokenModel]) -> Iterator[SpokenModel]:
-    model = talking[1]
-    model.asked.clear()
-    yield model
-    model.answer = echo
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import shutil
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -15,22 +15,9 @@ from carrel.config import Profile, folders
 from carrel.store.chat.conversation import Attachment
 from carrel.store.core.loop import OwnerLoop
 from carrel.store.store import Store
-from support.home import own_home
-from support.process import RunningServer, serve
+from support.process import RunningServer
 from support.slices import until
-from support.spoken import SpokenModel, spoken_model
-
-
-@pytest.fixture(scope="module")
-def talking(
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[tuple[RunningServer, SpokenModel]]:
-    """A server and its model, which says everything again."""
-    folder = tmp_path_factory.mktemp("server")
-    with pytest.MonkeyPatch.context() as patch, spoken_model() as model:
-        own_home(patch, folder / "home")
-        with serve(folder / "data", "--model-url", model.url) as server:
-            yield server, model
+from support.spoken import SpokenModel
 
 
 @pytest.fixture
