@@ -107,7 +107,8 @@ def edit_in_editor(
 
 def _written(saved: "SavedDrafts", draft: "Draft", libraries: Mapping[str, str]) -> "Draft":
     """The draft after editing; a mistake opens the editor again if the user agrees."""
-    from carrel.store.agents.agent_yaml import YAMLError, from_yaml, to_yaml
+    from carrel.store.agents.agent_yaml import from_yaml, to_yaml
+    from carrel.yamlfile import YAMLError
 
     while True:
         path = saved.text(draft.id, to_yaml(draft, libraries), draft.updated)

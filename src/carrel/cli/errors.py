@@ -42,6 +42,7 @@ def _known(error: BaseException) -> tuple[Code, str] | None:
     from carrel.config import ConfigError
     from carrel.local.errors import LocalError
     from carrel.sync.errors import SyncError
+    from carrel.yamlfile import FileError
 
     match error:
         case CommandError():
@@ -51,7 +52,7 @@ def _known(error: BaseException) -> tuple[Code, str] | None:
             wrong = error.errors(include_url=False, include_input=False)[0]
             where = ".".join(str(part) for part in wrong["loc"])
             return Code.USAGE, f"{where}: {wrong['msg']}."
-        case ConfigError():
+        case ConfigError() | FileError():
             return Code.USAGE, str(error)
         case Unreachable() | LocalError():
             return Code.UNREACHABLE, str(error)

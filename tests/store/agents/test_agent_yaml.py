@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from carrel.store.agents.agent_yaml import YAMLError, from_yaml, to_yaml
+from carrel.store.agents.agent_yaml import from_yaml, to_yaml
 from carrel.store.agents.drafts import Draft
+from carrel.yamlfile import YAMLError
 
 START = Draft("a1", "a1", 0, {"name": "support", "model": "m", "instructions": "Be kind."})
 

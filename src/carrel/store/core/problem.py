@@ -68,6 +68,7 @@ def _of_known(error: BaseException) -> Problem | None:
     from carrel.local.errors import LocalError, NotInstalled
     from carrel.pages.errors import NoPicture
     from carrel.sync.errors import SyncError, TooManyDeletions
+    from carrel.yamlfile import FileError
 
     match error:
         case errors.Unreachable():
@@ -99,6 +100,8 @@ def _of_known(error: BaseException) -> Problem | None:
             return Problem("The folder was not synced", str(error))
         case ConfigError():
             return Problem("The settings cannot be used", str(error))
+        case FileError():
+            return Problem("The file cannot be used", str(error), "Mend that line and try again.")
         case NoPicture():
             return Problem("No picture of this page", str(error))
     return None

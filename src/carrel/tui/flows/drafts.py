@@ -8,7 +8,7 @@ from pathlib import Path
 from textual.content import Content
 
 from carrel.editor import EditorError, edit
-from carrel.store.agents.agent_yaml import YAMLError, from_yaml
+from carrel.store.agents.agent_yaml import from_yaml
 from carrel.store.agents.compare import compare_agents
 from carrel.store.agents.drafts import Draft, nobody
 from carrel.store.agents.words import (
@@ -28,6 +28,7 @@ from carrel.tui.looks import labels
 from carrel.tui.place import Place
 from carrel.tui.terminal.outside import suspended
 from carrel.wire.agents import Agent
+from carrel.yamlfile import YAMLError
 
 _BLANK, _COPY = "blank", "copy"
 
