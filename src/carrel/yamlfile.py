@@ -221,9 +221,9 @@ def _documents(text: str, missing: str) -> Iterator[Document]:
     loader = _Loader(text)
     while loader.check_node():
         node = loader.get_node()
-        line = node.start_mark.line + 1
-        if node.tag.endswith(":null"):
+        if node is None or node.tag.endswith(":null"):
             continue
+        line = node.start_mark.line + 1
         if not isinstance(node, yaml.MappingNode):
             raise YAMLError(line, missing)
         _check_plain(node)
