@@ -20,6 +20,7 @@ from support.service import Request, reply, service
 
 GIVEN = {
     "agent": "clerk",
+    "definitions": "clerk.yaml",
     "batch": "00000000-0000-4000-8000-000000000000",
     "document": "lease.pdf",
     "file": "lease.pdf",
@@ -40,6 +41,7 @@ GIVEN = {
 """An argument of each name."""
 OPTIONS = {
     ("agents", "edit"): ["--name", "clerk"],
+    ("agents", "new"): ["--from", "minutes"],
     ("chat",): ["When does it end?"],
     ("libraries", "edit"): ["--name", "contracts"],
     ("sync",): ["--library", "contracts"],
@@ -77,6 +79,7 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "papers").mkdir()
     for path in ("lease.pdf", "papers/lease.pdf"):
         (tmp_path / path).write_bytes(PDF)
+    (tmp_path / "clerk.yaml").write_text("name: clerk\nmodel: none\ninstructions: Be brief.\n")
     monkeypatch.chdir(tmp_path)
 
 

@@ -47,16 +47,16 @@ def diff(
         found = await find_agent(client, agent)
         before = await client.agents.get(found.id, version_or_alias(old))
         after = found if new is None else await client.agents.get(found.id, version_or_alias(new))
-        return before, after, await _library_names(client)
+        return before, after, await library_names(client)
 
     before, after, libraries = run(profile, work)
     changes = [one for one in compare_agents(before, after) if one.change != "same"]
     if json:
-        output.as_json([_as_json(change) for change in changes])
+        output.as_json([change_as_json(change) for change in changes])
         return
     names = f"{version_name(before.version)} and {version_name(after.version)}"
     output.note(f"{names} differ in:" if changes else f"{names} do not differ.")
-    for line in _lines(changed_field_rows(changes, libraries)):
+    for line in change_lines(changed_field_rows(changes, libraries)):
         output.data(line)
 
 
@@ -81,7 +81,7 @@ def edit_in_editor(
     saved = SavedDrafts(folders().state, chosen.name)
 
     async def look(client: "Client") -> "tuple[Agent, Mapping[str, str]]":
-        return await find_agent(client, agent), await _library_names(client)
+        return await find_agent(client, agent), await library_names(client)
 
     active, libraries = run(profile, look)
     kept = (draft for draft in saved.all() if draft.id == active.id)
@@ -129,7 +129,7 @@ def _ask(active: "Agent", draft: "Draft", libraries: Mapping[str, str]) -> None:
     from carrel.store.agents.compare import compare_agents
     from carrel.store.agents.words import changed_field_rows, next_version
 
-    for line in _lines(
+    for line in change_lines(
         changed_field_rows(compare_agents(active, draft.preview(active)), libraries)
     ):
         output.note(line)
@@ -138,7 +138,7 @@ def _ask(active: "Agent", draft: "Draft", libraries: Mapping[str, str]) -> None:
         raise CommandError("Nothing was sent. Run the same command again to continue the draft.")
 
 
-def _lines(rows: "Iterable[FieldRow]") -> Iterator[str]:
+def change_lines(rows: "Iterable[FieldRow]") -> Iterator[str]:
     from carrel.store.agents.words import gap_words, line_sign
 
     for row in rows:
@@ -149,15 +149,15 @@ def _lines(rows: "Iterable[FieldRow]") -> Iterator[str]:
             yield from (f"  {line_sign(line.change)} {line.text}" for line in hunk.lines)
 
 
-def _as_json(change: "FieldChange") -> dict[str, object]:
+def change_as_json(change: "FieldChange") -> dict[str, object]:
     known = {"old": change.old, "new": change.new}
     return {
         "field": change.field,
         "change": change.change,
         **{name: value for name, value in known.items() if value is not None},
-        **({"parts": [_as_json(part) for part in change.parts]} if change.parts else {}),
+        **({"parts": [change_as_json(part) for part in change.parts]} if change.parts else {}),
     }
 
 
-async def _library_names(client: "Client") -> dict[str, str]:
+async def library_names(client: "Client") -> dict[str, str]:
     return {library.id: library.name async for library in client.libraries.every()}

@@ -1,10 +1,11 @@
 """`carrel agents …`"""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from carrel.cli import agent_changes, aliases, output
+from carrel.cli import agent_changes, agent_files, aliases, output
 from carrel.cli.errors import Code, CommandError
 from carrel.cli.find import find_agent, find_library
 from carrel.cli.options import (
@@ -253,8 +254,13 @@ def delete(agent: AgentArgument, profile: ProfileOption = None, json: JSONOption
         output.as_json({"id": deleted.id, "deleted": True})
 
 
-for command in (agent_changes.diff, aliases.aliases, aliases.alias, aliases.unalias):
+_BESIDE: tuple[Callable[..., None], ...] = (
+    *(agent_changes.diff, aliases.aliases, aliases.alias, aliases.unalias),
+    *(agent_files.new, agent_files.export, agent_files.plan, agent_files.apply),
+)
+for command in _BESIDE:
     app.command()(command)
+app.command("import")(agent_files.import_)
 
 
 async def _model(client: "Client", wanted: str | None, profile: str | None) -> str:

@@ -12,6 +12,8 @@ class Code(enum.IntEnum):
     FAILED = 1
     USAGE = 2
     UNREACHABLE = 3
+    DIFFERENT = 4
+    DRIFT = 5
     INTERRUPTED = 130
 
 
@@ -41,12 +43,15 @@ def _known(error: BaseException) -> tuple[Code, str] | None:
     from carrel.client.errors import ClientError, Unreachable
     from carrel.config import ConfigError
     from carrel.local.errors import LocalError
+    from carrel.store.core.problem import ProblemError
     from carrel.sync.errors import SyncError
     from carrel.yamlfile import FileError
 
     match error:
         case CommandError():
             return error.code, str(error)
+        case ProblemError():
+            return Code.FAILED, str(error.problem)
         case ValidationError():
             # Answers are checked by the client; what is wrong here was typed.
             wrong = error.errors(include_url=False, include_input=False)[0]

@@ -28,6 +28,8 @@ Exit codes:
   1    the service refused the request, or the work failed
   2    wrong usage or settings
   3    no server could be reached
+  4    a check found something: agents that differ from their files, test cases that fail
+  5    applying agents would overwrite a change made at the service
   130  interrupted
 """
 

@@ -1,0 +1,228 @@
+"""Agents as files: what an agent is meant to be, with names where the service has ids.
+
+name: support
+instructions: |
+  Answer in one sentence.
+libraries:
+- manuals
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from carrel.store.agents.compare import DEFAULTS
+from carrel.store.agents.drafts import LIBRARY, Draft, fields_of
+from carrel.wire.agents import Agent, CompletionArgs
+from carrel.wire.base import JSONObject, Name, Request, Text
+from carrel.wire.tools import Tool
+from carrel.yamlfile import Document, FileError, check_in, dump, read_file
+
+SUFFIXES = (".yaml", ".yml")
+
+
+class Definition(Request):
+    """An agent as its file has it.
+
+    `libraries` and `handoffs` are names, or ids. Without a `model`, an agent keeps the one that it
+    has, and a new one gets the service's first.
+    """
+
+    name: Name
+    description: Text | None = None
+    model: Name | None = None
+    instructions: Text | None = None
+    libraries: list[Name] = Field(default_factory=list)
+    tools: list[Tool] = Field(default_factory=list)
+    completion_args: CompletionArgs | None = None
+    handoffs: Annotated[list[Name], Field(max_length=1000)] = Field(default_factory=list)
+    metadata: JSONObject | None = None
+    guardrails: list[JSONObject] | None = None
+
+
+@dataclass(frozen=True)
+class Defined:
+    """A definition, and the place of its file that mistakes are named by."""
+
+    definition: Definition
+    path: Path
+    document: Document
+
+    def mistake(self, field: str, value: str, reason: str) -> FileError:
+        """The error that a value of a list in a field is wrong."""
+        values = self.document.data.get(field)
+        where = (field, values.index(value)) if values and value in values else (field,)
+        error = self.document.mistake(where, reason)
+        return FileError(self.path, error.line, error.reason)
+
+
+def read_definitions(paths: Iterable[Path]) -> list[Defined]:
+    """The agents of files, and of the files of folders.
+
+    Raises:
+        FileError: one is no agent, has the name of another, or a folder has no file.
+    """
+    found: list[Defined] = []
+    for path in _files(paths):
+        for document in read_file(path):
+            defined = Defined(check_in(path, document, Definition), path, document)
+            twin = next(
+                (one for one in found if one.definition.name == defined.definition.name), None
+            )
+            if twin is not None:
+                where = f"{twin.path}, line {twin.document.line}"
+                error = document.mistake(("name",), f"The same agent is defined in {where}.")
+                raise FileError(path, error.line, error.reason)
+            found.append(defined)
+    return found
+
+
+def draft_of(definition: Definition, model: str = "") -> Draft:
+    """A new agent by a definition, without what depends on the service: libraries and handoffs."""
+    fields = {**definition.body(), "model": definition.model or model}
+    kept = {name: value for name, value in fields.items() if name not in ("libraries", "handoffs")}
+    return Draft.blank().changed(**kept)
+
+
+@dataclass(frozen=True)
+class Names:
+    """The libraries and agents of a service: names by id."""
+
+    libraries: Mapping[str, str]
+    agents: Mapping[str, str]
+
+    def fields(self, defined: Defined, model: str) -> dict[str, Any]:
+        """The fields of the agent that a file defines, with ids for names.
+
+        Raises:
+            FileError: there is no such library or agent, or more than one.
+        """
+        definition = defined.definition
+        draft = draft_of(definition, model)
+        tools = [self._tool(defined, tool) for tool in draft.fields.get("tools", ())]
+        if definition.libraries:
+            ids = [self._id(defined, "libraries", one) for one in definition.libraries]
+            tools.append({"type": LIBRARY, "library_ids": ids})
+        handoffs = [self._id(defined, "handoffs", one) for one in definition.handoffs]
+        return dict(draft.changed(tools=tools, handoffs=handoffs).fields)
+
+    def _tool(self, defined: Defined, tool: Mapping[str, Any]) -> dict[str, Any]:
+        if tool.get("type") != LIBRARY:
+            return dict(tool)
+        ids = [self._id(defined, "libraries", one) for one in tool["library_ids"]]
+        return {**tool, "library_ids": ids}
+
+    def _id(self, defined: Defined, field: str, wanted: str) -> str:
+        known = self.libraries if field == "libraries" else self.agents
+        if wanted in known:
+            return wanted
+        ids = [id for id, name in known.items() if name == wanted]
+        if len(ids) == 1:
+            return ids[0]
+        kind = "library" if field == "libraries" else "agent"
+        if ids:
+            reason = f"More than one {kind} is named “{wanted}”. Give an id: {', '.join(ids)}."
+        else:
+            reason = f"There is no {kind} “{wanted}” at the service."
+        raise defined.mistake(field, wanted, reason)
+
+    def text(self, agent: Agent) -> str:
+        """An agent as a file, with names for ids where they are clear."""
+        fields = fields_of(agent)
+        libraries: list[str] = []
+        tools = []
+        for tool in fields.pop("tools", ()):
+            named = [self._name(self.libraries, id) for id in tool.get("library_ids") or ()]
+            if tool.get("type") != LIBRARY:
+                tools.append(tool)
+            elif _is_plain(tool):
+                libraries += named
+            else:
+                tools.append({**tool, "library_ids": named})
+        handoffs = [self._name(self.agents, id) for id in fields.pop("handoffs", ())]
+        ordered = {
+            **{name: fields.get(name) for name in ("name", "description", "model", "instructions")},
+            "libraries": libraries,
+            "tools": [_without_nothing(tool) for tool in tools],
+            "completion_args": _without_nothing(fields.get("completion_args", {})),
+            "handoffs": handoffs,
+            **{name: fields.get(name) for name in ("metadata", "guardrails")},
+        }
+        about = (
+            f"# {' '.join(agent.name.split())}, as its v{agent.version} is.\n"
+            "# carrel agents plan shows what a change of this file would do; apply does it.\n"
+        )
+        return about + dump({name: value for name, value in ordered.items() if value})
+
+    def _name(self, names: Mapping[str, str], id: str) -> str:
+        """The name of an id, if no other has it."""
+        name = names.get(id, id)
+        return name if list(names.values()).count(name) == 1 else id
+
+
+def same_fields(wanted: Mapping[str, Any], agent: Agent) -> dict[str, Any]:
+    """The wanted fields, those in the service's own words that mean what it has already.
+
+    A service returns defaults that no file names.
+    """
+    theirs = fields_of(agent)
+    return {
+        name: theirs[name]
+        if name in theirs and _meaning(name, value) == _meaning(name, theirs[name])
+        else value
+        for name, value in wanted.items()
+    }
+
+
+def _meaning(name: str, value: Any) -> Any:
+    """A value without defaults; of tools, whatever their order."""
+    from pydantic import TypeAdapter, ValidationError
+
+    kinds: dict[str, Any] = {"tools": list[Tool], "completion_args": CompletionArgs}
+    if name not in kinds:
+        return value
+    adapter = TypeAdapter(kinds[name])
+    try:
+        plain = adapter.dump_python(
+            adapter.validate_python(value), mode="json", by_alias=True, exclude_defaults=True
+        )
+    except ValidationError:
+        return value  # a newer service may have tools that are unknown here
+    if name != "tools":
+        return plain
+    libraries = {id for tool in plain if _is_plain(tool) for id in tool["library_ids"]}
+    others = (json.dumps(tool, sort_keys=True) for tool in plain if not _is_plain(tool))
+    return sorted(libraries), sorted(others)
+
+
+def _is_plain(tool: Mapping[str, Any]) -> bool:
+    """Whether a tool searches libraries and says nothing else."""
+    rest = (value for key, value in tool.items() if key not in ("type", "library_ids"))
+    return tool.get("type") == LIBRARY and not any(rest)
+
+
+def _without_nothing(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        name: value
+        for name, value in values.items()
+        if value is not None and value != DEFAULTS.get(name)
+    }
+
+
+def _files(paths: Iterable[Path]) -> Sequence[Path]:
+    found: list[Path] = []
+    for path in paths:
+        if not path.is_dir():
+            found.append(path)
+            continue
+        inside = sorted(one for one in path.iterdir() if one.suffix in SUFFIXES)
+        if not inside:
+            raise FileError(path, None, "There is no .yaml file in this folder.")
+        found += inside
+    return found

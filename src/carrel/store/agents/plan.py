@@ -1,0 +1,268 @@
+"""Agents brought in step with their files: the difference first, then exactly that change.
+
+The alias `applied` stays at the version that was applied last, so that a later change at the
+service is told from one in the files, by whoever looks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from carrel.store.agents.compare import FieldChange, compare_agents
+from carrel.store.agents.definitions import Defined, Names, read_definitions, same_fields
+from carrel.store.agents.drafts import Draft, nobody
+from carrel.store.agents.trials import is_trial
+from carrel.store.agents.words import changes_words, next_version, version_name
+from carrel.store.core.problem import Problem, ProblemError
+from carrel.store.core.words import one_line
+from carrel.yamlfile import FileError
+
+if TYPE_CHECKING:
+    from carrel.client import Client
+    from carrel.wire.agents import Agent
+
+APPLIED = "applied"
+"""The alias of the version that was applied last."""
+
+StepKind = Literal["create", "change", "adopt", "same", "delete"]
+Drift = Literal["none", "changed", "unknown"]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One agent, and its part of the plan.
+
+    `adopt` marks the version that a file describes already as applied. `drift` tells whether the
+    agent was changed at the service since then, in `changed_there`; it is unknown for an agent
+    that never was applied. `draft` is the agent as it is meant to be, which `changes` lead to.
+    """
+
+    name: str
+    kind: StepKind
+    agent: Agent | None = None
+    draft: Draft | None = None
+    changes: tuple[FieldChange, ...] = ()
+    drift: Drift = "none"
+    applied: int | None = None
+    changed_there: tuple[FieldChange, ...] = ()
+
+    @property
+    def pending(self) -> bool:
+        """Whether an agent would change."""
+        return self.kind in ("create", "change", "delete")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The steps, in the order they are taken."""
+
+    steps: tuple[Step, ...]
+    libraries: Mapping[str, str]
+
+    @property
+    def pending(self) -> tuple[Step, ...]:
+        """The steps that would change an agent."""
+        return tuple(step for step in self.steps if step.pending)
+
+    @property
+    def drifted(self) -> tuple[Step, ...]:
+        """The steps that would overwrite a change made at the service."""
+        return tuple(step for step in self.pending if step.drift != "none")
+
+
+async def make_plan(client: Client, paths: Iterable[Path], delete: Sequence[str] = ()) -> Plan:
+    """The difference between files and the service; `delete` names agents to remove.
+
+    Raises:
+        FileError: a file is no agent, or names something that the service does not have.
+        ProblemError: several agents have a name, or one to delete is defined in a file.
+    """
+    defined = read_definitions(paths)
+    agents = [agent async for agent in client.agents.every() if not is_trial(agent)]
+    libraries = {library.id: library.name async for library in client.libraries.every()}
+    by_name = _by_name(agents, {*(one.definition.name for one in defined), *delete})
+    model = await default_model(client)
+    steps = []
+    # A new agent has no id yet: its name stands for it until it is made.
+    known = {agent.id: agent.name for agent in agents}
+    known |= {one.definition.name: "" for one in defined if one.definition.name not in by_name}
+    names = Names(libraries, known)
+    for one in _in_order(defined, by_name):
+        steps.append(await _step(client, one, by_name.get(one.definition.name), names, model))
+    for name in delete:
+        if any(one.definition.name == name for one in defined):
+            detail = f"{one_line(name)} is to be deleted, and defined in a file."
+            raise ProblemError(Problem("A plan cannot do both", detail))
+        if agent := by_name.get(name):
+            steps.append(Step(name, "delete", agent))
+    return Plan(tuple(steps), libraries)
+
+
+async def carry_out(client: Client, plan: Plan) -> AsyncIterator[Step]:
+    """Takes the steps of a plan, and gives each when it is done, with its agent as it is then.
+
+    Raises:
+        ProblemError: an agent was changed since the plan was made.
+    """
+    made: dict[str, str] = {}
+    for step in plan.steps:
+        agent = await _take(client, step, made)
+        if step.kind == "create" and agent is not None:
+            made[step.name] = agent.id
+        if agent is not None and step.kind != "same":
+            await _mark(client, agent)
+        yield replace(step, agent=agent or step.agent)
+
+
+def step_words(step: Step) -> str:
+    """`v3 → v4 · 2 changes`, `in step with v3`."""
+    match step.kind, step.agent:
+        case "create", _:
+            return "new agent"
+        case "delete", agent if agent is not None:
+            count = len(agent.versions)
+            return f"to delete, with {count} version{'' if count == 1 else 's'}"
+        case "change", agent if agent is not None:
+            way = f"{version_name(agent.version)} → {next_version(agent)}"
+            return f"{way} · {changes_words(step.changes)}"
+    return "in step" if step.agent is None else f"in step with {version_name(step.agent.version)}"
+
+
+def done_words(step: Step) -> str:
+    """`is now v4`, as a step's outcome."""
+    version = "" if step.agent is None else version_name(step.agent.version)
+    match step.kind:
+        case "create":
+            return f"made, {version}"
+        case "delete":
+            return "deleted"
+        case "change":
+            return f"is now {version}"
+    return f"in step with {version}"
+
+
+def drift_words(step: Step) -> str:
+    """The change at the service since the last apply; empty without one."""
+    match step.drift:
+        case "changed":
+            applied = version_name(step.applied)
+            changes = changes_words(step.changed_there)
+            return f"changed at the service since {applied} was applied: {changes}"
+        case "unknown" if step.pending:
+            return "never applied from a file: this would replace what was made at the service"
+    return ""
+
+
+async def _step(
+    client: Client, defined: Defined, agent: Agent | None, names: Names, model: str
+) -> Step:
+    definition = defined.definition
+    message = f"Applied from {defined.path.name}"[:500]
+    if agent is None:
+        if not definition.model and not model:
+            error = defined.document.mistake((), "model is missing: this service lists none.")
+            raise FileError(defined.path, error.line, error.reason)
+        draft = replace(Draft.blank(), fields=names.fields(defined, model), message=message)
+        changes = compare_agents(nobody(), draft.preview(nobody()))
+        return Step(definition.name, "create", None, draft, changes)
+    wanted = same_fields(names.fields(defined, agent.model), agent)
+    draft = replace(Draft.of(agent), fields=wanted, message=message)
+    applied, drift, changed_there = await _drift(client, agent)
+    if not draft.differs_from(agent):
+        # An agent that its file describes has not drifted, whoever made it so.
+        kind: StepKind = "same" if applied == agent.version else "adopt"
+        return Step(definition.name, kind, agent, draft, applied=applied)
+    changes = compare_agents(agent, draft.preview(agent))
+    return Step(definition.name, "change", agent, draft, changes, drift, applied, changed_there)
+
+
+async def _drift(client: Client, agent: Agent) -> tuple[int | None, Drift, tuple[FieldChange, ...]]:
+    """The version applied last, and what was changed at the service since."""
+    from carrel.client.errors import NotFound
+
+    try:
+        aliases = await client.agents.aliases(agent.id)
+    except NotFound:
+        aliases = []  # a service need not have aliases
+    applied = next((one.version for one in aliases if one.alias == APPLIED), None)
+    if applied is None:
+        return None, "unknown", ()
+    if applied == agent.version:
+        return applied, "none", ()
+    changes = compare_agents(await client.agents.version(agent.id, applied), agent)
+    changed = tuple(change for change in changes if change.change != "same")
+    return applied, "changed" if changed else "none", changed
+
+
+async def _take(client: Client, step: Step, made: Mapping[str, str]) -> Agent | None:
+    agent, draft = step.agent, step.draft
+    if draft is not None and (handoffs := draft.fields.get("handoffs")):
+        draft = draft.changed(handoffs=[made.get(one, one) for one in handoffs])
+    if step.kind == "create" and draft is not None:
+        return await client.agents.create(draft.create())
+    if agent is None or not step.pending:
+        return agent
+    now = await client.agents.get(agent.id)
+    if (now.version, now.updated_at) != (agent.version, agent.updated_at):
+        detail = f"{one_line(agent.name)} was changed since the plan was made."
+        raise ProblemError(Problem("The plan is out of date", detail, "Plan again."))
+    if draft is None:
+        await client.agents.delete(agent.id)
+        return None
+    change = draft.update(now)
+    return now if change is None else await client.agents.update(now.id, change)
+
+
+async def _mark(client: Client, agent: Agent) -> None:
+    from carrel.client.errors import NotFound
+
+    with suppress(NotFound):  # a service need not have aliases
+        await client.agents.set_alias(agent.id, APPLIED, agent.version)
+
+
+def _by_name(agents: Sequence[Agent], names: Iterable[str]) -> dict[str, Agent]:
+    found: dict[str, Agent] = {}
+    for agent in agents:
+        if agent.name not in names:
+            continue
+        if agent.name in found:
+            ids = f"{found[agent.name].id}, {agent.id}"
+            detail = f"Two agents are named “{one_line(agent.name)}”: {ids}."
+            raise ProblemError(Problem("A file names an agent by its name", detail, "Rename one."))
+        found[agent.name] = agent
+    return found
+
+
+async def default_model(client: Client) -> str:
+    from carrel.client.errors import NotFound
+
+    try:
+        models = (await client.models.list()).chat_models
+    except NotFound:
+        return ""  # listing models is optional for a service
+    return models[0].id if models else ""
+
+
+def _in_order(defined: Sequence[Defined], there: Mapping[str, Agent]) -> list[Defined]:
+    """The definitions so that a new agent comes before those that hand over to it."""
+    new = {one.definition.name: one for one in defined if one.definition.name not in there}
+    found: dict[str, Defined] = {}
+
+    def add(one: Defined, above: tuple[str, ...]) -> None:
+        name = one.definition.name
+        if name in above:
+            circle = " → ".join((*above, name))
+            raise one.mistake("handoffs", above[-1], f"New agents hand over in a circle: {circle}.")
+        if name not in found:
+            for target in one.definition.handoffs:
+                if target in new:
+                    add(new[target], (*above, name))
+            found[name] = one
+
+    for one in defined:
+        add(one, ())
+    return list(found.values())

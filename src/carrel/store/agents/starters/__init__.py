@@ -1,0 +1,40 @@
+"""Starting points: definitions of agents that ship with the package, to make new ones from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from carrel.store.agents.definitions import Definition, draft_of, read_definitions
+from carrel.store.agents.drafts import Draft
+
+_FOLDER = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class Starter:
+    """A starting point. `path` is its file, whose comments explain it."""
+
+    definition: Definition
+    path: Path
+
+    @property
+    def name(self) -> str:
+        return self.definition.name
+
+    @property
+    def about(self) -> str:
+        """Its purpose in a line."""
+        return self.definition.description or ""
+
+    def draft(self, model: str = "") -> Draft:
+        """A new agent like it, whose libraries are not chosen yet."""
+        return draft_of(self.definition, model)
+
+
+def starters() -> tuple[Starter, ...]:
+    """The starting points by name."""
+    return tuple(
+        Starter(read_definitions([path])[0].definition, path)
+        for path in sorted(_FOLDER.glob("*.yaml"))
+    )
