@@ -467,6 +467,16 @@ def test_the_draft_of_a_new_agent_is_tried_alone(bench: Bench) -> None:
     assert bench.agents.trial is None
 
 
+def test_a_new_agent_begins_like_a_starting_point(bench: Bench) -> None:
+    wire = Wire(bench.agents)
+    blank = wire.ask("begin", start="blank")["result"]
+    assert [one["name"] for one in blank["starters"]][:2] == ["contracts", "invoices"]
+    begun = wire.ask("begin", start="starter minutes")["result"]
+    assert begun["fields"]["name"] == "minutes"
+    assert begun["fields"]["model"] == blank["fields"]["model"]
+    assert "Decisions" in begun["fields"]["instructions"]
+
+
 def test_an_agent_is_duplicated(bench: Bench) -> None:
     made = bench.create_agent("twin", model="smollm2", instructions="Be kind.")
     wire = Wire(bench.agent(made.id))

@@ -45,7 +45,7 @@ def test_a_dropped_folder_answers(home: Path) -> None:
 
         app.press("4")
         app.wait_for(r"\[4 Agents\]")
-        app.press("n")
+        app.press("n", "enter")
         app.wait_for(r"New agent[\s\S]*contracts")
         app.type("tenant")
         app.press("tab", "tab", "tab", "space", "f2")

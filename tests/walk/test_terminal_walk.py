@@ -119,7 +119,7 @@ def test_the_walk(tmp_path: Path, home: Path) -> None:
         # An agent with that library, then its version 1 beside version 0.
         app.press("4")
         app.wait_for(r"\[4 Agents\]")
-        app.press("n")
+        app.press("n", "enter")
         app.wait_for(r"New agent[\s\S]*contracts")
         app.type("support")
         app.press("tab", "tab")

@@ -14,6 +14,7 @@ from carrel.notebook.trial import Trial
 from carrel.store.agents.compare import FieldChange, compare_agents
 from carrel.store.agents.drafts import Draft
 from carrel.store.agents.service import AgentsService
+from carrel.store.agents.starters import starters
 from carrel.store.agents.state import AgentsState
 from carrel.store.agents.words import (
     DraftRow,
@@ -48,6 +49,7 @@ ACTIVE = Badge("●", "active", "ready")
 UNSAVED = Badge("✎", "unsaved", "busy")
 DRAFT = "draft"
 """The id of the draft's row among the versions."""
+_STARTER = "starter "
 
 
 class AgentPanel(Panel):
@@ -212,7 +214,9 @@ class AgentPanel(Panel):
     async def _on_begin(
         self, start: str, agent: str | None = None, version: int | None = None
     ) -> Json:
-        """A draft for the form: `blank`, a `copy` or an `edit` of a version, or a saved draft."""
+        """A draft for the form: `blank`, like a starting point (`starter NAME`), a `copy` or an
+        `edit` of a version, or a saved draft.
+        """
         if not self._store.libraries.slice.value.loaded:
             await finish(self._store.libraries.load())
         state = self._agents.slice.value
@@ -224,14 +228,24 @@ class AgentPanel(Panel):
             "title": title,
             "fields": AgentFields.of(draft).model_dump(),
             "libraries": [{"id": id, "name": name} for id, name in self._libraries().items()],
+            "starters": [
+                {"id": f"{_STARTER}{one.name}", "name": one.name, "about": one.about}
+                for one in starters()
+            ]
+            if start == "blank" or start.startswith(_STARTER)
+            else [],
         }
 
     def _begun(
         self, state: AgentsState, start: str, agent: str | None, version: int | None
     ) -> Draft:
+        models = self._store.session.slice.value.models
+        model = models[0] if models else ""
         if start == "blank":
-            models = self._store.session.slice.value.models
-            return Draft.blank(models[0] if models else "")
+            return Draft.blank(model)
+        if start.startswith(_STARTER):
+            name = start.removeprefix(_STARTER)
+            return next(one for one in starters() if one.name == name).draft(model)
         kept = next((draft for draft in state.drafts if draft.id == start), None)
         if kept is not None:
             return kept

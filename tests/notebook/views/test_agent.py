@@ -8,6 +8,7 @@ from support.views import EVIL, agent_fields, agent_state, diff_rows, kernel, mo
 pytestmark = pytest.mark.xdist_group("browser")
 
 BEGUN: dict[str, Any] = {"draft": "a1", "title": "Edit support", "fields": agent_fields()}
+BEGUN |= {"starters": []}
 BEGUN = {
     **BEGUN,
     "libraries": [{"id": "l1", "name": "handbook"}, {"id": "l2", "name": "contracts"}],
@@ -94,6 +95,17 @@ def test_a_new_agent_is_made_at_once(page: Page) -> None:
     answer(page, "review", {"title": "", "about": "", "rows": [], "verb": "Create"})
     page.wait_for_function("model.sent.some((one) => one.name === 'save')")
     assert sent(page, "save")[0]["args"] == {"draft": "new1"}
+
+
+def test_a_new_agent_may_begin_like_a_starting_point(page: Page) -> None:
+    starters = [{"id": "starter minutes", "name": "minutes", "about": "Turns notes into minutes"}]
+    begun(page, draft="new1", title="New agent", fields=agent_fields(name=""), starters=starters)
+    page.get_by_role("group", name="Starting points").get_by_role("button", name="minutes").click()
+    assert sent(page, "begin")[-1]["args"]["start"] == "starter minutes"
+    like = {"draft": "new2", "fields": agent_fields(name="minutes"), "starters": starters}
+    answer(page, "begin", {**BEGUN, **like})
+    expect(page.get_by_label("Name", exact=True)).to_have_value("minutes")
+    expect(page.get_by_role("button", name="minutes")).to_have_attribute("aria-pressed", "true")
 
 
 def test_a_model_that_may_not_answer_is_a_warning_before_saving(page: Page) -> None:

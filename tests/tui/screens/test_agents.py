@@ -51,7 +51,7 @@ async def made(bench: Workbench, *instructions: str, **fields: Any) -> Agent:
 
 
 async def test_an_agent_is_made_edited_compared_and_rolled_back(bench: Workbench) -> None:
-    await bench.press("n")
+    await bench.press("n", "enter")
     await bench.shows("New agent", "Instructions")
     await bench.type("clerk")
     await bench.press("tab", "tab")
@@ -90,7 +90,7 @@ async def test_an_agent_is_made_edited_compared_and_rolled_back(bench: Workbench
 async def test_a_model_is_chosen_from_a_list_and_an_unknown_one_is_a_warning(
     bench: Workbench,
 ) -> None:
-    await bench.press("n")
+    await bench.press("n", "enter")
     await bench.shows("New agent", "↓ chooses from 1")
     await bench.type("clerk")
     bench.app.screen.query_one("#model", Field).value = "gpt-9"
@@ -190,8 +190,19 @@ async def test_a_copy_is_made_of_a_version(bench: Workbench) -> None:
     }
 
 
-async def test_a_new_agent_that_was_left_is_gone_on_with(bench: Workbench) -> None:
+async def test_a_new_agent_begins_like_a_starting_point(bench: Workbench) -> None:
     await bench.press("n")
+    await bench.shows("New agent from", "minutes", "Turns notes of a meeting into minutes")
+    await bench.press("m")
+    await bench.shows("New agent", "Turns notes of a meeting into minutes")
+    await bench.press("f2")
+    await bench.shows("Made minutes, v0.")
+    (agent,) = state(bench).items
+    assert agent.completion_args["temperature"] == 0.2
+
+
+async def test_a_new_agent_that_was_left_is_gone_on_with(bench: Workbench) -> None:
+    await bench.press("n", "enter")
     await bench.type("minutes")
     await bench.press("escape")
     await bench.shows("Kept as a draft.", "✎ 1 unsaved")
@@ -308,7 +319,7 @@ async def test_a_new_agent_from_yaml_is_shown_before_it_is_made(
     monkeypatch.setenv(
         "VISUAL", editor(tmp_path, f"pathlib.Path({str(copied)!r}).write_text(path.read_text())")
     )
-    await bench.press("n")
+    await bench.press("n", "enter")
     await bench.type("minutes")
     await bench.press("f4")
     await bench.shows("Create minutes?", "Nothing was sent yet.", "smollm2")

@@ -26,7 +26,7 @@ def app(server: RunningServer) -> Iterator[Terminal]:
 
 
 def test_what_is_typed_behind_the_key_of_a_form_is_in_the_form(app: Terminal) -> None:
-    app.rush("4", "n", *"support", "tab", "tab", *"Be kind.", "f2")
+    app.rush("4", "n", "enter", *"support", "tab", "tab", *"Be kind.", "f2")
     app.wait_for("Made support, v0")
     app.rush("e", "tab", "tab", *" Be brief.", "f2", "enter")
     app.wait_for(r"● v1 +active")

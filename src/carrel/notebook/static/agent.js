@@ -83,12 +83,14 @@ class AgentView extends View {
     };
     this.modelList = h("datalist", { id: `${this.id}-models` });
     this.libraryBoxes = h("div", { class: "libraries", role: "group", "aria-label": "Libraries it may search" });
+    this.starters = h("div", { class: "starters", role: "group", "aria-label": "Starting points" });
     this.submit = h("button", { class: "carrel-button primary" }, "Save…");
     this.dropButton = this.button("Discard draft…", () => this.drop(this.editing), "danger");
     const form = h("form", {
       class: "carrel-form", hidden: true, oninput: () => this.keepSoon(),
       onsubmit: (event) => { event.preventDefault(); this.review(this.editing, this.fields()); },
     },
+    this.startersLabel = h("span", {}, "Start from"), this.starters,
     ...field("name", "Name", h("input", { required: true, autocomplete: "off" })),
     ...field("model", "Model", h("input", { required: true, autocomplete: "off", list: `${this.id}-models` })), this.modelList,
     ...field("instructions", "Instructions", h("textarea", { rows: 6 })),
@@ -209,7 +211,7 @@ class AgentView extends View {
 
   // drafts
 
-  /** @param {string} start "blank", "edit", "copy", or the id of a kept draft */
+  /** @param {string} start "blank", a starting point, "edit", "copy", or the id of a kept draft */
   async begin(start) {
     if (start === "edit" && this.state.selected === null) return;
     const begun = await this.ask("begin", { start, agent: this.state.selected, version: this.version() });
@@ -227,6 +229,13 @@ class AgentView extends View {
       return h("label", {}, box, library.name);
     });
     this.libraryBoxes.replaceChildren(...(boxes.length ? boxes : ["none yet"]));
+    this.starters.replaceChildren(...begun.starters.map((one) => {
+      const button = this.button(one.name, () => this.begin(one.id), "small");
+      button.title = one.about;
+      button.setAttribute("aria-pressed", String(one.id === start));
+      return button;
+    }));
+    this.starters.hidden = this.startersLabel.hidden = begun.starters.length === 0;
     say(this.title, begun.title);
     this.show("form");
     this.form.elements.name.focus();

@@ -11,6 +11,7 @@ from carrel.editor import EditorError, edit
 from carrel.store.agents.agent_yaml import from_yaml
 from carrel.store.agents.compare import compare_agents
 from carrel.store.agents.drafts import Draft, nobody
+from carrel.store.agents.starters import starters
 from carrel.store.agents.words import (
     changed_field_rows,
     models_words,
@@ -39,20 +40,25 @@ def library_names(place: Place) -> Mapping[str, str]:
 
 
 async def begin(place: Place, version: Agent | None) -> None:
-    """Opens the form of a new agent: blank, a copy of `version`, or a draft that was left."""
+    """Opens the form of a new agent: blank, like a starting point or `version`, or a draft that was
+    left.
+    """
     state = place.store.agents.slice.value
     things = [Thing(_BLANK, "Nothing", "a blank form")]
     if version is not None:
         name = f"{version.name} {version_name(version.version)}"
         things.append(Thing(_COPY, f"A copy of {name}"))
+    shipped = {f"starter {one.name}": one for one in starters()}
+    things += [Thing(id, one.name, one.about) for id, one in shipped.items()]
     unsaved = new_agent_rows(state, time.time())
     things += [Thing(row.id, f"✎ {row.name or 'no name yet'}", row.age) for row in unsaved]
-    start: str | None = _BLANK
-    if len(things) > 1:
-        start = await place.choose("New agent from", things)
+    start = await place.choose("New agent from", things)
+    models = place.store.session.slice.value.models
+    model = models[0] if models else ""
     if start == _BLANK:
-        models = place.store.session.slice.value.models
-        await fill_in(place, Draft.blank(models[0] if models else ""))
+        await fill_in(place, Draft.blank(model))
+    elif start in shipped:
+        await fill_in(place, shipped[start].draft(model))
     elif start == _COPY and version is not None:
         await fill_in(place, Draft.copy_of(version))
     elif start is not None:
