@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from carrel.server.reading.ocr.decoding import Decoder, Letter, covered
+from carrel.server.reading.ocr.doubts import doubts, widest_gap
 from carrel.server.reading.ocr.inference import load
 
 if TYPE_CHECKING:
@@ -38,8 +39,8 @@ _BESIDE_LINE = 128
 """Grey that the models take for blank."""
 _DEPENDENCE = 0.3
 """Exponent of a word's confidence, as its letters' errors correlate; measured on varied scans."""
-_SURE = 0.9
-"""Confidence of every letter at which the fast model's line is not read again."""
+_MOSTLY = 0.6
+"""Largest doubtful part of a line that is read again without the rest."""
 
 
 class ReadWord(NamedTuple):
@@ -86,25 +87,32 @@ class LineReader:
     def read(self, pixels: "Pixels") -> ReadLine:
         """Read a line from its BGR pixels, which show nothing else."""
         line = _fitted(pixels)
-        tensor = _filled_up(line)
-        found = self._fast.letters(tensor) if self._fast else []
-        if min((letter.confidence for letter in _printed(found)), default=0.0) < _SURE:
-            found = self._thorough.letters(tensor)
-        sure = [letter.confidence for letter in _printed(found)]
         ink = _ink(line)
+        found = self._letters(line, ink.tolist())
+        sure = [letter.confidence for letter in found if not letter.text.isspace()]
         confidence = sum(sure) / max(1, len(sure)) * covered(found, ink)
         text = "".join(letter.text for letter in found)
         return ReadLine(text, confidence, _words(found, ink.tolist()))
+
+    def _letters(self, line: "Pixels", ink: Sequence[bool]) -> list[Letter]:
+        """Read with the fast model, and what it doubts again with the thorough one."""
+        found = self._fast.letters(_filled_up(line)) if self._fast else []
+        doubtful = doubts(found, ink)
+        if not found or sum(doubt.length for doubt in doubtful) > _MOSTLY * len(ink):
+            return self._thorough.letters(_filled_up(line))
+        for doubt in reversed(doubtful):
+            pixels = line[:, doubt.start * _GUESS : doubt.end * _GUESS]
+            again = self._thorough.letters(_filled_up(pixels))
+            found[doubt.letters] = [
+                letter._replace(start=letter.start + doubt.start) for letter in again
+            ]
+        return found
 
 
 def _alphabet_beside(path: Path) -> list[str]:
     """Read the alphabet of a model whose file lacks it."""
     (dictionary,) = path.parents[2].glob("*_tiny_dict.txt")
     return dictionary.read_text("utf-8").rstrip("\n").split("\n")
-
-
-def _printed(found: Sequence[Letter]) -> list[Letter]:
-    return [letter for letter in found if not letter.text.isspace()]
 
 
 def _fitted(crop: "Pixels") -> "Pixels":
@@ -150,7 +158,7 @@ def _words(found: Sequence[Letter], ink: Sequence[bool]) -> list[ReadWord]:
     inked = [step for step, any_ink in enumerate(ink) if any_ink] or [0, len(ink)]
     starts, ends = [min(inked[0], groups[0][0].start) if groups else 0], []
     for word, following in pairwise(groups):
-        end, start = _gap(ink, word[-1].start, following[0].start)
+        end, start = widest_gap(ink, word[-1].start, following[0].start)
         ends.append(end)
         starts.append(start)
     ends.append(inked[-1] + 1)
@@ -164,17 +172,3 @@ def _words(found: Sequence[Letter], ink: Sequence[bool]) -> list[ReadWord]:
         )
         for word, start, end in zip(groups, starts, ends, strict=False)
     ]
-
-
-def _gap(ink: Sequence[bool], last: int, first: int) -> tuple[int, int]:
-    """Start and end of the widest blank between two letters."""
-    best = (first, first)
-    start = None
-    for step in range(last, min(first + 1, len(ink))):
-        if ink[step]:
-            start = None
-            continue
-        start = step if start is None else start
-        if step + 1 - start > best[1] - best[0]:
-            best = (start, step + 1)
-    return best
