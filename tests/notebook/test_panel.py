@@ -139,11 +139,11 @@ def test_a_lost_server_is_said_in_every_panel(store: Store) -> None:
     wires = [Wire(kind(store)) for kind in PANELS]
 
     async def lose() -> None:
-        store.session.slice.set(connection="lost", detail="lost the server, retrying")
+        store.session.slice.set(connection="lost", since=1.0)
 
     store.loop.run(lose()).result(10)
     for wire in wires:
-        wire.wait_state(lambda state: state["connection"] == "○ lost the server, retrying")
+        wire.wait_state(lambda state: state["connection"].startswith("○ Offline: showing a copy"))
 
 
 def test_an_unknown_option_names_the_right_one(store: Store) -> None:

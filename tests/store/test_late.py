@@ -233,7 +233,9 @@ class Person:
 
     def _source(self) -> DocumentSource:
         if self.chance.random() < 0.5:
-            return DocumentSource("file", id := self.chance.choice([*self.service.files]), id)
+            return DocumentSource(
+                "file", id := self.chance.choice([*self.service.files] or ["f-0"]), id
+            )
         library = self.chance.choice("ABC")
         id = f"{library}-{self.chance.randrange(8)}"
         return DocumentSource("document", id, id, library)

@@ -199,12 +199,12 @@ async def test_a_lost_server_is_said_and_found_again(
             await bench.shows("● ready")
             first.process.kill()
             await asyncio.to_thread(first.process.wait)
-            await bench.shows("lost the server, retrying", wait=60)
+            await bench.shows("Offline: showing a copy from ", wait=60)
             await bench.press("2", "1")
             with ExitStack() as stack:
                 await asyncio.to_thread(stack.enter_context, serve(data, port=port))
                 await bench.shows("● ready", wait=60)
-                assert "lost the server" not in bench.text()
+                assert "Offline" not in bench.text()
 
 
 async def test_a_refused_key_is_explained(server: RunningServer) -> None:

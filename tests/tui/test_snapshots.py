@@ -201,17 +201,19 @@ def test_a_problem(snap_compare: Any) -> None:
     assert snap_compare(app, run_before=prepared(app, put=put), terminal_size=WIDE)
 
 
-def test_a_lost_server(snap_compare: Any) -> None:
+def test_a_lost_server(snap_compare: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("carrel.store.session.words.clock", lambda at, now: "14:02")
+
     def put(store: Store) -> None:
         fill(store)
         lost = time.time() - 125
-        store.session.slice.set(connection="lost", detail="lost the server, retrying", since=lost)
+        store.session.slice.set(connection="lost", since=lost)
 
     async def run(pilot: Pilot[Profile]) -> None:
         bench = Workbench(app, pilot)
         await bench.until(lambda: app.place is not None)
         put(app.store)
-        await bench.shows("lost the server, retrying · as of 2 min ago")
+        await bench.shows("Offline: showing a copy from 14:02, 2 min ago")
 
     app = CarrelApp(Profile("local"))
     assert snap_compare(app, run_before=run, terminal_size=WIDE)

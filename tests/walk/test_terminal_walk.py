@@ -174,7 +174,7 @@ def test_a_killed_server_is_missed_and_comes_back(home: Path) -> None:
     with terminal(CARREL) as app:
         _ready(app)
         os.kill(json.loads(_server_file(home).read_text())["pid"], signal.SIGKILL)
-        app.wait_for("lost the server, retrying")
+        app.wait_for("Offline: showing a copy from ")
         _ready(app)
         app.press("ctrl+q")
         assert app.wait_for_end() == 0

@@ -58,6 +58,7 @@ NOUNS = (
     "chat",
     "batch",
     "trash",
+    "cache",
     "mcp",
     "profiles",
     "config",

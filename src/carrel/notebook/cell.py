@@ -15,7 +15,7 @@ from carrel.store.activity.words import activity_rows
 from carrel.store.chat.state import ChatState
 from carrel.store.chat.words import phase_words
 from carrel.store.session.state import SessionState
-from carrel.store.session.words import status
+from carrel.store.session.words import waiting
 
 SHOWN = 3
 """Maximum number of running items."""
@@ -63,7 +63,7 @@ def working(session: SessionState, activity: ActivityState) -> str:
         for row in activity_rows(activity, time.time())
         if row.running
     ][:SHOWN]
-    words = status(session)
+    words = waiting(session)
     return "".join(lines) or (_line(words, (), None) if words else "")
 
 

@@ -69,6 +69,9 @@ class FilesPanel(DropPanel, TablePanel):
             self._store.previews.show(file)
         super().refresh()
 
+    def _as_of(self) -> float | None:
+        return self._store.files.slice.value.as_of
+
     def _view(self) -> Json:
         state = self._store.files.slice.value
         activity = self._store.activity.slice.value

@@ -64,6 +64,9 @@ class LibraryPanel(FolderPanel, TablePanel):
         state = self._libraries.slice.value
         return state.find(state.document)
 
+    def _as_of(self) -> float | None:
+        return self._libraries.slice.value.as_of
+
     def _view(self) -> Json:
         state = self._libraries.slice.value
         session, now = self._store.session.slice.value, time.time()

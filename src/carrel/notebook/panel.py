@@ -13,6 +13,7 @@ thread writes traits and sends messages.
 import asyncio
 import contextlib
 import dataclasses
+import time
 import uuid
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from difflib import get_close_matches
@@ -161,11 +162,15 @@ class Panel(anywidget.AnyWidget):
         session = self._store.session.slice.value
         deletion = self._store.trash.slice.value.last(self._deletes) if self._deletes else None
         return {
-            "connection": status(session),
+            "connection": status(session, time.time(), self._as_of()),
             "way_back": way_back(session),
             "deletion": deletion and {"number": deletion.number, "what": deletion.what},
             **self._view(),
         }
+
+    def _as_of(self) -> float | None:
+        """When the copy that is shown was current; None: it is no copy."""
+        return None
 
     def _view(self) -> Json:
         """The state that the browser draws, except the connection and deletions."""

@@ -10,6 +10,7 @@ from carrel.pages.renderer import Renderer
 from carrel.store.activity.service import ActivityService
 from carrel.store.agents.service import AgentsService
 from carrel.store.cache.copies import Copies
+from carrel.store.cache.last_seen import LastSeen
 from carrel.store.chat.kept import KeptChats
 from carrel.store.chat.service import ChatService
 from carrel.store.chat.sessions import SavedSessions
@@ -59,10 +60,15 @@ class Store:
         self.requests = RequestsService(loop)
         self.layout = LayoutService(loop, folders().state)
         self.session = SessionService(loop, profile, self.requests.log)
+        self._last_seen = LastSeen(profile, self.session)
         self.trash = TrashService(loop, self.session, self.notifications)
-        self.files = FilesService(loop, self.session, self.activity, self.notifications, self.trash)
+        self.files = FilesService(
+            loop, self.session, self.activity, self.notifications, self.trash, self._last_seen
+        )
         self.copies = Copies(self.session)
-        self.previews = PreviewService(loop, self.session, self.copies, self.renderer)
+        self.previews = PreviewService(
+            loop, self.session, self.copies, self.renderer, self._last_seen
+        )
         self.libraries = self.another_libraries()
         self.sync = SyncService(
             loop, profile, self.session, self.activity, self.notifications, self.libraries
@@ -76,7 +82,7 @@ class Store:
         self.agents = self.another_agents()
         self.tools = Toolbox()
         self.chats = SavedSessions(folders().state, profile.name)
-        self.kept_chats = KeptChats(self.session)
+        self.kept_chats = KeptChats(self.session, self._last_seen)
         self.sources = Sources(loop, self.copies, self.renderer)
         self.chat = self.another_chat()
         self.beside = self.another_chat(saved=False)
@@ -99,7 +105,14 @@ class Store:
     def another_libraries(self) -> LibrariesService:
         """Libraries with a selection of their own."""
         return self._keep(
-            LibrariesService(self.loop, self.session, self.activity, self.notifications, self.trash)
+            LibrariesService(
+                self.loop,
+                self.session,
+                self.activity,
+                self.notifications,
+                self.trash,
+                self._last_seen,
+            )
         )
 
     def another_document(self) -> DocumentsService:
@@ -118,7 +131,9 @@ class Store:
 
     def another_agents(self) -> AgentsService:
         """Agents with a selection of their own."""
-        return self._keep(AgentsService(self.loop, self.session, self.notifications, self.trash))
+        return self._keep(
+            AgentsService(self.loop, self.session, self.notifications, self.trash, self._last_seen)
+        )
 
     def another_chat(self, *, saved: bool = True) -> ChatService:
         """One more chat."""
@@ -184,7 +199,7 @@ class Store:
         for area in (self.files, self.libraries, self.agents):
             state = area.slice.value
             if state.loaded or state.error:
-                area.load()
+                area.reload()  # a load that runs may end with a copy
         self.chat.load_kept()
         for other in (
             *(self.files, self.libraries, self.agents, self.documents, self.batch, self.sync),

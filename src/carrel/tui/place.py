@@ -137,7 +137,7 @@ class Place(Frame):
 
     def _tick(self) -> None:
         state = self.store.session.slice.value
-        if state.connection == "lost" and self.app.screen_stack[0] is self:
+        if state.connection in ("lost", "failed") and self.app.screen_stack[0] is self:
             self._show_session(state)
 
     def _refresh(self) -> None:
@@ -153,11 +153,15 @@ class Place(Frame):
 
     def _show_session(self, state: SessionState) -> None:
         self.top.header = header(state)
-        words = status(state, time.time())
+        words = status(state, time.time(), self.as_of())
         self.status.connection = labels.line(words, f"${connection(state).role}")
         if self.app.screen is not self:
             # Under a dialog it would not be drawn before the dialog is.
             self.app.screen.refresh()
+
+    def as_of(self) -> float | None:
+        """When the copy that is shown here was current; None: it is no copy."""
+        return None
 
     def _show_activity(self, state: ActivityState) -> None:
         self.top.busy = activity_badge(state)

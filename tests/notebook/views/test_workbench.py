@@ -31,9 +31,9 @@ def test_a_panel_inside_can_show_another_place(page: Page) -> None:
 def test_the_badge_and_the_line_below_follow_the_connection(page: Page) -> None:
     mount(page, "workbench", workbench_state())
     lost = {"text": "local ○ lost", "role": "waiting"}
-    kernel(page, "state", {"badge": lost, "connection": "○ lost the server, retrying"})
+    kernel(page, "state", {"badge": lost, "connection": "○ Offline: showing a copy from 14:02"})
     expect(page.locator(".carrel-connection")).to_have_text("local ○ lost")
-    expect(page.get_by_text("○ lost the server, retrying")).to_be_visible()
+    expect(page.get_by_text("○ Offline: showing a copy from 14:02")).to_be_visible()
 
 
 @pytest.mark.parametrize("dark", [True, False])

@@ -141,7 +141,7 @@ async def test_an_address_where_nobody_answers_is_lost_and_tried_again() -> None
     await store.start()
     try:
         state = await until(store.session.slice, lambda state: state.connection == "lost")
-        assert state.detail == "lost the server, retrying"
+        assert state.detail == "the server does not answer, retrying"
         handle = store.files.load()
         await handle
         assert handle.error is not None
@@ -164,6 +164,7 @@ async def test_a_lost_server_is_found_again_and_what_it_left_undone_goes_on(
         await store.files.load()
         await until(store.session.slice, connected)
     try:
+        await store.agents.load()
         await store.files.load()
         answered = time.time()
         state = await until(store.session.slice, lambda state: state.connection == "lost")
@@ -172,13 +173,15 @@ async def test_a_lost_server_is_found_again_and_what_it_left_undone_goes_on(
         await store.documents.open(DocumentSource("file", guide.id, guide.filename))
         refused = Problem("Not accepted", "")
         store.chat.slice.set(error=refused)
-        for slice in (store.files.slice, store.previews.slice, store.documents.slice):
+        assert store.files.slice.value.as_of is not None
+        for slice in (store.agents.slice, store.previews.slice, store.documents.slice):
             error = slice.value.error
             assert error is not None and error.lost and error.title == "The connection failed"
         with serve(tmp_path / "data", port=port):
             store.session.retry()
             await until(store.session.slice, connected)
-            await until(store.files.slice, lambda state: state.error is None and state.loaded)
+            await until(store.agents.slice, lambda state: state.error is None and state.loaded)
+            await until(store.files.slice, lambda state: state.as_of is None)
             await until(store.previews.slice, lambda state: state.text == "hello")
             await until(store.documents.slice, lambda state: state.complete)
             assert store.previews.slice.value.error is store.documents.slice.value.error is None
@@ -200,7 +203,7 @@ async def test_the_server_of_this_machine_is_started_and_started_again_when_kill
         pid = _pid()
         os.kill(pid, signal.SIGKILL)
         await until(store.session.slice, lambda state: state.connection == "lost")
-        assert store.session.slice.value.detail == "lost the server, retrying"
+        assert store.session.slice.value.detail == "the server does not answer, retrying"
         await until(store.session.slice, connected, 60)
         assert _pid() != pid
         handle = store.files.load()

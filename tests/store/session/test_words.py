@@ -1,9 +1,14 @@
 """What the header and the status line say."""
 
+from dataclasses import replace
+from datetime import datetime
+
 import pytest
 
 from carrel.store.session import words as session
 from carrel.store.session.state import Connection, SessionState
+
+NOON = datetime(2026, 11, 23, 12).timestamp()
 
 
 @pytest.mark.parametrize(
@@ -26,8 +31,24 @@ def test_header(connection: Connection, hosted: bool, read_only: bool, words: st
 
 
 def test_the_status_line_speaks_only_when_something_is_wrong() -> None:
-    lost = SessionState(
-        "local", False, False, connection="lost", detail="lost the server, retrying"
-    )
-    assert session.status(lost) == "○ lost the server, retrying"
-    assert session.status(SessionState("local", False, False, connection="ready")) == ""
+    lost = SessionState("local", False, False, connection="lost", detail="no answer, retrying")
+    assert session.status(lost, NOON) == "○ no answer, retrying"
+    assert session.status(replace(lost, connection="ready"), NOON, as_of=NOON) == ""
+
+
+@pytest.mark.parametrize(
+    ("age", "words"),
+    [
+        (27, "○ Offline: showing a copy from 11:59"),
+        (300, "○ Offline: showing a copy from 11:55, 5 min ago"),
+        (3 * 86400, "○ Offline: showing a copy from Fri 20 Nov, 12:00, 3 d ago"),
+    ],
+)
+def test_a_copy_says_how_old_it_is(age: int, words: str) -> None:
+    lost = SessionState("local", False, False, connection="lost")
+    assert session.status(lost, NOON, as_of=NOON - age) == words
+    # What was loaded before the connection was lost is as old as the last answer.
+    assert session.status(replace(lost, since=NOON - age), NOON) == words
+    failed = replace(lost, connection="failed", detail="It did not start")
+    assert session.status(failed, NOON, as_of=NOON - age) == words.replace("○", "✕")
+    assert session.status(failed, NOON) == "✕ It did not start"

@@ -13,6 +13,7 @@ from carrel.store.agents.compare import FieldChange, compare_agents
 from carrel.store.agents.drafts import Draft, SavedDrafts
 from carrel.store.agents.state import AgentsState, Switched
 from carrel.store.agents.trials import is_left_over, is_trial, remove_trial
+from carrel.store.cache.last_seen import LastSeen
 from carrel.store.core.action import Policy, action, instant
 from carrel.store.core.deleting import delete_each
 from carrel.store.core.loop import OwnerLoop
@@ -23,7 +24,8 @@ from carrel.store.session.service import SessionService
 from carrel.store.trash.service import TrashService
 
 if TYPE_CHECKING:
-    from carrel.wire.agents import Agent, AgentCreate, AgentUpdate
+    from carrel.client import Client
+    from carrel.wire.agents import Agent, AgentAlias, AgentCreate, AgentUpdate
 
 
 class AgentsService(Area[AgentsState]):
@@ -33,8 +35,10 @@ class AgentsService(Area[AgentsState]):
         session: SessionService,
         notifications: NotificationsService,
         trash: TrashService,
+        last_seen: LastSeen,
     ) -> None:
         super().__init__(loop, AgentsState(), session)
+        self._last_seen = last_seen
         self._notifications = notifications
         self._trash = trash
         self._switched: dict[str, list[Switched]] = {}
@@ -306,18 +310,29 @@ class AgentsService(Area[AgentsState]):
     async def _load(self) -> None:
         await self._load_drafts_in_turn()
         selected = self.slice.value.selected
-        client, agents = await self._session.client(), await self._every()
+        agents, as_of = await self._load_agents()
         items = [agent for agent in agents if not is_trial(agent)]
         drafts = _adopted(self.slice.value.drafts, items)
-        self.slice.set(items=tuple(items), drafts=drafts, loaded=True)
+        self.slice.set(items=tuple(items), drafts=drafts, as_of=as_of, loaded=True)
         # An agent selected meanwhile may be newer than this list.
         if self.slice.value.selected == selected and selected not in {one.id for one in items}:
             self._choose(items[0].id if items else None)
         await self._load_versions_again()
-        if not self._session.slice.value.read_only:
+        if as_of is None and not self._session.slice.value.read_only:
+            client = await self._session.client()
             for agent in agents:
                 if is_left_over(agent, time.time()):
                     await remove_trial(client, agent.id)
+
+    async def _load_agents(self) -> tuple[tuple[Agent, ...], float | None]:
+        """All agents of the service, and when a copy of them was current."""
+        from carrel.wire.agents import Agent
+
+        async def every(_: Client) -> tuple[Agent, ...]:
+            return await self._every()
+
+        seen = await self._last_seen.ask("agents", tuple[Agent, ...], every)
+        return seen.value, seen.as_of
 
     @action(Policy.QUEUE, lane="drafts")
     async def _load_drafts_in_turn(self) -> None:
@@ -331,14 +346,23 @@ class AgentsService(Area[AgentsState]):
         """Loads the versions of an agent, if it is still the selected one by then."""
         if agent_id is None:
             return
-        client = await self._session.client()
-        versions = [version async for version in client.agents.every_version(agent_id)]
-        aliases = await client.agents.aliases(agent_id)
+        versions, aliases = await self._load_history(agent_id)
         if self.slice.value.selected != agent_id:
             return
         newest_first = sorted(versions, key=lambda agent: agent.version, reverse=True)
         self.slice.set(versions=tuple(newest_first), aliases=tuple(aliases))
         self._compare(self.slice.value.marked)
+
+    async def _load_history(self, agent_id: str) -> tuple[list[Agent], list[AgentAlias]]:
+        """The versions of an agent, and its aliases."""
+        from carrel.wire.agents import Agent, AgentAlias
+
+        async def load(client: Client) -> tuple[list[Agent], list[AgentAlias]]:
+            versions = [version async for version in client.agents.every_version(agent_id)]
+            return versions, [*await client.agents.aliases(agent_id)]
+
+        kind = tuple[list[Agent], list[AgentAlias]]
+        return (await self._last_seen.ask(f"versions {agent_id}", kind, load)).value
 
     def _compare(self, marked: tuple[int, ...]) -> None:
         versions = {agent.version: agent for agent in self.slice.value.versions}

@@ -18,7 +18,8 @@ class AgentsState:
     """The agents; the versions of the selected one, newest first; two marked ones compared.
 
     `drafts` has the drafts of all agents and of new ones; the draft of a deleted agent is one of
-    a new agent.
+    a new agent. `as_of` is when a copy of the list was current (seconds since 1970), shown while
+    the service is out of reach.
     """
 
     items: tuple[Agent, ...] = ()
@@ -28,6 +29,7 @@ class AgentsState:
     marked: tuple[int, ...] = ()
     diff: tuple[FieldChange, ...] = ()
     drafts: tuple[Draft, ...] = ()
+    as_of: float | None = None
     loaded: bool = False
     loading: bool = False
     error: Problem | None = None

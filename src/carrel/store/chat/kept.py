@@ -7,6 +7,7 @@ import logging
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
+from carrel.store.cache.last_seen import LastSeen
 from carrel.store.chat.conversation import Conversation, Turn
 from carrel.store.chat.entries import entries_of, turns_of
 from carrel.store.chat.parameters import AGENTS_OWN, Parameters
@@ -16,7 +17,9 @@ from carrel.store.session.area import READ_ONLY
 from carrel.store.session.service import SessionService
 
 if TYPE_CHECKING:
+    from carrel.client import Client
     from carrel.wire.conversations import Conversation as Record
+    from carrel.wire.conversations import ConversationHistory
 
 logger = logging.getLogger(__name__)
 
@@ -34,6 +37,11 @@ class _Kept:
     record: Record
     turns: tuple[Turn, ...]
     ends: tuple[int, ...]
+
+    @classmethod
+    def of(cls, record: Record, history: ConversationHistory) -> _Kept:
+        found = turns_of(history.entries)
+        return cls(record, tuple(turn for turn, _ in found), tuple(end for _, end in found))
 
     def session(self) -> ChatSession:
         about = self.record
@@ -61,8 +69,9 @@ class KeptChats:
     those it has. A chat is on this machine as well: nothing depends on the service's copy.
     """
 
-    def __init__(self, session: SessionService) -> None:
+    def __init__(self, session: SessionService, last_seen: LastSeen) -> None:
         self._session = session
+        self._last_seen = last_seen
         self._tried: set[str] = set()
         """Those that were written, though the answer may have been lost."""
         self._deleted: set[str] = set()
@@ -74,36 +83,42 @@ class KeptChats:
     async def load(self) -> None:
         """Lists them anew; a service that is not reached leaves the list as it is."""
         from carrel.client.errors import ClientError, Unreachable
+        from carrel.wire.conversations import Conversation as Record
 
-        listed: dict[str, SessionSummary] = {}
         deleted_before = frozenset(self._deleted)
         try:
-            client = await self._session.client()
-            async for record in client.conversations.every():
-                if record.agent_id:
-                    listed[record.id] = _summary(record)
-                if len(listed) == MOST:
-                    break
+            seen = await self._last_seen.ask("chats", list[Record], _with_agents)
         except (Unreachable, ProblemError):
             return
         except ClientError as error:
             logger.info("the service has no conversations: %s", error)
             self.listed = None
             return
-        for id in self._deleted - deleted_before:
+        listed = {record.id: _summary(record) for record in seen.value}
+        for id in self._deleted - (deleted_before if seen.as_of is None else set()):
             listed.pop(id, None)
         self.listed, self._takes = listed, True
 
     async def read(self, session_id: str) -> ChatSession | None:
-        """A chat as the service has it; None where it has none or is not reached."""
-        from carrel.client.errors import ClientError
+        """A chat as the service has it, or had when it was read last; None where it has none."""
+        from carrel.client.errors import ClientError, NotFound
+        from carrel.wire.conversations import Conversation as Record
+        from carrel.wire.conversations import ConversationHistory
 
+        if self.listed is None:
+            return None
         try:
-            found = await self._read(session_id)
+            seen = await self._last_seen.ask(
+                f"chat {session_id}",
+                tuple[Record, ConversationHistory],
+                lambda client: _all_of(client, session_id),
+            )
+        except NotFound:
+            return None
         except (ClientError, ProblemError) as error:
             logger.info("a chat was not read from the service: %s", error)
             return None
-        return found.session() if found is not None else None
+        return _Kept.of(*seen.value).session()
 
     async def keep(self, session: ChatSession) -> tuple[Turn, ...]:
         """Writes a chat as it is shown; returns the turns that the service had before.
@@ -187,14 +202,10 @@ class KeptChats:
 
         if self.listed is None:
             return None
-        client = await self._session.client()
         try:
-            record = await client.conversations.get(session_id)
-            history = await client.conversations.history(session_id)
+            return _Kept.of(*await _all_of(await self._session.client(), session_id))
         except NotFound:
             return None
-        found = turns_of(history.entries)
-        return _Kept(record, tuple(turn for turn, _ in found), tuple(end for _, end in found))
 
     async def _write(self, session: ChatSession) -> tuple[Turn, ...]:
         from carrel.wire.conversations import ConversationWrite
@@ -228,6 +239,20 @@ class KeptChats:
         if self.listed is not None:
             self.listed[record.id] = _summary(record)
         return had
+
+
+async def _with_agents(client: Client) -> list[Record]:
+    records: list[Record] = []
+    async for record in client.conversations.every():
+        if record.agent_id:
+            records.append(record)
+        if len(records) == MOST:
+            break
+    return records
+
+
+async def _all_of(client: Client, id: str) -> tuple[Record, ConversationHistory]:
+    return await client.conversations.get(id), await client.conversations.history(id)
 
 
 def _summary(record: Record) -> SessionSummary:

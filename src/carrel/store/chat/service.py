@@ -119,7 +119,19 @@ class ChatService(Answers):
                 self._open(there)
             elif session is None:
                 raise ProblemError(UNREADABLE)
+            await self._load_agent_if_reached()
+
+    async def _load_agent_if_reached(self) -> None:
+        """Loads the agent; a chat is read without it, and the next question asks for it again."""
+        from carrel.client.errors import Unreachable
+
+        try:
             await self._load_agent()
+        except Unreachable:
+            self._session.doubt()
+        except ProblemError:
+            if not self._session.offline:
+                raise
 
     @action(Policy.QUEUE)
     async def delete_session(self, session_id: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Literal
 
 BadgeRole = Literal["ready", "busy", "waiting", "failed", "hosted", "muted"]
@@ -81,6 +82,13 @@ def age(seconds: float) -> str:
     if seconds < DAY:
         return f"{seconds // HOUR:.0f} h ago"
     return f"{seconds // DAY:,.0f} d ago"
+
+
+def clock(at: float, now: float) -> str:
+    """A time of day, `14:02`; of another day with its date, `Sat 21 Nov, 14:02`."""
+    then = datetime.fromtimestamp(at)
+    same_day = then.date() == datetime.fromtimestamp(now).date()
+    return then.strftime("%H:%M" if same_day else "%a %d %b, %H:%M")
 
 
 def duration(seconds: float) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from carrel.filenames import file_name, free
 from carrel.store.activity.service import ActivityEntry, ActivityService, Report
 from carrel.store.activity.uploads import UploadSource, expanded, source_name, through
+from carrel.store.cache.last_seen import LastSeen, Seen
 from carrel.store.cache.readings import Readings
 from carrel.store.core.action import Policy, action, instant
 from carrel.store.core.deleting import delete_each
@@ -40,8 +41,10 @@ class FilesService(Area[FilesState]):
         activity: ActivityService,
         notifications: NotificationsService,
         trash: TrashService,
+        last_seen: LastSeen,
     ) -> None:
         super().__init__(loop, FilesState(), session)
+        self._last_seen = last_seen
         self._trash = trash
         self._activity = activity
         self._notifications = notifications
@@ -139,7 +142,7 @@ class FilesService(Area[FilesState]):
         wanted = hidden(self.slice.value)
         files: list[File] = []
         page = 0
-        while found := (await self._list(page)).data:
+        while found := (await self._list(page)).value.data:
             files += found
             page += 1
             if len(found) < self.slice.value.page_size:
@@ -222,19 +225,26 @@ class FilesService(Area[FilesState]):
 
     async def _load(self, page: int) -> None:
         with self._loading():
-            found = await self._list(page)
+            seen = await self._list(page)
+            found = seen.value
             readings = await self._readings.load()
             last = last_page(found.total, self.slice.value.page_size)
             if not found.data and page > last:
                 # The last page is empty now.
                 page = last
-                found = await self._list(page)
+                seen = await self._list(page)
+                found = seen.value
         state, items = self.slice.value, tuple(found.data)
         # A changed list shifts the items of cached pages.
         same = found.total is None or found.total == state.total
-        seen = with_page(state.seen if same else {}, page, items)
         self.slice.set(
-            items=items, total=found.total, page=page, seen=seen, readings=readings, loaded=True
+            items=items,
+            total=found.total,
+            page=page,
+            seen=with_page(state.seen if same else {}, page, items),
+            readings=readings,
+            as_of=seen.as_of,
+            loaded=True,
         )
         if self.slice.value.find(state.selected) is None:
             self.slice.set(selected=items[0].id if items else None)
@@ -245,18 +255,25 @@ class FilesService(Area[FilesState]):
         """Loads the other pages: only what is here can be sorted."""
         with self._loading():
             while (page := self.slice.value.missing) is not None:
-                found = await self._list(page)
+                found = (await self._list(page)).value
                 self.slice.set(seen=with_page(self.slice.value.seen, page, tuple(found.data)))
 
-    async def _list(self, page: int) -> FileList:
-        client, state = await self._session.client(), self.slice.value
-        return await client.files.list(
-            page=page,
-            page_size=state.page_size,
-            search=_wanted(state.search) or None,
-            purpose=state.purpose,
-            source=[state.source] if state.source else None,
-            mimetypes=list(TYPES[state.type]) if state.type else None,
+    async def _list(self, page: int) -> Seen[FileList]:
+        from carrel.wire.files import FileList
+
+        state = self.slice.value
+        size, search = state.page_size, _wanted(state.search)
+        return await self._last_seen.ask(
+            f"files {(page, size, search, state.purpose, state.source, state.type)}",
+            FileList,
+            lambda client: client.files.list(
+                page=page,
+                page_size=size,
+                search=search or None,
+                purpose=state.purpose,
+                source=[state.source] if state.source else None,
+                mimetypes=list(TYPES[state.type]) if state.type else None,
+            ),
         )
 
     def _forget(self, file_id: str) -> None:

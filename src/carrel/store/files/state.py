@@ -22,6 +22,8 @@ class FilesState:
     `search` is a part of the name; a word in it after a `!` must not be in the name. `type` is
     one of TYPES. `marked` has the marked files by id, also those of other pages. The service
     does not sort files: with a `sort` every page is loaded, as far as all can be cached.
+    `as_of` is when a copy of the list was current (seconds since 1970), shown while the service
+    is out of reach.
     """
 
     items: tuple[File, ...] = ()
@@ -38,6 +40,7 @@ class FilesState:
     marked: Mapping[str, File] = field(default_factory=dict, repr=False)
     readings: Mapping[str, PagesRead] = field(default_factory=dict, repr=False)
     """Reading progress by file id, earlier runs included."""
+    as_of: float | None = None
     loaded: bool = False
     loading: bool = False
     error: Problem | None = None

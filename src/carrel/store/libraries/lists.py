@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from carrel.store.activity.service import ActivityService
 from carrel.store.activity.state import ActivityItem
+from carrel.store.cache.last_seen import LastSeen, Seen
 from carrel.store.core.action import Policy, action
 from carrel.store.core.loop import OwnerLoop
 from carrel.store.core.paging import last_page, with_page
@@ -22,7 +23,8 @@ from carrel.store.session.service import SessionService
 from carrel.store.trash.service import TrashService
 
 if TYPE_CHECKING:
-    from carrel.wire.documents import Document, SortBy
+    from carrel.client import Client
+    from carrel.wire.documents import Document, DocumentList, SortBy
     from carrel.wire.libraries import Library
 
 
@@ -50,8 +52,10 @@ class LibraryLists(Area[LibrariesState]):
         activity: ActivityService,
         notifications: NotificationsService,
         trash: TrashService,
+        last_seen: LastSeen,
     ) -> None:
         super().__init__(loop, LibrariesState(), session)
+        self._last_seen = last_seen
         self._activity = activity
         self._notifications = notifications
         self._trash = trash
@@ -135,7 +139,7 @@ class LibraryLists(Area[LibrariesState]):
     async def _show_documents(self, page: int = 0) -> None:
         with self._loading():
             await self._load_documents(page)
-        if self._unfinished():
+        if self.slice.value.as_of is None and self._unfinished():
             self._poll()
 
     @action(Policy.JOIN)
@@ -156,8 +160,9 @@ class LibraryLists(Area[LibrariesState]):
 
     async def _load_libraries(self) -> None:
         selected = self.slice.value.selected
-        items = await self._every()
-        self.slice.set(items=items, loaded=True)
+        seen = await self._seen_libraries()
+        items = seen.value
+        self.slice.set(items=items, as_of=seen.as_of, loaded=True)
         # A library selected meanwhile may be newer than this list.
         if self.slice.value.selected == selected and selected not in {one.id for one in items}:
             self._choose(items[0].id if items else None)
@@ -166,35 +171,52 @@ class LibraryLists(Area[LibrariesState]):
         client = await self._session.client()
         return tuple([library async for library in client.libraries.every()])
 
+    async def _seen_libraries(self) -> Seen[tuple[Library, ...]]:
+        from carrel.wire.libraries import Library
+
+        async def every(_: Client) -> tuple[Library, ...]:
+            return await self._every()
+
+        return await self._last_seen.ask("libraries", tuple[Library, ...], every)
+
+    async def _seen_documents(self, library_id: str, page: int) -> Seen[DocumentList]:
+        from carrel.wire.documents import DocumentList
+
+        size = self.slice.value.page_size
+        sort = self.slice.value.sort or NEWEST
+        return await self._last_seen.ask(
+            f"documents {(library_id, page, size, sort.column, sort.descending)}",
+            DocumentList,
+            lambda client: client.documents.list(
+                library_id,
+                page=page,
+                page_size=size,
+                sort_by=SORT_FIELDS[sort.column],
+                sort_order="desc" if sort.descending else "asc",
+            ),
+        )
+
     async def _load_documents(self, page: int) -> None:
         """Loads a page of the selected library, if it is still the selected one by then."""
         library_id = self.slice.value.selected
         if library_id is None:
             return
-        client = await self._session.client()
-        size = self.slice.value.page_size
-        sort = self.slice.value.sort or NEWEST
-        found = await client.documents.list(
-            library_id,
-            page=page,
-            page_size=size,
-            sort_by=SORT_FIELDS[sort.column],
-            sort_order="desc" if sort.descending else "asc",
-        )
+        answer = await self._seen_documents(library_id, page)
+        found = answer.value
         if self.slice.value.selected != library_id:
             return
         documents, total = tuple(found.data), found.pagination.total_items
-        if not documents and page > last_page(total, size):
+        if not documents and page > (last := last_page(total, self.slice.value.page_size)):
             # The last page is empty now.
-            return await self._load_documents(last_page(total, size))
+            return await self._load_documents(last)
         # A changed list shifts the items of cached pages.
         seen = with_page(
             self.slice.value.seen if total == self.slice.value.total else {}, page, documents
         )
-        self.slice.set(documents=documents, total=total, page=page, seen=seen)
+        self.slice.set(documents=documents, total=total, page=page, seen=seen, as_of=answer.as_of)
         if self.slice.value.find(self.slice.value.document) is None:
             self.slice.set(document=documents[0].id if documents else None, text=None)
-        for document in documents:
+        for document in documents if answer.as_of is None else ():
             self._show_processing(document)
 
     def _show_processing(self, document: Document) -> None:

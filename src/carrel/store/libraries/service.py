@@ -81,15 +81,19 @@ class LibrariesService(LibraryLists):
 
     async def _search(self, library_id: str | None, query: str) -> None:
         from carrel.client.errors import NotFound
+        from carrel.wire.libraries import SearchResult
 
         if not query.strip() or library_id is None:
             return
         self.slice.set(searching=True)
         try:
-            client = await self._session.client()
-            result = await client.libraries.search(library_id, query, limit=20)
+            seen = await self._last_seen.ask(
+                f"search {(library_id, query.strip())}",
+                SearchResult,
+                lambda client: client.libraries.search(library_id, query, limit=20),
+            )
             if self.slice.value.selected == library_id:
-                self.slice.set(hits=tuple(result.data))
+                self.slice.set(hits=tuple(seen.value.data))
         except NotFound:
             raise ProblemError(
                 Problem("No search here", "This service does not search its libraries.")
@@ -105,9 +109,12 @@ class LibrariesService(LibraryLists):
         return self._show_text(library_id, document_id)
 
     async def _show_text(self, library_id: str, document_id: str) -> str:
-        client = await self._session.client()
-        text = await client.documents.text(library_id, document_id)
-        state = self.slice.value
+        seen = await self._last_seen.ask(
+            f"text {(library_id, document_id)}",
+            str,
+            lambda client: client.documents.text(library_id, document_id),
+        )
+        text, state = seen.value, self.slice.value
         if (state.selected, state.document) == (library_id, document_id):
             self.slice.set(text=text)
         return text

@@ -22,7 +22,8 @@ class LibrariesState:
     `seen` has the pages of documents seen before; `total` and `page` are those of the documents;
     pages count from 0. `document` is the selected document, `text` its text once asked for;
     `marked` has the marked documents by id, also those of other pages. The service sorts the
-    documents by `sort`; None is the newest first.
+    documents by `sort`; None is the newest first. `as_of` is when a copy of the list was current
+    (seconds since 1970), shown while the service is out of reach.
     """
 
     items: tuple[Library, ...] = ()
@@ -38,6 +39,7 @@ class LibrariesState:
     text: str | None = None
     query: str = ""
     hits: tuple[SearchHit, ...] = ()
+    as_of: float | None = None
     loaded: bool = False
     loading: bool = False
     searching: bool = False

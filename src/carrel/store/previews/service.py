@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from carrel.pages.errors import NoPicture
 from carrel.pages.renderer import Renderer
 from carrel.store.cache.copies import Copies, DocumentSource
+from carrel.store.cache.last_seen import LastSeen
 from carrel.store.core.action import Policy, action
 from carrel.store.core.handle import Handle
 from carrel.store.core.loop import OwnerLoop
@@ -18,6 +19,7 @@ from carrel.store.session.service import SessionService
 from carrel.text import clean_text
 
 if TYPE_CHECKING:
+    from carrel.client import Client
     from carrel.wire.files import File
 
 PAUSE = 0.1
@@ -32,9 +34,15 @@ _BYTE_ORDERS = ((codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16")
 
 class PreviewService(Area[PreviewState]):
     def __init__(
-        self, loop: OwnerLoop, session: SessionService, copies: Copies, renderer: Renderer
+        self,
+        loop: OwnerLoop,
+        session: SessionService,
+        copies: Copies,
+        renderer: Renderer,
+        last_seen: LastSeen,
     ) -> None:
         super().__init__(loop, PreviewState(), session)
+        self._last_seen = last_seen
         self._renderer = renderer
         self._copies = copies
         self._file: File | None = None
@@ -89,15 +97,19 @@ class PreviewService(Area[PreviewState]):
             self.slice.set(copy=copy, page_count=count)
 
     async def _text(self, file: File) -> None:
-        client = await self._session.client()
-        content = bytearray()
-        async with client.files.content(file.id) as parts:
-            async for part in parts:
-                content += part
-                if len(content) > TEXT:
-                    break
-        more = len(content) > TEXT
-        self.slice.set(text=_decoded(bytes(content[:TEXT]), more=more), more=more)
+        async def begin(client: Client) -> tuple[str, bool]:
+            content = bytearray()
+            async with client.files.content(file.id) as parts:
+                async for part in parts:
+                    content += part
+                    if len(content) > TEXT:
+                        break
+            more = len(content) > TEXT
+            return _decoded(bytes(content[:TEXT]), more=more), more
+
+        seen = await self._last_seen.ask(f"preview {file.id}", tuple[str, bool], begin)
+        text, more = seen.value
+        self.slice.set(text=text, more=more)
 
 
 def kind_of(file: File) -> PreviewKind:

@@ -62,6 +62,7 @@ class SessionService(Service[SessionState]):
         self._look = asyncio.Event()  # check the service now
         self._keeper: asyncio.Task[None] | None = None
         self._late = 0  # checks in a row that timed out
+        self._refused = False
         self._answered = 0.0
 
     @action(Policy.QUEUE)
@@ -115,6 +116,17 @@ class SessionService(Service[SessionState]):
         """Whether the service lists its models without this one."""
         return bool(self._cards) and self.card(model) is None
 
+    @property
+    def refused(self) -> bool:
+        """Whether the service refused the key."""
+        return self._refused
+
+    @property
+    def offline(self) -> bool:
+        """Whether nobody answers there; a service that takes too long is still worth asking."""
+        out = self.slice.value.connection in ("lost", "failed")
+        return out and not self._refused and not self._late
+
     def doubt(self) -> None:
         """Checks the service now, because a request did not reach it."""
         self._look.set()
@@ -157,9 +169,11 @@ class SessionService(Service[SessionState]):
             self._late += 1
             self._enter("slow" if self._late < 3 else "lost")
         except errors.Unauthorized as error:
+            self._refused = True
             self._fail(error)
         except (errors.Unreachable, errors.ServiceError) as error:
             logger.info("the service was not reached: %s", error)
+            self._late = 0
             self._enter("lost")
         except Exception as error:
             # The server of this machine did not start, the key cannot be one, or a fault of ours.
@@ -205,6 +219,7 @@ class SessionService(Service[SessionState]):
         if self._cards is None:
             await self._load_models()
         self._late = 0
+        self._refused = False
         self._answered = time.time()
         self._enter("slow" if time.monotonic() - began > SLOW else "ready")
 
@@ -234,7 +249,7 @@ class SessionService(Service[SessionState]):
         detail = {
             "starting": "trying again",
             "slow": "the server answers slowly",
-            "lost": "lost the server, retrying",
+            "lost": "the server does not answer, retrying",
         }.get(connection, "")
         since = state.since if state.connection == connection else time.time()
         if connection == "lost":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from carrel.store.core.words import Badge, duration
+from carrel.store.core.words import MINUTE, Badge, age, clock
 
 if TYPE_CHECKING:
     from carrel.store.session.state import SessionState
@@ -32,17 +32,23 @@ def header(state: SessionState) -> str:
     return f"{words} · {state.model}" if state.model else words
 
 
-def status(state: SessionState, now: float | None = None) -> str:
+def waiting(state: SessionState) -> str:
+    """The state of a connection that is waited for; empty once it is there."""
+    return "" if state.connection == "ready" else f"{connection(state).mark} {state.detail}"
+
+
+def status(state: SessionState, now: float, as_of: float | None = None) -> str:
     """The connection for the status line; empty when there is nothing to say.
 
-    With the time, a lost connection also says how old what is on the screen is.
+    `as_of` is when a shown copy was current; what was loaded before the service was lost is as
+    old as its last answer.
     """
-    if state.connection == "ready":
-        return ""
-    words = f"{connection(state).mark} {state.detail}"
-    if state.connection == "lost" and state.since and now is not None and now - state.since >= 1:
-        words += f" · as of {duration(round(now - state.since))} ago"
-    return words
+    if as_of is None and state.connection == "lost" and state.since:
+        as_of = state.since
+    if as_of is None or state.connection not in ("lost", "failed"):
+        return waiting(state)
+    words = f"{connection(state).mark} Offline: showing a copy from {clock(as_of, now)}"
+    return words if now - as_of < MINUTE else f"{words}, {age(now - as_of)}"
 
 
 def service_words(state: SessionState) -> str:

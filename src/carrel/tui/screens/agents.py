@@ -123,6 +123,9 @@ class AgentsPlace(Place):
         state = self.store.agents.slice.value
         return not state.loaded and state.error is None
 
+    def as_of(self) -> float | None:
+        return self.store.agents.slice.value.as_of
+
     # Showing
 
     def _show(self, state: AgentsState) -> None:

@@ -107,6 +107,9 @@ class FilesPlace(MarkingPlace):
         state = self.store.files.slice.value
         return not state.loaded and state.error is None
 
+    def as_of(self) -> float | None:
+        return self.store.files.slice.value.as_of
+
     # Showing
 
     def _sort(self, state: LayoutState) -> None:

@@ -129,6 +129,9 @@ class LibrariesPlace(MarkingPlace):
         awaited = not state.loaded or (documents and self.focused is self.documents)
         return awaited and state.error is None
 
+    def as_of(self) -> float | None:
+        return self.store.libraries.slice.value.as_of
+
     # Showing
 
     def _sort(self, state: LayoutState) -> None:
@@ -177,6 +180,8 @@ class LibrariesPlace(MarkingPlace):
         self._show_range()
         if library is None:
             table.say()
+        elif state.total is None and state.error is not None:
+            table.say(*self.explain(state.error))
         elif state.total is None:
             table.say(LOADING)
         else:

@@ -1,0 +1,116 @@
+"""The service's last answers, on this machine: lists stay readable while it does not answer."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import functools
+import hashlib
+import os
+import tempfile
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from carrel.config import Profile, folders
+from carrel.store.cache.copies import make_room
+from carrel.store.core.problem import ProblemError
+from carrel.store.session.service import SessionService
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+    from carrel.client import Client
+
+T = TypeVar("T")
+
+LAST_SEEN_BYTES = 64 * 1024 * 1024
+"""Size limit of a profile's answers; those seen longest ago are evicted."""
+WRITES = 100
+"""Answers that are written between two looks at the size."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen(Generic[T]):
+    """An answer. `as_of` is when a copy was current, in seconds since 1970; None: it is now."""
+
+    value: T
+    as_of: float | None = None
+
+
+class LastSeen:
+    """The last answers of one profile's service, each under a key.
+
+    Only what a list or a text shows is asked here: a change, a sync or a script never works on
+    a copy. Answers with keys or signed addresses are never asked here, because they are kept.
+    """
+
+    def __init__(self, profile: Profile, session: SessionService) -> None:
+        self._session = session
+        service = f"{profile.name}\0{profile.service}"
+        self._folder = folders().cache / "seen" / hashlib.sha256(service.encode()).hexdigest()[:32]
+        self._digests: dict[Path, bytes] = {}
+        self._until_look = 0
+
+    async def ask(self, key: str, kind: Any, call: Callable[[Client], Awaitable[T]]) -> Seen[T]:
+        """The service's answer, or its copy while the service is out of reach.
+
+        `kind` is the answer's type, for pydantic.
+
+        Raises:
+            ClientError: the service refused, or is out of reach and there is no copy.
+            ProblemError: there is no connection, and no copy.
+        """
+        from carrel.client.errors import Unreachable
+
+        path = self._folder / f"{hashlib.sha256(key.encode()).hexdigest()[:32]}.json"
+        adapter = _adapter(kind)
+        if self._session.offline and (kept := await asyncio.to_thread(_load, path, adapter)):
+            return kept
+        try:
+            value = await call(await self._session.client())
+        except (Unreachable, ProblemError):
+            if self._session.refused:
+                raise
+            kept = await asyncio.to_thread(_load, path, adapter)
+            if kept is None:
+                raise
+            self._session.doubt()
+            return kept
+        with contextlib.suppress(OSError):  # a full disk must not empty a list
+            await asyncio.to_thread(self._keep, path, adapter.dump_json(value))
+        return Seen(value)
+
+    def _keep(self, path: Path, content: bytes) -> None:
+        digest = hashlib.sha256(content).digest()
+        if self._digests.get(path) == digest:
+            with contextlib.suppress(FileNotFoundError):
+                os.utime(path)  # as current as now, and evicted last
+                return
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        # Not synced to disk: a copy that is lost costs nothing, and mkstemp makes it private.
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".")
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        Path(temporary).replace(path)
+        self._digests[path] = digest
+        self._until_look -= 1
+        if self._until_look < 0:
+            self._until_look = WRITES
+            make_room(path.parent, {path}, LAST_SEEN_BYTES)
+
+
+def _load(path: Path, adapter: TypeAdapter[Any]) -> Seen[Any] | None:
+    try:
+        as_of = path.stat().st_mtime
+        return Seen(adapter.validate_json(path.read_bytes()), as_of)
+    except (OSError, ValueError):  # none, or written by another version
+        return None
+
+
+@functools.cache
+def _adapter(kind: Any) -> TypeAdapter[Any]:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(kind)
