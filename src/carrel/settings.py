@@ -13,6 +13,7 @@ from typing import Any, Literal, cast
 
 from carrel.config import ConfigError, check_url, folders, write_text
 from carrel.tomltext import line_of, with_value
+from carrel.tool_settings import CommandSettings, ServerSettings, check_name
 
 Images = Literal["auto", "kitty", "sixel", "halfblock", "off"]
 IMAGES: tuple[Images, ...] = ("auto", "kitty", "sixel", "halfblock", "off")
@@ -41,6 +42,10 @@ class Settings:
     """Where model servers of this machine are looked for, by their names."""
     keymap: Mapping[str, str] = field(default_factory=dict)
     """Other keys for actions, by the ids that help shows: "files.upload" = "ctrl+t"."""
+    tools: Mapping[str, CommandSettings] = field(default_factory=dict)
+    """Commands that answer function calls of agents, each by its function's name."""
+    mcp_servers: Mapping[str, ServerSettings] = field(default_factory=dict)
+    """MCP servers whose tools a chat may use, each by a name."""
 
 
 @dataclass(frozen=True)
@@ -191,6 +196,22 @@ def _addresses(value: Any) -> dict[str, str]:
         raise ValueError(f"has something wrong: {str(error).rstrip('.')}") from None
 
 
+def _tools(kind: Callable[[Any], Any]) -> Callable[[Any], dict[str, Any]]:
+    def check(value: Any) -> dict[str, Any]:
+        if not isinstance(value, dict):
+            raise ValueError("must be a table of tables, each by its name")
+        found = {}
+        for name, item in value.items():
+            check_name(name)
+            try:
+                found[name] = kind(item)
+            except ValueError as error:
+                raise ValueError(f"“{name}” {error}") from None
+        return found
+
+    return check
+
+
 def _keymap(value: Any) -> dict[str, str]:
     keys: dict[str, str] = {}
 
@@ -216,4 +237,6 @@ _CHECKS: dict[str, Callable[[Any], Any]] = {
     "hide": _truth,
     "model_servers": _addresses,
     "keymap": _keymap,
+    "tools": _tools(CommandSettings.of),
+    "mcp_servers": _tools(ServerSettings.of),
 }

@@ -13,7 +13,7 @@ import carrel
 from carrel.notebook import cell
 from carrel.notebook.bench import Bench
 from carrel.notebook.errors import BenchError
-from carrel.store.chat.answers import ROUNDS
+from carrel.store.tools.loop import STEPS
 from support.panels import Wire
 from support.scripted import ScriptedService, scripted_service
 
@@ -141,9 +141,9 @@ def test_an_agent_that_only_calls_functions_is_an_error_in_words(
         """When it is noon."""
         return "12:00"
 
-    for number in range(ROUNDS):
+    for number in range(STEPS):
         service.call((f"a2345678{number}", "noon", "{}"))
-    with pytest.raises(BenchError, match="The agent came to no answer"):
+    with pytest.raises(BenchError, match="Paused after 8 steps"):
         bench.ask("support", "?", timeout=30)
     assert noon() == "12:00"
 

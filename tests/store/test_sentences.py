@@ -233,7 +233,7 @@ ANSWERING = (
     # All that is known of a service that tells no steps.
     row("waiting for the first word", so=WAITING, not_so=asked("writing")),
     row("writing", so=asked("writing"), not_so=WAITING),
-    row("waiting for a function", so=asked("calling"), not_so=WAITING),
+    row("waiting for a tool", so=asked("calling"), not_so=WAITING),
     row("loading the model", so=asked("waiting", Step(stage="loading")), not_so=WAITING),
     row(
         "reading the attached documents",

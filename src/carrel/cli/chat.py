@@ -11,12 +11,25 @@ from carrel.cli.errors import Code, CommandError
 from carrel.cli.find import find_agent
 from carrel.cli.options import JSONOption, ProfileOption
 from carrel.cli.session import run
+from carrel.cli.tools import asking_tools, function_names
+from carrel.config import load_profile
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from carrel.client import Client
-    from carrel.wire.completions import Completion, CompletionRequest, Passage, Progress
+    from carrel.store.tools.state import AgentCall
+    from carrel.wire.completions import (
+        AssistantMessage,
+        Completion,
+        CompletionRequest,
+        Passage,
+        Progress,
+    )
+    from carrel.wire.tools import ToolCall
+
+_RESULT = 60
+"""Letters of a result that are shown."""
 
 
 def chat(
@@ -27,23 +40,54 @@ def chat(
             metavar="QUESTION", show_default=False, help="The question. Default: standard input."
         ),
     ] = None,
+    tool: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="A command or MCP server of the settings whose tools the agent may use. Repeat "
+            "it for more. See: carrel tools list",
+        ),
+    ] = None,
     profile: ProfileOption = None,
     json: JSONOption = False,
 ) -> None:
-    """Ask an agent. The answer streams to stdout; sources go to stderr."""
-    from carrel.wire.completions import CompletionRequest, UserMessage
+    """Ask an agent. The answer streams to stdout; sources go to stderr.
+
+    Function calls of the agent are answered by the commands of the settings with their names.
+    """
+    from carrel.wire.completions import AssistantMessage, CompletionRequest, UserMessage
 
     asked = question if question is not None else _from_stdin()
     if not asked.strip():
         raise CommandError("The question is empty. Give one, or pipe it in.", Code.USAGE)
 
+    chosen = load_profile(profile)
+
     async def work(client: "Client") -> "Completion | None":
+        from carrel.store.tools.loop import complete_with_tools
+
         found = await find_agent(client, agent)
         request = CompletionRequest(agent_id=found.id, messages=[UserMessage(content=asked)])
-        if json:
-            return await client.completions.complete(request)
-        await _stream(client, request)
-        return None
+        answers: list[Completion] = []
+
+        async def complete(request: CompletionRequest) -> AssistantMessage:
+            if not json:
+                return await _stream(client, request)
+            answers.append(await client.completions.complete(request))
+            message = answers[-1].choices[0].message
+            return AssistantMessage(content=_text(message.content), tool_calls=message.tool_calls)
+
+        async with asking_tools(chosen) as tools:
+            request, end = await complete_with_tools(
+                request,
+                complete,
+                tools.of_question(tool or ()),
+                known=frozenset(function_names(found)),
+                called=_called,
+            )
+        if end != "answered" and not json:
+            raise CommandError(_unanswered(request, end))
+        return answers[-1] if answers else None
 
     completion = run(profile, work)
     if completion is not None:
@@ -52,12 +96,39 @@ def chat(
             raise CommandError("The service failed during the answer. Try again.")
 
 
-async def _stream(client: "Client", request: "CompletionRequest") -> None:
+def _called(call: "AgentCall", result: str) -> None:
+    from carrel.store.chat.words import call_words
+    from carrel.store.core.words import shortened
+
+    output.note(f"▸ {call_words(call)} → {shortened(output.one_line(result), _RESULT)}")
+
+
+def _unanswered(request: "CompletionRequest", end: str) -> str:
+    """Why there is no answer: a call that nothing here answers, or too many."""
+    from carrel.store.chat.words import call_words
+    from carrel.store.tools.state import AgentCall
+    from carrel.store.tools.words import PAUSED
+
+    if end == "limit":
+        return f"{PAUSED.title}: the agent went on calling functions. Ask again."
+    answered = {getattr(message, "tool_call_id", None) for message in request.messages}
+    asked = [message for message in request.messages if message.role == "assistant"]
+    call = next(call for call in asked[-1].tool_calls or () if call.id not in answered)
+    words = call_words(AgentCall(call.id, call.function.name, call.function.arguments))
+    return (
+        f"The agent calls {words}, and nothing here answers it. Name a command for it under "
+        "[tools] in the settings, or allow it with: carrel tools allow " + call.function.name
+    )
+
+
+async def _stream(client: "Client", request: "CompletionRequest") -> "AssistantMessage":
     from carrel.store.chat.words import CUT, PHASES, source_words, step_words
+    from carrel.wire.completions import AssistantMessage
 
     sources: Sequence[Passage] = []
+    calls: list[ToolCall] = []
     reason: str | None = None
-    written = False
+    written: list[str] = []
     try:
         with ExitStack() as waiting:
             # A model may have to load first.
@@ -74,8 +145,9 @@ async def _stream(client: "Client", request: "CompletionRequest") -> None:
                         if text := _text(choice.delta.content):
                             waiting.close()
                             print(text, end="", flush=True)
-                            written = True
+                            written.append(text)
                         sources = choice.delta.sources or sources
+                        calls += choice.delta.tool_calls or ()
                         reason = choice.finish_reason or reason
     finally:
         if written:
@@ -84,6 +156,7 @@ async def _stream(client: "Client", request: "CompletionRequest") -> None:
         output.note(source_words(source))
     if reason in ("length", "model_length"):
         output.note(CUT)
+    return AssistantMessage(content="".join(written), tool_calls=calls or None)
 
 
 def _text(content: object) -> str:

@@ -1,6 +1,8 @@
 """`carrel config …`"""
 
+from collections.abc import Mapping
 from dataclasses import fields
+from typing import Any
 
 from carrel.cli import output
 from carrel.cli.errors import Code, CommandError
@@ -68,9 +70,13 @@ def _plain(settings: Settings) -> dict[str, object]:
     names = [item.name for item in fields(Settings)]
     named = {name: getattr(settings, name) for name in names}
     return {
-        name: value if isinstance(value, str | bool) else dict(value)
+        name: value if isinstance(value, str | bool) else _table(value)
         for name, value in named.items()
     }
+
+
+def _table(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: one if isinstance(one, str) else one.plain() for name, one in values.items()}
 
 
 def _as_toml(settings: Settings) -> str:

@@ -63,6 +63,8 @@ def _known(error: BaseException) -> tuple[Code, str] | None:
             return Code.UNREACHABLE, str(error)
         case ClientError() | SyncError():
             return Code.FAILED, str(error)
+        case ProblemError():
+            return Code.FAILED, str(error.problem)
         case OSError() if error.strerror:
             where = f"{Path(error.filename)}: " if isinstance(error.filename, str) else ""
             return Code.FAILED, f"{where}{error.strerror}."

@@ -56,6 +56,7 @@ NOUNS = (
     "sync",
     "agents",
     "chat",
+    "tools",
     "batch",
     "trash",
     "cache",

@@ -14,7 +14,7 @@ from carrel.notebook.agent import AgentPanel
 from carrel.notebook.agent_keywords import AgentKeywords, spelled
 from carrel.notebook.agent_making import AgentMaker
 from carrel.notebook.answer import Answer
-from carrel.notebook.calls import as_answer, checked, done, last_answer
+from carrel.notebook.calls import as_answer, checked, done, last_answer, permission
 from carrel.notebook.cell import writing
 from carrel.notebook.chat import ChatPanel
 from carrel.notebook.client import SyncClient
@@ -289,7 +289,13 @@ class Bench(DocumentCalls):
         asked = self._names.agent(agent)
         service = self._begun(asked, version, saved=False)
         try:
-            done(self._store, service.send(text), timeout, self._writing(service))
+            done(
+                self._store,
+                service.send(text),
+                timeout,
+                self._writing(service),
+                look=permission(self._store),
+            )
             return last_answer(self._store, service.slice.value)
         finally:
             self._store.let_go(service)

@@ -24,6 +24,7 @@ from carrel.store.core.handle import Handle
 from carrel.store.core.problem import Problem
 from carrel.store.documents.service import DocumentsService
 from carrel.store.store import Store
+from carrel.store.tools.words import consent_question
 from carrel.wire.completions import Passage, Usage
 from carrel.wire.ocr import Page
 
@@ -45,15 +46,22 @@ LOOK = 0.25
 
 
 def done(
-    store: Store, handle: Handle[T], timeout: float | None = None, draw: Draw | None = None
+    store: Store,
+    handle: Handle[T],
+    timeout: float | None = None,
+    draw: Draw | None = None,
+    *,
+    look: Callable[[], None] = lambda: None,
 ) -> T:
     """The action's result; until then the cell shows its progress, as `draw` gives it.
+
+    `look` is called now and then meanwhile, on the cell's thread.
 
     Raises:
         BenchError: it failed, was stopped, took longer than `timeout` seconds, or the service
             was out of reach for UNREACHED seconds.
     """
-    result = ended(store, handle, timeout, draw)
+    result = ended(store, handle, timeout, draw, look=look)
     if handle.error is not None:
         raise BenchError(handle.error)
     if handle.outcome == "cancelled":
@@ -62,7 +70,12 @@ def done(
 
 
 def ended(
-    store: Store, handle: Handle[T], timeout: float | None = None, draw: Draw | None = None
+    store: Store,
+    handle: Handle[T],
+    timeout: float | None = None,
+    draw: Draw | None = None,
+    *,
+    look: Callable[[], None] = lambda: None,
 ) -> T | None:
     """Waits for work on the store's loop and returns its result; an interrupt stops the work.
 
@@ -85,11 +98,26 @@ def ended(
                 )
             _check_reached(store, began, now)
             progress.show()
+            look()
     except BaseException:
         handle.cancel()
         raise
     finally:
         progress.close()
+
+
+def permission(store: Store) -> Callable[[], None]:
+    """Asks in the cell for the permission that a tool of the settings needs."""
+
+    def look() -> None:
+        for consent in store.tools.slice.value.asking:
+            try:
+                said = input(f"{consent_question(consent)} [y/N] ")
+            except (EOFError, OSError, NotImplementedError):
+                said = ""  # nobody sits at this notebook
+            store.tools.answer(consent, said.strip().lower() in ("y", "yes")).result()
+
+    return look
 
 
 def _check_reached(store: Store, began: float, now: float) -> None:
@@ -162,15 +190,8 @@ def last_answer(store: Store, state: ChatState) -> Answer:
             Problem(
                 "The agent calls a function that is not registered",
                 call_words(calls[0]),
-                "Register one of this name with @bench.tool.",
-            )
-        )
-    if state.turns[-1].role == "tool":
-        raise BenchError(
-            Problem(
-                "The agent came to no answer",
-                "It only called functions.",
-                "Ask again, or change its instructions.",
+                "Register one of this name with @bench.tool, or name a command for it in the "
+                "settings.",
             )
         )
     return as_answer(store, state.agent_name, state.turns[-1])

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from carrel.notebook.answer import Answer
 from carrel.notebook.assets import module, style
-from carrel.notebook.calls import done, last_answer
+from carrel.notebook.calls import done, last_answer, permission
 from carrel.notebook.dropped import DropPanel
 from carrel.notebook.markdown import GrowingText, to_blocks, to_html
 from carrel.notebook.panel import Json, accepted, finish, intent, problem_json
@@ -37,6 +37,7 @@ from carrel.store.core.handle import Handle
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.documents.boxes import rect_of
 from carrel.store.store import Store
+from carrel.store.tools.words import consent_lines, consent_title
 from carrel.wire.completions import Passage
 from carrel.wire.libraries import marked
 
@@ -66,14 +67,14 @@ class ChatPanel(DropPanel):
         self._sent: tuple[str, ...] = ()
         self._text = GrowingText()
         super().__init__(store, **options)
-        self._follow(self._chat.slice, store.agents.slice, store.session.slice)
+        self._follow(self._chat.slice, store.agents.slice, store.session.slice, store.tools.slice)
         if chat is not None:
             self._watches.append(lambda: store.let_go(chat))
         store.agents.load()
 
     def ask(self, text: str, *, timeout: float | None = None) -> Answer:
         """Asks in this conversation, as typing does, and waits for the answer."""
-        done(self._store, self._chat.send(text), timeout)
+        done(self._store, self._chat.send(text), timeout, look=permission(self._store))
         return last_answer(self._store, self._chat.slice.value)
 
     def refresh(self) -> None:
@@ -148,6 +149,7 @@ class ChatPanel(DropPanel):
             "history": list(state.history[-50:]),
             "busy": state.phase != "idle",
             "phase": phase_words(state, waited),
+            "permission": self._permission(),
             "empty": self._empty(),
             "problem": problem_json(state.error),
         }
@@ -218,6 +220,25 @@ class ChatPanel(DropPanel):
     @intent
     async def _on_export(self, form: Literal["markdown", "json"]) -> str:
         return self._chat.export(form)
+
+    def _permission(self) -> Json | None:
+        """The oldest permission that is waited for."""
+        if self._chat.slice.value.phase == "idle" or not self._store.tools.slice.value.asking:
+            return None
+        consent = self._store.tools.slice.value.asking[0]
+        runs, *about = consent_lines(consent)
+        return {
+            "mark": consent.mark,
+            "title": consent_title(consent),
+            "runs": runs,
+            "about": " ".join(about),
+        }
+
+    @intent
+    async def _on_permit(self, mark: str, allowed: bool) -> None:
+        for consent in self._store.tools.slice.value.asking:
+            if consent.mark == mark:
+                await finish(self._store.tools.answer(consent, allowed))
 
     # Questions
 
@@ -369,5 +390,6 @@ def _parameters(parameters: Parameters) -> dict[str, str]:
         "max_tokens": parameters.max_tokens,
         "seed": parameters.seed,
         "stop": parameters.stop[0] if parameters.stop else None,
+        "tools": ", ".join(parameters.tools) or None,
     }
     return {name: "" if value is None else str(value) for name, value in values.items()}

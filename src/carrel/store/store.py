@@ -15,7 +15,6 @@ from carrel.store.chat.kept import KeptChats
 from carrel.store.chat.service import ChatService
 from carrel.store.chat.sessions import SavedSessions
 from carrel.store.chat.sources import Sources
-from carrel.store.chat.tools import Toolbox
 from carrel.store.core import logs
 from carrel.store.core.action import Service
 from carrel.store.core.loop import OwnerLoop
@@ -36,6 +35,7 @@ from carrel.store.sample.service import SampleService
 from carrel.store.session.service import SessionService
 from carrel.store.session.state import SessionState
 from carrel.store.sync.service import SyncService
+from carrel.store.tools.service import ToolsService
 from carrel.store.trail.service import TrailService
 from carrel.store.trash.service import TrashService
 
@@ -80,7 +80,7 @@ class Store:
             loop, self.session, self.activity, self.copies, self.renderer, self.notifications
         )
         self.agents = self.another_agents()
-        self.tools = Toolbox()
+        self.tools = ToolsService(loop, profile, folders().state)
         self.chats = SavedSessions(folders().state, profile.name)
         self.kept_chats = KeptChats(self.session, self._last_seen)
         self.sources = Sources(loop, self.copies, self.renderer)
@@ -180,6 +180,7 @@ class Store:
             self.finder,
             self.models,
             *self._made,
+            self.tools,
         )
         for service in services:
             await service.close()

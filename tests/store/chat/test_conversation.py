@@ -2,7 +2,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from carrel.store.chat.conversation import AgentCall, Conversation, Turn
+from carrel.store.chat.conversation import Conversation, Turn
+from carrel.store.tools.state import AgentCall
 
 
 def texts(conversation: Conversation) -> list[str]:

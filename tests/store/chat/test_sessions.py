@@ -3,9 +3,10 @@ from pathlib import Path
 
 import pytest
 
-from carrel.store.chat.conversation import AgentCall, Attachment, Conversation, Turn
+from carrel.store.chat.conversation import Attachment, Conversation, Turn
 from carrel.store.chat.parameters import Parameters
 from carrel.store.chat.sessions import TITLE_LENGTH, ChatSession, SavedSessions
+from carrel.store.tools.state import AgentCall
 from carrel.wire.completions import Passage
 
 SOURCE = Passage(

@@ -3,9 +3,10 @@
 import pytest
 
 from carrel.store.chat import words as chat
-from carrel.store.chat.conversation import AgentCall, Conversation, Turn
+from carrel.store.chat.conversation import Conversation, Turn
 from carrel.store.chat.sessions import SessionSummary
 from carrel.store.chat.state import ChatState
+from carrel.store.tools.state import AgentCall
 from carrel.wire.completions import Passage, Progress
 
 NOW = 1_800_000_000.0

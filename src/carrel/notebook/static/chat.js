@@ -3,7 +3,7 @@ const DRAFT = "draft";
 
 /** Intents that are meant for the chat in view: another view, or code, may open another one. */
 const OF_THE_CHAT = new Set([
-  "send", "retry", "edit", "variant", "text", "attach", "attach_known", "detach", "page", "open", "choose", "model", "parameters",
+  "send", "retry", "edit", "variant", "text", "attach", "attach_known", "detach", "page", "open", "choose", "model", "parameters", "permit",
 ]);
 
 /**
@@ -56,6 +56,7 @@ class ChatView extends View {
     // What is waited for changes every second; only that it begins and ends is read out.
     this.phase = h("div", { class: "carrel-status" });
     this.news = h("div", { class: "carrel-news", role: "status", "aria-live": "polite", "aria-atomic": "true" });
+    this.permission = h("div", { class: "carrel-question", role: "alertdialog", hidden: true });
     this.source = new SourcePane(this);
     this.tools = h("div", { class: "carrel-more", hidden: true });
     this.buildTools();
@@ -63,7 +64,7 @@ class ChatView extends View {
       h("div", { class: "carrel-pane carrel-talk" },
         h("div", { class: "carrel-tools" }, this.title, h("span", { class: "carrel-gap" }), this.tokens, this.who, this.modelChoice,
           this.button("More", () => { this.tools.hidden = !this.tools.hidden; }, "small"), this.keepFresh()),
-        this.tools, this.empty, this.log, this.phase, this.form, this.news),
+        this.tools, this.empty, this.log, this.phase, this.permission, this.form, this.news),
       this.source.element));
     this.key("n", "New chat", () => this.begin());
     this.key("e", "Edit the last question", () => { if (this.state.asks) this.edit(this.state.turns.findLast((turn) => turn.role === "user")?.id ?? null); });
@@ -88,8 +89,8 @@ class ChatView extends View {
   /** Parameters and export, which are seldom wanted. */
   buildTools() {
     const { h } = this;
-    const labels = { model: "Model", temperature: "Temperature", top_p: "Top p", max_tokens: "Max answer tokens", seed: "Seed", stop: "Stop at" };
-    this.fields = Object.fromEntries(Object.keys(labels).map((name) => [name, h("input", { size: 6, placeholder: "the agent's" })]));
+    const labels = { model: "Model", temperature: "Temperature", top_p: "Top p", max_tokens: "Max answer tokens", seed: "Seed", stop: "Stop at", tools: "Tools of the settings" };
+    this.fields = Object.fromEntries(Object.keys(labels).map((name) => [name, h("input", { size: 6, placeholder: name === "tools" ? "none" : "the agent's" })]));
     this.tools.append(
       h("form", { class: "carrel-parameters", "aria-label": "Parameters", onsubmit: (event) => {
         event.preventDefault();
@@ -128,9 +129,24 @@ class ChatView extends View {
     this.sendButton.disabled = this.uploads.button.disabled = state.session === null;
     this.deleteButton.disabled = !state.sessions.some((one) => one.id === state.session);
     say(this.phase, state.phase);
+    this.drawPermission(state.permission);
     this.announce(before, state);
     this.root.setAttribute("aria-busy", String(state.busy));
     this.follow();
+  }
+
+  /** Asks whether a tool of the settings may run. */
+  drawPermission(permission) {
+    this.permission.hidden = permission === null;
+    if (permission?.mark === this.asked) return;
+    this.asked = permission?.mark;
+    if (permission === null) return;
+    const answer = (allowed) => () => this.ask("permit", { mark: permission.mark, allowed });
+    this.permission.setAttribute("aria-label", permission.title);
+    this.permission.replaceChildren(
+      this.h("span", {}, this.h("strong", {}, permission.title), " ", this.h("code", {}, permission.runs), ` ${permission.about}`),
+      this.button("Cancel", answer(false)), this.button("Allow", answer(true), "primary"));
+    say(this.news, permission.title);
   }
 
   announce(before, state) {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -18,56 +18,69 @@ from carrel.store.chat.next_question import NextQuestion
 from carrel.store.chat.parameters import Parameters
 from carrel.store.chat.sessions import SavedSessions
 from carrel.store.chat.state import Phase
-from carrel.store.chat.tools import Toolbox
 from carrel.store.core.loop import OwnerLoop
+from carrel.store.core.problem import ProblemError
 from carrel.store.files.service import FilesService
 from carrel.store.session.service import SessionService
+from carrel.store.tools.loop import Tools, answer_with_tools
+from carrel.store.tools.service import ToolsService
+from carrel.store.tools.state import AgentCall
+from carrel.store.tools.words import PAUSED
 
 if TYPE_CHECKING:
     from carrel.client import Client
     from carrel.wire.completions import CompletionRequest, Progress
 
 
-ROUNDS = 8
-"""Rounds of function calls in a row before the user has to continue."""
-
-
 class Answers(NextQuestion):
-    """Streams answers into the open session; `tools` are called as agents ask for it."""
+    """Streams answers into the open session; tools are called as agents ask for it."""
 
     def __init__(
         self,
         loop: OwnerLoop,
         session: SessionService,
         files: FilesService,
-        tools: Toolbox,
+        tools: ToolsService,
         saved: SavedSessions,
         kept: KeptChats,
         *,
         keeps: bool,
     ) -> None:
         super().__init__(loop, session, files, saved, kept, keeps=keeps)
-        self.tools = tools
+        self._tools = tools
 
     def _answer(self, conversation: Conversation) -> Coroutine[Any, Any, None]:
         """Answers the last turn, with the parameters that are set when this is called."""
         return self._answer_with(conversation, self.slice.value.parameters)
 
     async def _answer_with(self, conversation: Conversation, parameters: Parameters) -> None:
-        """Answers the last turn, and continues while registered functions are called."""
+        """Answers the last turn, and continues while tools answer the calls."""
+        tools = self._tools.of_question(parameters.tools)
+
+        async def ask(step: int) -> Sequence[AgentCall]:
+            now = conversation if step == 1 else self.slice.value.conversation
+            await self._write(now, parameters, tools, step)
+            calls = self.slice.value.conversation.open_calls()
+            if calls:
+                self.slice.set(phase="calling")
+            return calls
+
         try:
-            for _ in range(ROUNDS):
-                await self._write(conversation, parameters)
-                if not await self._call_functions():
-                    break
-                conversation = self.slice.value.conversation
+            if await answer_with_tools(ask, tools, self._answered) == "limit":
+                raise ProblemError(PAUSED)
         finally:
-            self.slice.set(phase="idle", started=None)
+            self.slice.set(phase="idle", started=None, asked=0)
             # Shielded: a stopped answer is saved too.
             await asyncio.shield(asyncio.ensure_future(self._save()))
             self._keep_open()
 
-    async def _write(self, conversation: Conversation, parameters: Parameters) -> None:
+    def _answered(self, call: AgentCall, result: str) -> None:
+        turn = Turn("tool", result, call_id=call.id)
+        self.slice.set(conversation=self.slice.value.conversation.add(turn))
+
+    async def _write(
+        self, conversation: Conversation, parameters: Parameters, tools: Tools, step: int
+    ) -> None:
         """Streams an answer to the last turn."""
         state = self.slice.value
         begun = Turn("assistant", "", "writing", version=state.version)
@@ -76,6 +89,7 @@ class Answers(NextQuestion):
             conversation=conversation.add(begun),
             phase="connecting",
             step=None,
+            asked=step,
             started=time.time(),
             error=None,
         )
@@ -93,7 +107,7 @@ class Answers(NextQuestion):
                 answer.turn, version=asked.version, searches=bool(asked.library_ids)
             )
             await self._find_mentions(client)
-            request = await self._request(client, asked, parameters)
+            request = await self._request(client, asked, parameters, tools)
             self.slice.set(phase="waiting")
             async with asked.answering(client, parameters) as agent_id:
                 request = request.model_copy(update={"agent_id": agent_id})
@@ -122,17 +136,6 @@ class Answers(NextQuestion):
         conversation = state.conversation.with_turn(-1, turn)
         self.slice.set(conversation=conversation, phase=phase, version=version)
 
-    async def _call_functions(self) -> bool:
-        """Runs the registered functions that the answer calls. True if no call is left open."""
-        called = False
-        for call in self.slice.value.conversation.open_calls():
-            if call.name in self.tools:
-                called = True
-                self.slice.set(phase="calling")
-                result = Turn("tool", await self.tools.result(call), call_id=call.id)
-                self.slice.set(conversation=self.slice.value.conversation.add(result))
-        return called and not self.slice.value.conversation.open_calls()
-
     async def _find_mentions(self, client: Client) -> None:
         """Attaches files and documents that the last question mentions."""
         turns = self.slice.value.turns
@@ -155,7 +158,7 @@ class Answers(NextQuestion):
         self.slice.set(conversation=self.slice.value.conversation.with_turn(-2, question))
 
     async def _request(
-        self, client: Client, asked: Asked, parameters: Parameters
+        self, client: Client, asked: Asked, parameters: Parameters, tools: Tools
     ) -> CompletionRequest:
         from carrel.wire.completions import CompletionRequest
 
@@ -166,7 +169,7 @@ class Answers(NextQuestion):
         return CompletionRequest(
             agent_id="",
             messages=await messages(client, before),
-            tools=self.tools.offered(asked.functions) or None,
+            tools=await tools.offered(asked.functions) or None,
             tool_choice="auto" if has_called else None,
             **parameters.request(),
         )

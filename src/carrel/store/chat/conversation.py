@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
+from carrel.store.tools.state import AgentCall
+
 if TYPE_CHECKING:
     from carrel.wire.completions import Passage
 
@@ -32,15 +34,6 @@ class Attachment:
     def is_picture(self) -> bool:
         """Whether it is sent as a picture."""
         return self.name.lower().endswith(PICTURES)
-
-
-@dataclass(frozen=True, slots=True)
-class AgentCall:
-    """A call of a function that an answer asks for; `arguments` is JSON text."""
-
-    id: str
-    name: str
-    arguments: str
 
 
 @dataclass(frozen=True, slots=True)

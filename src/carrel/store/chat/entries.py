@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, get_args
 
-from carrel.store.chat.conversation import AgentCall, Attachment, Turn, TurnStatus
+from carrel.store.chat.conversation import Attachment, Turn, TurnStatus
+from carrel.store.tools.state import AgentCall
 
 if TYPE_CHECKING:
     from carrel.wire.completions import Passage

@@ -8,7 +8,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
-from carrel.store.chat.conversation import AgentCall, Turn
+from carrel.store.chat.conversation import Turn
+from carrel.store.tools.state import AgentCall
 
 if TYPE_CHECKING:
     from carrel.wire.completions import CompletionChunk

@@ -1,4 +1,4 @@
-"""Sampling parameters of one chat that override the agent's."""
+"""Parameters of one chat: sampling that overrides the agent's, and tools beside the agent's."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
-    """None, or no stops, means the agent's own. `max_tokens` limits an answer."""
+    """None, or no stops, means the agent's own. `max_tokens` limits an answer.
+
+    `tools` are names of commands and MCP servers of the settings that the agent may use.
+    """
 
     model: str | None = None
     temperature: float | None = None
@@ -17,6 +20,7 @@ class Parameters:
     max_tokens: int | None = None
     seed: int | None = None
     stop: tuple[str, ...] = ()
+    tools: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Parameters:
@@ -26,6 +30,8 @@ class Parameters:
             ValueError: a value is out of range; the message says which.
         """
         stop = values.get("stop") or ()
+        tools = values.get("tools") or ()
+        names = tools.split(",") if isinstance(tools, str) else map(str, tools)
         return cls(
             model=str(values.get("model") or "").strip() or None,
             temperature=_number(values.get("temperature"), "temperature", 0, 1),
@@ -33,6 +39,7 @@ class Parameters:
             max_tokens=_whole(values.get("max_tokens"), "max_tokens", 1),
             seed=_whole(values.get("seed"), "seed", 0),
             stop=tuple(str(text) for text in ([stop] if isinstance(stop, str) else stop) if text),
+            tools=tuple(dict.fromkeys(name.strip() for name in names if name.strip())),
         )
 
     @property

@@ -18,7 +18,6 @@ from carrel.store.chat.parameters import Parameters
 from carrel.store.chat.session_list import HISTORY
 from carrel.store.chat.sessions import ChatSession, SavedSessions
 from carrel.store.chat.state import ChatState
-from carrel.store.chat.tools import Toolbox
 from carrel.store.chat.transcript import ChatFormat, export
 from carrel.store.core.action import Policy, action, instant
 from carrel.store.core.deleting import Deleted
@@ -26,6 +25,7 @@ from carrel.store.core.loop import OwnerLoop
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.files.service import FilesService
 from carrel.store.session.service import SessionService
+from carrel.store.tools.service import ToolsService
 from carrel.store.trash.service import TrashService
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ WAITS = Problem("The agent waits for a result", "", "Answer its call first, or t
 
 
 class ChatService(Answers):
-    """One open session and the list of the saved ones; `tools` are called as agents ask for it.
+    """One open session and the list of the saved ones; tools are called as agents ask for it.
 
     With `saved` false its sessions are not kept: it stands beside another chat to compare.
     """
@@ -50,7 +50,7 @@ class ChatService(Answers):
         loop: OwnerLoop,
         session: SessionService,
         files: FilesService,
-        tools: Toolbox,
+        tools: ToolsService,
         sessions: SavedSessions,
         kept: KeptChats,
         trash: TrashService,

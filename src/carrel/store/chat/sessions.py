@@ -14,8 +14,9 @@ from typing import Any
 from urllib.parse import quote
 
 from carrel.atomic import write_private
-from carrel.store.chat.conversation import EMPTY, AgentCall, Attachment, Conversation, Turn
+from carrel.store.chat.conversation import EMPTY, Attachment, Conversation, Turn
 from carrel.store.chat.parameters import AGENTS_OWN, Parameters
+from carrel.store.tools.state import AgentCall
 from carrel.store.trash.words import LOCAL_DAYS
 
 FORMAT = 1

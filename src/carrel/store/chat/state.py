@@ -24,7 +24,8 @@ class ChatState:
     active), `draft` whether it is none that is saved. `phase` tells what is waited for: the
     connection, the files that the question names ("attaching"), the first word, the rest of the
     answer, or a function of this program ("calling"). `step` is the service's step before the first
-    word, where it tells. `started` is when the question was sent (seconds since
+    word, where it tells. `asked` counts the answers since the question, from 1: tools may answer
+    calls in between. `started` is when the question was sent (seconds since
     1970), `context_length` how many tokens the model can take. `attached` goes with the next
     question, which takes the place of the question at `editing` on the path. `history` are the
     questions asked so far in any session, the newest last; `sessions` those that hold `search`.
@@ -45,6 +46,7 @@ class ChatState:
     editing: int | None = None
     phase: Phase = "idle"
     step: Progress | None = None
+    asked: int = 0
     started: float | None = None
     sessions: tuple[SessionSummary, ...] = ()
     search: str = ""

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING
 
 from carrel.store.agents.words import version_name
 from carrel.store.core.words import age, count, duration, one_line
+from carrel.store.tools.words import rounds_words
 
 if TYPE_CHECKING:
-    from carrel.store.chat.conversation import AgentCall, Turn
+    from carrel.store.chat.conversation import Turn
     from carrel.store.chat.state import ChatState
+    from carrel.store.tools.state import AgentCall
     from carrel.wire.completions import Passage, Progress
 
 NO_SEARCH = "No library search was reported."
@@ -33,7 +35,7 @@ PHASES = {
     "attaching": "attaching its files",
     "waiting": "waiting for the first word",
     "writing": "writing",
-    "calling": "waiting for a function",
+    "calling": "waiting for a tool",
 }
 STEPS = {
     "loading": "loading the model",
@@ -242,6 +244,7 @@ def parameter_words(state: ChatState) -> str:
         "max answer tokens": parameters.max_tokens,
         "seed": parameters.seed,
         "stop at": ", ".join(parameters.stop) or None,
+        "tools": ", ".join(parameters.tools) or None,
     }
     words = (f"{name} {value}".strip() for name, value in named.items() if value is not None)
     return one_line(" · ".join(words))
@@ -254,6 +257,7 @@ def phase_words(state: ChatState, now: float) -> str:
     words = PHASES[state.phase]
     if state.phase == "waiting" and state.step is not None:
         words = step_words(state.step)
+    words = ", ".join(filter(None, (words, rounds_words(state.asked))))
     waited = "" if state.started is None else f" {duration(max(0.0, now - state.started))}"
     return f"◐ {title(state)}: {words} …{waited}"
 

@@ -24,6 +24,7 @@ FIELDS = {
     "max_tokens": "Max answer tokens",
     "seed": "Seed: the same answer to the same question",
     "stop": "Stop at this text",
+    "tools": "Tools of the settings, by name",
 }
 
 
@@ -31,16 +32,17 @@ class ParametersForm(Dialog[Parameters]):
     """The sampling parameters of a chat; an empty field leaves one to the agent."""
 
     DEFAULT_CSS = """
-    ParametersForm .dialog { height: 94%; max-height: 33; padding: 0 1; }
+    ParametersForm .dialog { height: 94%; max-height: 36; padding: 0 1; }
     ParametersForm VerticalScroll { height: 1fr; }
     ParametersForm Label { color: $muted; padding: 0 1; }
     """
 
-    def __init__(self, parameters: Parameters, models: Sequence[str]) -> None:
-        """`models`: those that the service lists."""
+    def __init__(self, parameters: Parameters, models: Sequence[str], tools: Sequence[str]) -> None:
+        """`models`: those that the service lists; `tools`: those that the settings name."""
         super().__init__("Parameters of this chat")
         self._parameters = parameters
         self._models = models
+        self._tools = tools
 
     def inside(self) -> ComposeResult:
         with VerticalScroll(can_focus=False):
@@ -56,9 +58,12 @@ class ParametersForm(Dialog[Parameters]):
         yield ModelField(self._parameters.model or "", self._models, id="model")
         for name, words in FIELDS.items():
             value = getattr(self._parameters, name)
+            if name == "tools":
+                value = ", ".join(value)
+                words = f"{words}: {', '.join(self._tools) or 'there are none'}"
             # More texts to stop at than one come from a notebook, and stay as they are.
             value = value[0] if isinstance(value, tuple) and value else value
-            yield Label(words)
+            yield Label(words, markup=False)
             yield Field("" if value in (None, ()) else str(value), id=name)
 
     def on_button_pressed(self, event: Button.Pressed) -> None:

@@ -16,17 +16,21 @@ from carrel.tui.looks import labels
 class Confirm(Dialog[bool]):
     """Says what would happen; True when it should.
 
-    `at` has the session's words about a hosted service, where what is asked is done there.
+    `at` has the session's words about a hosted service, where what is asked is done there. With
+    `wary` enter cancels: the dialog opens by itself, maybe while somebody types.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("left,right", "other", "Other", show=False, id="confirm.other"),
     ]
 
-    def __init__(self, title: str, about: Sequence[Content], verb: str, at: str = "") -> None:
+    def __init__(
+        self, title: str, about: Sequence[Content], verb: str, at: str = "", *, wary: bool = False
+    ) -> None:
         super().__init__(title)
         self._about = [*about, Content(""), labels.line(at, "$hosted")] if at else about
         self._verb = verb
+        self._first = "#no" if wary else "#yes"
 
     def inside(self) -> ComposeResult:
         with VerticalScroll(classes="words", can_focus=False):
@@ -34,7 +38,7 @@ class Confirm(Dialog[bool]):
         yield buttons(("no", "Cancel"), ("yes", self._verb))
 
     def on_mount(self) -> None:
-        self.query_one("#yes").focus()
+        self.query_one(self._first).focus()
 
     def action_other(self) -> None:
         self.query_one("#no" if self.query_one("#yes").has_focus else "#yes").focus()

@@ -10,6 +10,8 @@ from textual.content import Content
 
 from carrel.store.chat.service import ChatService
 from carrel.store.chat.sessions import SessionSummary
+from carrel.store.tools.state import Consent
+from carrel.store.tools.words import consent_lines, consent_title
 from carrel.store.trash.words import LOCAL_DAYS, for_days
 from carrel.tui.dialogs.ask import Choose, Thing
 from carrel.tui.dialogs.chat import ParametersForm
@@ -71,10 +73,18 @@ async def choose_model(place: Place, chats: Sequence[ChatService]) -> None:
 async def set_parameters(place: Place, chats: Sequence[ChatService]) -> None:
     """Sets how the next answers of the open chats are drawn."""
     models = place.store.session.slice.value.models
-    parameters = await place.ask(ParametersForm(chats[0].slice.value.parameters, models))
+    tools = [one.consent.name for one in await place.finish(place.store.tools.named()) or ()]
+    parameters = await place.ask(ParametersForm(chats[0].slice.value.parameters, models, tools))
     if parameters is not None:
         for chat in chats:
             place.do(chat.set_parameters(parameters))
+
+
+def permission(consent: Consent) -> Confirm:
+    """Asks whether agents may use a tool of the settings."""
+    runs, *about = consent_lines(consent)
+    lines = [labels.line(runs, "bold"), *(Content.styled(one, "$muted") for one in about)]
+    return Confirm(consent_title(consent), lines, "Allow", wary=True)
 
 
 async def delete(place: Place, session: SessionSummary) -> None:

@@ -24,6 +24,8 @@ from carrel.store.chat.words import (
     tokens,
     turn_rows,
 )
+from carrel.store.tools.state import Consent, ToolsState
+from carrel.tui.dialogs.confirm import Confirm
 from carrel.tui.flows import chat as flows
 from carrel.tui.flows import chat_export
 from carrel.tui.looks import labels
@@ -126,10 +128,12 @@ class ChatPlace(ChatSources):
 
     def on_mount(self) -> None:
         self._session: str | None = None
+        self._asked: tuple[Consent, Confirm] | None = None
         self._ticker: Timer | None = None
         # Ten times a second is as often as a growing answer is drawn anew.
         self.follow(self.store.chat.slice, self._show, hz=10)
         self.follow(self.store.beside.slice, self._show_beside, hz=10)
+        self.follow(self.store.tools.slice, self._ask_permission)
         self.watch(self.app, "theme", self._redraw, init=False)
         self.prompt.focus()
 
@@ -276,6 +280,25 @@ class ChatPlace(ChatSources):
         for chat in self.chats:
             chat.stop()
         self.notice("Stopped. What was written stays; ctrl+r tries again.")
+
+    def on_screen_resume(self) -> None:
+        self._ask_permission(self.store.tools.slice.value)
+
+    def _ask_permission(self, state: ToolsState) -> None:
+        """Opens the dialog for the oldest permission that is waited for, and closes a stale one."""
+        if self._asked is not None:
+            consent, dialog = self._asked
+            if consent not in state.asking and dialog.is_current:
+                dialog.dismiss(None)
+        elif state.asking and self.app.screen is self:
+            consent = state.asking[0]
+            self._asked = consent, flows.permission(consent)
+            self.run_flow(self._permit(*self._asked))
+
+    async def _permit(self, consent: Consent, dialog: Confirm) -> None:
+        allowed = await self.ask(dialog)
+        self.store.tools.answer(consent, allowed is True)
+        self._asked = None
 
     # What goes along
 

@@ -6,10 +6,8 @@ import asyncio
 import inspect
 import json
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
-
-from carrel.store.chat.conversation import AgentCall
 
 if TYPE_CHECKING:
     from carrel.wire.tools import FunctionTool
@@ -17,7 +15,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-class Toolbox:
+class Functions:
     """The registered functions, by name. May be filled from any thread."""
 
     def __init__(self) -> None:
@@ -41,11 +39,8 @@ class Toolbox:
             ) from None
         self._functions[function.__name__] = function
 
-    def __contains__(self, name: str) -> bool:
-        return name in self._functions
-
-    def offered(self, known: frozenset[str]) -> list[FunctionTool]:
-        """The functions as a request offers them, except those in `known`."""
+    async def list(self) -> Sequence[FunctionTool]:
+        """The functions, each with its docstring and its parameters."""
         from carrel.wire.tools import Function, FunctionTool
 
         return [
@@ -57,23 +52,25 @@ class Toolbox:
                 )
             )
             for name, function in list(self._functions.items())
-            if name not in known
         ]
 
-    async def result(self, call: AgentCall) -> str:
-        """Calls a function; returns its result as text, or its error for the model."""
+    async def call(self, name: str, arguments: str) -> str:
+        """Calls a function in a thread of its own; returns its result as text, or its error."""
         from pydantic import validate_call
 
-        function = self._functions[call.name]
+        function = self._functions[name]
         try:
-            arguments = json.loads(call.arguments or "{}")
-            found = await asyncio.to_thread(lambda: validate_call(function)(**arguments))
+            given = json.loads(arguments or "{}")
+            found = await asyncio.to_thread(lambda: validate_call(function)(**given))
             if inspect.isawaitable(found):
                 found = await found
             return found if isinstance(found, str) else json.dumps(found, default=str)
         except Exception as error:
-            logger.info("the function %s failed", call.name, exc_info=error)
+            logger.info("the function %s failed", name, exc_info=error)
             return f"{type(error).__name__}: {error}"
+
+    async def close(self) -> None:
+        """Nothing of it runs between calls."""
 
 
 def _schema(function: Callable[..., Any]) -> dict[str, Any]:

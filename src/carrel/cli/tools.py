@@ -1,0 +1,149 @@
+"""`carrel tools …`, and the permission that commands ask for."""
+
+import asyncio
+import contextlib
+import sys
+from collections.abc import AsyncIterator, Iterator
+from typing import TYPE_CHECKING, Annotated, TypeVar
+
+import typer
+
+from carrel.cli import output
+from carrel.cli.errors import Code, CommandError
+from carrel.cli.options import JSONOption, ProfileOption, commands
+from carrel.config import Profile, folders, load_profile
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from carrel.store.core.handle import Handle
+    from carrel.store.tools.service import ToolsService
+    from carrel.store.tools.state import Consent, NamedTool, ToolsState
+    from carrel.wire.agents import Agent
+
+T = TypeVar("T")
+
+app = commands("Commands and MCP servers of the settings that agents may use as tools.")
+
+ToolArgument = Annotated[
+    str, typer.Argument(metavar="NAME", help="A name under [tools] or [mcp_servers].")
+]
+
+
+@app.command("list")
+def list_(profile: ProfileOption = None, json: JSONOption = False) -> None:
+    """List the tools of the settings, and whether they may run."""
+
+    async def work(service: "ToolsService") -> "tuple[NamedTool, ...]":
+        return await _done(service.named())
+
+    found = _run(profile, work)
+    if json:
+        output.as_json(
+            [
+                {
+                    "name": one.consent.name,
+                    "kind": one.consent.kind,
+                    "runs": one.consent.runs,
+                    "allowed": one.allowed,
+                }
+                for one in found
+            ]
+        )
+        return
+    if not found:
+        output.note("The settings name no tools. Add some with: carrel config edit")
+        return
+    output.table(
+        ("NAME", "KIND", "ALLOWED", "RUNS"),
+        [
+            (one.consent.name, one.consent.kind, "yes" if one.allowed else "no", one.consent.runs)
+            for one in found
+        ],
+    )
+
+
+@app.command("allow")
+def allow(name: ToolArgument, profile: ProfileOption = None) -> None:
+    """Let agents of the service use a tool, until the settings name another command for it."""
+    consent = _change(profile, name, allowed=True)
+    output.note(f"Agents may use {consent.name}: {consent.runs}")
+
+
+@app.command("forget")
+def forget(name: ToolArgument, profile: ProfileOption = None) -> None:
+    """Take the permission of a tool back."""
+    consent = _change(profile, name, allowed=False)
+    output.note(f"{consent.name} is asked for again before it runs.")
+
+
+@contextlib.asynccontextmanager
+async def asking_tools(profile: Profile) -> "AsyncIterator[ToolsService]":
+    """The tools for one command. A terminal is asked for permission; a script has none."""
+    from carrel.store.core.loop import OwnerLoop
+    from carrel.store.tools.service import ToolsService
+
+    service = ToolsService(OwnerLoop.running(), profile, folders().state)
+    asking: set[asyncio.Task[None]] = set()
+
+    def changed(new: "ToolsState", old: "ToolsState") -> None:
+        for consent in new.asking:
+            if consent not in old.asking:
+                asking.add(asyncio.create_task(_ask(service, consent)))
+
+    service.slice.changed.connect(changed)
+    try:
+        yield service
+    finally:
+        await service.close()
+        await asyncio.gather(*asking)
+
+
+def function_names(agent: "Agent") -> Iterator[str]:
+    """The names of the functions that an agent has itself."""
+    for tool in agent.tools:
+        values = tool if isinstance(tool, dict) else tool.body()
+        if function := values.get("function"):
+            yield str(function.get("name"))
+
+
+async def _ask(service: "ToolsService", consent: "Consent") -> None:
+    from carrel.store.tools.words import consent_question
+
+    question = consent_question(consent)
+    if sys.stdin.isatty() and sys.stderr.isatty():
+        allowed = await asyncio.to_thread(typer.confirm, question, default=False, err=True)
+    else:
+        output.note(f"{question} Allow it with: carrel tools allow {consent.name}")
+        allowed = False
+    service.answer(consent, allowed)
+
+
+def _change(profile: str | None, name: str, *, allowed: bool) -> "Consent":
+    async def work(service: "ToolsService") -> "Consent":
+        consents = {one.consent.name: one.consent for one in await _done(service.named())}
+        if name not in consents:
+            raise CommandError(
+                f"The settings have no tool “{name}”. See: carrel tools list", Code.USAGE
+            )
+        await _done(service.allow(consents[name], allowed))
+        return consents[name]
+
+    return _run(profile, work)
+
+
+async def _done(handle: "Handle[T]") -> T:
+    result = await handle
+    if handle.error is not None:
+        raise CommandError(str(handle.error))
+    return result  # type: ignore[return-value]  # None only where T has it
+
+
+def _run(profile: str | None, work: "Callable[[ToolsService], Awaitable[T]]") -> T:
+    chosen = load_profile(profile)
+
+    async def session() -> T:
+        async with asking_tools(chosen) as service:
+            return await work(service)
+
+    return asyncio.run(session())

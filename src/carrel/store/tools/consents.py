@@ -1,0 +1,76 @@
+"""The permissions to run commands and servers of the settings, kept on this machine."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shlex
+import threading
+from pathlib import Path
+
+from carrel.atomic import write_private
+from carrel.store.tools.state import Consent
+from carrel.text import redact
+from carrel.tool_settings import CommandSettings, ServerSettings
+
+
+class Consents:
+    """The marks of what was allowed. May be used from several threads at once."""
+
+    def __init__(self, state: Path) -> None:
+        self._path = state / "tools.json"
+        self._lock = threading.Lock()
+
+    def has(self, consent: Consent) -> bool:
+        """Whether exactly this was allowed."""
+        return consent.mark in self._read()
+
+    def give(self, consent: Consent) -> None:
+        """Allows it from now on.
+
+        Raises:
+            OSError: it cannot be kept.
+        """
+        self._change(consent.mark, f"{consent.name}: {consent.runs}")
+
+    def take_back(self, consent: Consent) -> None:
+        """Asks again before it runs next.
+
+        Raises:
+            OSError: it cannot be kept.
+        """
+        self._change(consent.mark, None)
+
+    def _change(self, mark: str, words: str | None) -> None:
+        with self._lock:
+            allowed = self._read()
+            allowed.pop(mark, None)
+            if words is not None:
+                allowed[mark] = words
+            write_private(self._path, json.dumps(allowed, ensure_ascii=False, indent=1))
+
+    def _read(self) -> dict[str, str]:
+        try:
+            found = json.loads(self._path.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return {}
+        return found if isinstance(found, dict) else {}
+
+
+def consent_of(
+    name: str, settings: CommandSettings | ServerSettings, folder: Path, service: str
+) -> Consent:
+    """The permission that agents of a service need for a tool."""
+    url = settings.url if isinstance(settings, ServerSettings) else ""
+    headers = settings.headers if isinstance(settings, ServerSettings) else {}
+    kind = type(settings).__name__
+    all_of_it = [
+        *(kind, name, settings.command, url, str(folder), service),
+        *(sorted(settings.env.items()), sorted(headers.items())),
+    ]
+    return Consent(
+        name,
+        "command" if isinstance(settings, CommandSettings) else "server",
+        redact(url) if url else shlex.join(settings.command),
+        hashlib.sha256(json.dumps(all_of_it).encode()).hexdigest(),
+    )

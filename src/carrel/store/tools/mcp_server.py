@@ -1,0 +1,244 @@
+"""The tools of one MCP server of the settings."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import logging
+import os
+import threading
+from collections import deque
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from carrel.store.core.problem import Problem, ProblemError
+from carrel.store.tools.source import as_result
+from carrel.text import clean_text, redact
+from carrel.tool_settings import ServerSettings
+
+if TYPE_CHECKING:
+    from carrel.wire.tools import FunctionTool
+    from mcp import Client
+
+logger = logging.getLogger(__name__)
+
+MOST_TOOLS = 128
+_SAID_LINES = 5
+
+
+class McpServer:
+    """Connects when its tools are first wanted, and again after the server went away.
+
+    The connection lives in a task of its own, because it must end in the task it began in.
+    """
+
+    def __init__(self, name: str, settings: ServerSettings, folder: Path) -> None:
+        self._name = name
+        self._settings = settings
+        self._folder = folder
+        self._connecting = asyncio.Lock()
+        self._client: Client | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._leave = asyncio.Event()
+        self._said: deque[str] = deque(maxlen=_SAID_LINES)
+
+    async def list(self) -> Sequence[FunctionTool]:
+        """Its tools, at most MOST_TOOLS."""
+        from carrel.wire.tools import Function, FunctionTool
+
+        found: list[FunctionTool] = []
+        cursor: str | None = None
+        client = await self._connected()
+        try:
+            async with asyncio.timeout(self._settings.timeout):
+                while len(found) < MOST_TOOLS:
+                    page = await client.list_tools(cursor=cursor)
+                    found += (
+                        FunctionTool(
+                            function=Function(
+                                name=tool.name,
+                                description=clean_text(tool.description or "") or None,
+                                parameters=tool.input_schema,
+                            )
+                        )
+                        for tool in page.tools
+                    )
+                    cursor = page.next_cursor
+                    if not cursor:
+                        break
+        except Exception as error:
+            await self.close()
+            raise ProblemError(self._problem(error)) from None
+        return found[:MOST_TOOLS]
+
+    async def call(self, name: str, arguments: str) -> str:
+        """Calls a tool of it."""
+        try:
+            given = json.loads(arguments or "{}")
+            if not isinstance(given, dict):
+                raise ValueError
+        except ValueError:
+            return "Error: the arguments are not a JSON object."
+        try:
+            client = await self._connected()
+            async with asyncio.timeout(self._settings.timeout):
+                answer = await client.call_tool(name, given)
+        except TimeoutError:
+            return f"Error: no answer within {self._settings.timeout:g} seconds."
+        except ProblemError as error:
+            return f"Error: {error.problem}"
+        except Exception as error:
+            logger.info("a call of the MCP server %s failed", self._name, exc_info=error)
+            if not _refused(error):
+                await self.close()
+            return as_result(f"Error: {error}")
+        text = as_result("\n".join(_words(one) for one in answer.content))
+        if not text and answer.structured_content is not None:
+            text = as_result(json.dumps(answer.structured_content, ensure_ascii=False))
+        return f"Error: {text}" if answer.is_error else text
+
+    async def close(self) -> None:
+        """Disconnects, and ends the server's command."""
+        if self._task is not None:
+            self._leave.set()
+            await asyncio.wait([self._task])
+            self._task = self._client = None
+
+    async def _connected(self) -> Client:
+        async with self._connecting:
+            if self._task is not None and self._task.done():
+                self._task = self._client = None
+            if self._client is None:
+                self._client = await self._connect()
+            return self._client
+
+    async def _connect(self) -> Client:
+        ready: asyncio.Future[Client] = asyncio.get_running_loop().create_future()
+        self._leave = asyncio.Event()
+        self._said.clear()
+        task = asyncio.create_task(self._hold(ready, self._leave))
+        try:
+            async with asyncio.timeout(self._settings.timeout):
+                client = await asyncio.shield(ready)
+        except BaseException as error:
+            task.cancel()
+            await asyncio.wait([task])
+            ready.cancel()
+            if isinstance(error, Exception):
+                raise ProblemError(self._problem(error)) from None
+            raise
+        self._task = task
+        return client
+
+    async def _hold(self, ready: asyncio.Future[Client], leave: asyncio.Event) -> None:
+        try:
+            async with self._client_of_it() as client:
+                ready.set_result(client)
+                await leave.wait()
+        except Exception as error:
+            if not ready.done():
+                ready.set_exception(error)
+            else:
+                logger.info("the connection to the MCP server %s ended", self._name, exc_info=error)
+
+    @contextlib.asynccontextmanager
+    async def _client_of_it(self) -> AsyncIterator[Client]:
+        try:
+            from mcp.client.stdio import stdio_client
+            from mcp.client.streamable_http import streamable_http_client
+
+            from mcp import Client, StdioServerParameters
+        except ModuleNotFoundError:
+            raise ProblemError(
+                Problem(
+                    "The MCP SDK is not installed",
+                    f"The tools of {self._name} need it.",
+                    "Install it with: pip install 'carrel[mcp]'",
+                )
+            ) from None
+        settings = self._settings
+        if settings.url:
+            import httpx2
+
+            async with (
+                httpx2.AsyncClient(
+                    headers=dict(settings.headers), timeout=settings.timeout
+                ) as http,
+                Client(streamable_http_client(settings.url, http_client=http)) as client,
+            ):
+                yield client
+            return
+        program, *arguments = settings.command
+        command = StdioServerParameters(
+            command=program,
+            args=arguments,
+            env=dict(settings.env),
+            cwd=self._folder,
+        )
+        with _listening(self._said) as errors:
+            async with Client(stdio_client(command, errlog=errors)) as client:
+                yield client
+
+    def _problem(self, error: BaseException) -> Problem:
+        if isinstance(error, ProblemError):
+            return error.problem
+        if isinstance(error, TimeoutError):
+            why = f"It did not answer within {self._settings.timeout:g} seconds."
+        elif isinstance(error, FileNotFoundError):
+            why = f"There is no program “{self._settings.command[0]}”."
+        else:
+            why = redact(clean_text(" ".join(filter(None, (_cause(error), *self._said)))))
+        return Problem(
+            f"The MCP server “{self._name}” did not start"
+            if self._settings.command
+            else f"The MCP server “{self._name}” was not reached",
+            why,
+            "Check it in the settings: carrel config edit",
+        )
+
+
+def _cause(error: BaseException) -> str:
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return f"{type(error).__name__}: {error}"
+
+
+def _refused(error: BaseException) -> bool:
+    """Whether the server itself answered with this error."""
+    from mcp.shared.exceptions import MCPError
+
+    return isinstance(error, MCPError) and not _gone(error)
+
+
+def _gone(error: Any) -> bool:
+    from mcp.types import CONNECTION_CLOSED
+
+    return bool(error.error.code == CONNECTION_CLOSED)
+
+
+def _words(content: Any) -> str:
+    """A part of a result as text for a model that reads text."""
+    if content.type == "text":
+        return str(content.text)
+    if content.type == "resource":
+        return str(getattr(content.resource, "text", f"[{content.resource.uri}]"))
+    if content.type == "resource_link":
+        return f"[{content.name}]({content.uri})"
+    return f"[{content.type}]"
+
+
+@contextlib.contextmanager
+def _listening(said: deque[str]) -> Any:
+    """A file for a child's stderr, whose last lines are kept: a terminal app owns the screen."""
+    reading, writing = os.pipe()
+
+    def read() -> None:
+        with os.fdopen(reading, errors="replace") as lines:
+            said.extend(line.strip() for line in lines)
+
+    listener = threading.Thread(target=read, daemon=True)
+    listener.start()
+    with os.fdopen(writing, "w") as errors:
+        yield errors

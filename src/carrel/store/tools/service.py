@@ -1,0 +1,233 @@
+"""Tools of the settings and of this program: permission, start and end."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from carrel.config import Profile
+from carrel.settings import Settings, load_settings, settings_file
+from carrel.store.core.action import Policy, Service, action, instant
+from carrel.store.core.loop import OwnerLoop
+from carrel.store.core.problem import Problem, ProblemError
+from carrel.store.tools.command import CommandTool
+from carrel.store.tools.consents import Consents, consent_of
+from carrel.store.tools.functions import Functions
+from carrel.store.tools.mcp_server import McpServer
+from carrel.store.tools.source import ToolSource
+from carrel.store.tools.state import AgentCall, Consent, NamedTool, ToolsState
+
+if TYPE_CHECKING:
+    from carrel.tool_settings import CommandSettings, ServerSettings
+    from carrel.wire.tools import FunctionTool
+
+
+@dataclass(frozen=True, slots=True)
+class _Offer:
+    """A tool that a question has: whose it is, and its name there.
+
+    With a `consent` it runs only once that is given.
+    """
+
+    source: ToolSource
+    tool: FunctionTool
+    consent: Consent | None = None
+
+    @property
+    def name(self) -> str:
+        return self.tool.function.name
+
+
+@dataclass(slots=True)
+class _Asked:
+    """A question for permission, and how many wait for its answer."""
+
+    answer: asyncio.Future[bool]
+    waiting: int = 0
+
+
+class ToolsService(Service[ToolsState]):
+    """Everything that answers calls. Commands and servers run only after a person has allowed it.
+
+    The settings are read for each question, so a change of theirs counts at once.
+    """
+
+    def __init__(self, loop: OwnerLoop, profile: Profile, state: Path) -> None:
+        super().__init__(loop, ToolsState())
+        self._service = profile.service
+        self._functions = Functions()
+        self._consents = Consents(state)
+        self._servers: dict[str, McpServer] = {}
+        """Those that were started, by the mark of their permission."""
+        self._asked: dict[str, _Asked] = {}
+        """The permissions that are waited for, by their marks."""
+
+    def add(self, function: Callable[..., Any]) -> None:
+        """Registers a function that agents may call. From any thread.
+
+        Raises:
+            TypeError: it has no name, or its parameters cannot be described to a model.
+        """
+        self._functions.add(function)
+
+    def of_question(self, names: Sequence[str] = ()) -> QuestionTools:
+        """The tools of one question: the functions, the commands, and those switched on by name.
+
+        A command answers the calls of its name always; it and the tools of a server are offered
+        to an agent only when `names` has them.
+        """
+        return QuestionTools(self, tuple(names))
+
+    @instant
+    def answer(self, consent: Consent, allowed: bool) -> None:
+        """Answers a question for permission; it is remembered if it was given."""
+        asked = self._asked.get(consent.mark)
+        if asked is not None and not asked.answer.done():
+            asked.answer.set_result(allowed)
+
+    @action(Policy.BESIDE)
+    async def named(self) -> tuple[NamedTool, ...]:
+        """The tools of the settings."""
+        settings = await asyncio.to_thread(load_settings)
+        found: list[tuple[str, CommandSettings | ServerSettings]] = [
+            *settings.tools.items(),
+            *settings.mcp_servers.items(),
+        ]
+        consents = [self._consent(name, one) for name, one in found]
+        return tuple(NamedTool(one, self._consents.has(one)) for one in consents)
+
+    @action(Policy.QUEUE)
+    async def allow(self, consent: Consent, allowed: bool) -> None:
+        """Allows a tool to run, or takes that back."""
+        change = self._consents.give if allowed else self._consents.take_back
+        await asyncio.to_thread(change, consent)
+        if not allowed and (server := self._servers.pop(consent.mark, None)):
+            await server.close()
+
+    async def close(self) -> None:
+        """Ends the servers that were started, too."""
+        await super().close()
+        for asked in self._asked.values():
+            asked.answer.cancel()
+        await asyncio.gather(*(server.close() for server in self._servers.values()))
+        self._servers.clear()
+
+    # Below: for the tools of a question, on the owner loop.
+
+    async def functions(self) -> list[_Offer]:
+        """The functions of this program."""
+        return [_Offer(self._functions, tool) for tool in await self._functions.list()]
+
+    async def command(self, name: str, settings: CommandSettings) -> _Offer:
+        """A command; permission is asked when it is called."""
+        source = CommandTool(name, settings, settings_file().parent)
+        (tool,) = await source.list()
+        return _Offer(source, tool, self._consent(name, settings))
+
+    async def server(self, name: str, settings: ServerSettings) -> list[_Offer]:
+        """The tools of a server, which is started after permission and runs on.
+
+        Raises:
+            ProblemError: permission was refused, or the server did not answer.
+        """
+        consent = self._consent(name, settings)
+        if not await self.permitted(consent):
+            raise ProblemError(_refused(name))
+        if consent.mark not in self._servers:
+            self._servers[consent.mark] = McpServer(name, settings, settings_file().parent)
+        source = self._servers[consent.mark]
+        return [_Offer(source, tool) for tool in await source.list()]
+
+    async def permitted(self, consent: Consent) -> bool:
+        """Whether it may run; asks, and waits for the answer, the first time."""
+        if await asyncio.to_thread(self._consents.has, consent):
+            return True
+        asked = self._asked.get(consent.mark)
+        if asked is None:
+            asked = self._asked[consent.mark] = _Asked(asyncio.get_running_loop().create_future())
+            self.slice.set(asking=(*self.slice.value.asking, consent))
+        asked.waiting += 1
+        try:
+            allowed = await asyncio.shield(asked.answer)
+        finally:
+            asked.waiting -= 1
+            # Nobody waits any more: it was answered, or every question that wanted it was stopped.
+            if not asked.waiting:
+                del self._asked[consent.mark]
+                left = tuple(one for one in self.slice.value.asking if one != consent)
+                self.slice.set(asking=left)
+        if allowed:
+            await asyncio.to_thread(self._consents.give, consent)
+        return allowed
+
+    def _consent(self, name: str, settings: CommandSettings | ServerSettings) -> Consent:
+        return consent_of(name, settings, settings_file().parent, self._service)
+
+
+class QuestionTools:
+    """The tools of one question; see `Tools` in `loop`."""
+
+    def __init__(self, service: ToolsService, names: tuple[str, ...]) -> None:
+        self._service = service
+        self._names = names
+        self._settings = Settings()
+        self._offers: dict[str, _Offer] | None = None
+
+    async def offered(self, known: frozenset[str]) -> list[FunctionTool]:
+        """The tools that the agent does not have itself."""
+        offers = await self._found()
+        return [_renamed(offer.tool, name) for name, offer in offers.items() if name not in known]
+
+    async def result(self, call: AgentCall) -> str | None:
+        """Calls the tool of that name."""
+        offer = (await self._found()).get(call.name)
+        if offer is None and call.name in self._settings.tools:
+            offer = await self._service.command(call.name, self._settings.tools[call.name])
+        if offer is None:
+            return None
+        if offer.consent is not None and not await self._service.permitted(offer.consent):
+            return None
+        return await offer.source.call(offer.name, call.arguments)
+
+    async def _found(self) -> dict[str, _Offer]:
+        """All by the names that a model calls them; functions come first, then in order."""
+        if self._offers is None:
+            self._settings = await asyncio.to_thread(load_settings)
+            found = {offer.name: offer for offer in await self._service.functions()}
+            for name in self._names:
+                for offer in await self._of(name):
+                    free = offer.name if offer.name not in found else f"{name}_{offer.name}"
+                    found.setdefault(free, offer)
+            self._offers = found
+        return self._offers
+
+    async def _of(self, name: str) -> list[_Offer]:
+        if name in self._settings.tools:
+            return [await self._service.command(name, self._settings.tools[name])]
+        if name in self._settings.mcp_servers:
+            return await self._service.server(name, self._settings.mcp_servers[name])
+        raise ProblemError(_unknown(name))
+
+
+def _renamed(tool: FunctionTool, name: str) -> FunctionTool:
+    function = tool.function.model_copy(update={"name": name})
+    return tool.model_copy(update={"function": function})
+
+
+def _refused(name: str) -> Problem:
+    return Problem(
+        f"The tools of “{name}” were not allowed",
+        "",
+        "Send again to be asked again, or take it out of this chat's parameters.",
+    )
+
+
+def _unknown(name: str) -> Problem:
+    return Problem(
+        f"The settings have no tool “{name}”",
+        "",
+        "Name it there with carrel config edit, or take it out of this chat's parameters.",
+    )

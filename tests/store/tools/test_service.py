@@ -1,0 +1,234 @@
+"""Tools of the settings: permission, the calls they answer, and their end."""
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from carrel.config import Profile, folders
+from carrel.settings import settings_file
+from carrel.store.core.loop import OwnerLoop
+from carrel.store.core.problem import ProblemError
+from carrel.store.tools.service import ToolsService
+from carrel.store.tools.source import LONGEST_RESULT
+from carrel.store.tools.state import AgentCall, Consent
+from carrel.store.tools.words import consent_question
+from support.slices import until
+
+NOTHING: frozenset[str] = frozenset()
+
+
+@pytest.fixture
+async def tools() -> AsyncIterator[ToolsService]:
+    service = ToolsService(OwnerLoop.running(), Profile("test", "http://one"), folders().state)
+    yield service
+    await service.close()
+
+
+async def allow(tools: ToolsService, allowed: bool = True) -> Consent:
+    """Answers the next question for permission."""
+    state = await until(tools.slice, lambda state: bool(state.asking))
+    tools.answer(state.asking[0], allowed)
+    return state.asking[0]
+
+
+def call(name: str, arguments: str = "{}") -> AgentCall:
+    return AgentCall("a23456789", name, arguments)
+
+
+def command(code: str, **more: Any) -> dict[str, Any]:
+    return {"command": [sys.executable, "-c", code], **more}
+
+
+async def test_a_command_answers_the_calls_of_its_name_once_it_was_allowed(
+    tools: ToolsService, settings: Any, weather: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CARREL_API_KEY", "secret")
+    settings(tools={"weather": weather})
+    asked = asyncio.ensure_future(tools.of_question().result(call("weather", '{"city": "Paris"}')))
+    consent = await allow(tools)
+    assert weather["command"][-1] in consent_question(consent)
+    # Neither a key of this program nor the folder it was started in reaches the command.
+    assert await asked == f"Fine in Paris None {settings_file().parent}"
+    assert tools.slice.value.asking == ()
+    # It is remembered.
+    again = ToolsService(OwnerLoop.running(), Profile("test", "http://one"), folders().state)
+    assert await again.of_question().result(call("weather", '{"city": "Rome"}')) is not None
+    await again.close()
+
+
+async def test_another_command_or_service_is_asked_for_again(
+    tools: ToolsService, settings: Any
+) -> None:
+    settings(tools={"noon": command("print(12)")})
+    (named,) = await tools.named() or ()
+    await tools.allow(named.consent, True)
+    assert await tools.of_question().result(call("noon")) == "12"
+    elsewhere = ToolsService(OwnerLoop.running(), Profile("test", "http://two"), folders().state)
+    assert [one.allowed for one in await elsewhere.named() or ()] == [False]
+    settings(tools={"noon": command("print(12)", env={"ZONE": "UTC"})})
+    assert [one.allowed for one in await tools.named() or ()] == [False]
+    settings(tools={"noon": command("print(12)", timeout=5, description="Noon.")})
+    assert [one.allowed for one in await tools.named() or ()] == [True]
+    await tools.allow(named.consent, False)
+    assert [one.allowed for one in await tools.named() or ()] == [False]
+
+
+async def test_a_refused_command_leaves_its_call_open(tools: ToolsService, settings: Any) -> None:
+    settings(tools={"noon": command("print(12)")})
+    asked = asyncio.ensure_future(tools.of_question().result(call("noon")))
+    await allow(tools, False)
+    assert await asked is None
+    assert await tools.of_question().result(call("unknown")) is None
+
+
+async def test_a_stopped_question_takes_its_request_for_permission_back(
+    tools: ToolsService, settings: Any
+) -> None:
+    settings(tools={"noon": command("print(12)")})
+    first = asyncio.ensure_future(tools.of_question().result(call("noon")))
+    second = asyncio.ensure_future(tools.of_question().result(call("noon")))
+    await until(tools.slice, lambda state: bool(state.asking))
+    await asyncio.sleep(0.05)
+    first.cancel()
+    with suppress(asyncio.CancelledError):
+        await first
+    assert tools.slice.value.asking, "the other question still waits"
+    second.cancel()
+    with suppress(asyncio.CancelledError):
+        await second
+    assert not tools.slice.value.asking
+
+
+async def test_a_command_is_offered_only_where_it_is_named(
+    tools: ToolsService, settings: Any, weather: Any
+) -> None:
+    settings(tools={"weather": weather})
+    assert await tools.of_question().offered(NOTHING) == []
+    (tool,) = await tools.of_question(["weather"]).offered(NOTHING)
+    assert tool.function.description == "The weather of a city."
+    assert tool.function.parameters["required"] == ["city"]
+    assert await tools.of_question(["weather"]).offered(frozenset({"weather"})) == []
+    with pytest.raises(ProblemError) as refused:
+        await tools.of_question(["wether"]).offered(NOTHING)
+    assert "“wether”" in str(refused.value.problem)
+
+
+async def test_a_command_that_fails_or_hangs_is_an_error_for_the_model(
+    tools: ToolsService, settings: Any, tmp_path: Path
+) -> None:
+    pid = tmp_path / "pid"
+    sleeper = (
+        "import subprocess, sys, time\n"
+        "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)'])\n"
+        f"open({str(pid)!r}, 'w').write(str(child.pid))\n"
+        "time.sleep(60)"
+    )
+    settings(
+        tools={
+            "fails": command("import sys; sys.exit('no \\x1b[31msuch city')"),
+            "hangs": command(sleeper, timeout=1.5),
+            "gone": {"command": ["/no/such/program"]},
+            "loud": command("print('x' * 1000000)"),
+        }
+    )
+    for named in await tools.named() or ():
+        await tools.allow(named.consent, True)
+    asked = tools.of_question()
+    assert await asked.result(call("fails")) == (
+        "Error: the command ended with exit code 1.\nno [31msuch city"
+    )
+    assert await asked.result(call("fails", "[1]")) == "Error: the arguments are not a JSON object."
+    assert "did not end within 1.5 seconds" in (await asked.result(call("hangs")) or "")
+    with pytest.raises(ProcessLookupError):
+        for _ in range(100):  # what it started ends with it
+            os.kill(int(pid.read_text()), 0)
+            await asyncio.sleep(0.05)
+    assert "did not start" in (await asked.result(call("gone")) or "")
+    loud = await asked.result(call("loud"))
+    assert loud is not None and len(loud) < LONGEST_RESULT + 100 and "cut after" in loud
+
+
+async def test_the_tools_of_an_mcp_server_are_used_once_it_was_allowed(
+    tools: ToolsService, settings: Any, numbers: Any
+) -> None:
+    settings(mcp_servers={"numbers": numbers})
+    asked = tools.of_question(["numbers"])
+    offered = asyncio.ensure_future(asked.offered(NOTHING))
+    await allow(tools)
+    assert [tool.function.name for tool in await offered] == ["add", "fail"]
+    assert (await offered)[0].function.description == "Adds two numbers."
+    assert await asked.result(call("add", '{"a": 2, "b": 3}')) == "5"
+    assert (await asked.result(call("fail")) or "").startswith("Error: ")
+    assert "Error" in (await asked.result(call("add", '{"a": "x"}')) or "")
+
+
+async def test_a_refused_server_ends_the_question(
+    tools: ToolsService, settings: Any, numbers: Any
+) -> None:
+    settings(mcp_servers={"numbers": numbers})
+    offered = asyncio.ensure_future(tools.of_question(["numbers"]).offered(NOTHING))
+    await allow(tools, False)
+    with pytest.raises(ProblemError, match="were not allowed"):
+        await offered
+
+
+async def test_a_server_that_went_away_is_started_again(
+    tools: ToolsService, settings: Any, tmp_path: Path, numbers: Any
+) -> None:
+    pid = tmp_path / "pid"
+    numbers["env"] = {"PID": str(pid)}
+    settings(mcp_servers={"numbers": numbers})
+    asked = tools.of_question(["numbers"])
+    offered = asyncio.ensure_future(asked.offered(NOTHING))
+    await allow(tools)
+    await offered
+    first = int(pid.read_text())
+    os.kill(first, 9)
+    assert "Error" in (await asked.result(call("add", '{"a": 2, "b": 3}')) or "")
+    assert await asked.result(call("add", '{"a": 2, "b": 3}')) == "5"
+    assert int(pid.read_text()) != first
+
+
+async def test_a_server_that_does_not_start_says_why(tools: ToolsService, settings: Any) -> None:
+    settings(
+        mcp_servers={
+            "broken": command("import sys; sys.exit('no config')"),
+            "nowhere": {"url": "http://127.0.0.1:9/mcp"},
+            "gone": {"command": ["/no/such/program"]},
+            "silent": command("import time; time.sleep(60)", timeout=1),
+        }
+    )
+    for named in await tools.named() or ():
+        await tools.allow(named.consent, True)
+    said = {}
+    for name in ("broken", "nowhere", "gone", "silent"):
+        with pytest.raises(ProblemError) as failed:
+            await tools.of_question([name]).offered(NOTHING)
+        said[name] = str(failed.value.problem)
+    assert "“broken” did not start" in said["broken"] and "no config" in said["broken"]
+    assert "“nowhere” was not reached" in said["nowhere"]
+    assert "no program “/no/such/program”" in said["gone"]
+    assert "did not answer within 1 seconds" in said["silent"]
+
+
+async def test_tools_of_one_name_are_told_apart(
+    tools: ToolsService, settings: Any, numbers: Any
+) -> None:
+    def add(a: int) -> int:
+        return a
+
+    tools.add(add)
+    settings(mcp_servers={"numbers": numbers})
+    (named,) = await tools.named() or ()
+    await tools.allow(named.consent, True)
+    asked = tools.of_question(["numbers"])
+    names = [tool.function.name for tool in await asked.offered(NOTHING)]
+    assert names == ["add", "numbers_add", "fail"]
+    assert await asked.result(call("add", '{"a": 2}')) == "2"
+    assert await asked.result(call("numbers_add", '{"a": 2, "b": 3}')) == "5"
