@@ -47,6 +47,8 @@ OPTIONS = {
     ("sync",): ["--library", "contracts"],
 }
 """What some commands need besides."""
+OFFLINE = {"tools"}
+"""Groups whose --profile only names a service."""
 PDF = b"%PDF-1.4 nothing"
 
 
@@ -60,7 +62,8 @@ def _leaves(command: Any, *path: str) -> Iterator[tuple[tuple[str, ...], Any]]:
 def _talking() -> Iterator[list[str]]:
     """A command line of each command that talks to a service: those have --profile."""
     for path, command in _leaves(typer.main.get_command(complete_app())):
-        if any(parameter.name == "profile" for parameter in command.params):
+        talks = any(parameter.name == "profile" for parameter in command.params)
+        if talks and path[0] not in OFFLINE:
             arguments = [p for p in command.params if p.param_type_name == "argument"]
             given = [GIVEN[argument.name] for argument in arguments if argument.required]
             yield [*path, *given, *OPTIONS.get(path, [])]

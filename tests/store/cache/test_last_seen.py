@@ -5,6 +5,7 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,6 +13,7 @@ from carrel.client.errors import NotFound
 from carrel.config import Profile, folders
 from carrel.store.cache.last_seen import LastSeen
 from carrel.store.core.loop import OwnerLoop
+from carrel.store.core.slice import Slice
 from carrel.store.session.words import status
 from carrel.store.store import Store
 from carrel.wire.agents import AgentCreate
@@ -93,8 +95,13 @@ async def test_what_was_seen_is_readable_without_the_service(tmp_path: Path) -> 
 
         with serve(tmp_path / "data", port=server.port):
             offline.session.retry()
-            for area in (offline.files, offline.libraries, offline.agents):
-                await until(area.slice, lambda state: state.as_of is None)
+            slices: tuple[Slice[Any], ...] = (
+                offline.files.slice,
+                offline.libraries.slice,
+                offline.agents.slice,
+            )
+            for part in slices:
+                await until(part, lambda state: state.as_of is None)
     finally:
         await offline.close()
 
