@@ -9,6 +9,9 @@ from carrel.server.reading.ocr.decoding import Letter
 _SURE = 0.9
 """Smallest confidence of every letter of a sure word, and of the space before it."""
 
+_ALIKE = frozenset("Il|")
+"""Letters that look alike in many fonts: only the words around them tell "Il" from "II"."""
+
 
 class Doubt(NamedTuple):
     """Words to read again: their letters, and the steps of the line where they stand."""
@@ -23,14 +26,16 @@ class Doubt(NamedTuple):
         return self.end - self.start
 
 
-def doubts(found: Sequence[Letter], ink: Sequence[bool]) -> list[Doubt]:
+def doubts(found: Sequence[Letter], ink: Sequence[bool], least: int) -> list[Doubt]:
     """Find the doubtful words among the letters of a line; `ink` flags its inked steps.
 
-    The words on either side are read again too: a word alone is read less well.
+    The words on either side are read again too, and more while there are fewer than `least`
+    steps, which cost the same: a word alone is read less well.
     """
     words = [range(group[0], group[-1] + 1) for group in _words(found)]
     unsure = [
         any(letter.confidence < _SURE for letter in found[max(0, word.start - 1) : word.stop])
+        or (len(word) > 1 and all(found[index].text in _ALIKE for index in word))
         for word in words
     ]
 
@@ -41,9 +46,22 @@ def doubts(found: Sequence[Letter], ink: Sequence[bool]) -> list[Doubt]:
         last, first = found[words[number - 1].stop - 1], found[words[number].start]
         return sum(widest_gap(ink, last.start, first.start)) // 2
 
+    def grown(first: int, last: int) -> tuple[int, int]:
+        """A run of words, and those around it up to `least` steps."""
+        while between(last + 1) - between(first) < least and last + 1 - first < len(words):
+            if last + 1 < len(words):
+                last += 1
+            else:
+                first -= 1
+        return first, last
+
+    again = [False] * len(words)
+    for first, last in _runs([any(unsure[max(0, n - 1) : n + 2]) for n in range(len(words))]):
+        first, last = grown(first, last)
+        again[first : last + 1] = [True] * (last + 1 - first)
     return [
         Doubt(slice(words[first].start, words[last].stop), between(first), between(last + 1))
-        for first, last in _runs([any(unsure[max(0, n - 1) : n + 2]) for n in range(len(words))])
+        for first, last in _runs(again)
     ]
 
 

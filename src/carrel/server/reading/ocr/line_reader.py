@@ -97,7 +97,7 @@ class LineReader:
     def _letters(self, line: "Pixels", ink: Sequence[bool]) -> list[Letter]:
         """Read with the fast model, and what it doubts again with the thorough one."""
         found = self._fast.letters(_filled_up(line)) if self._fast else []
-        doubtful = doubts(found, ink)
+        doubtful = doubts(found, ink, _LEAST_WIDTH // _GUESS)
         if not found or sum(doubt.length for doubt in doubtful) > _MOSTLY * len(ink):
             return self._thorough.letters(_filled_up(line))
         for doubt in reversed(doubtful):
