@@ -102,3 +102,55 @@ async def test_nobody_of_that_name() -> None:
         ended = await carrel("chat", "support", "?", CARREL_URL=odd.url)
     assert ended.code == 1
     assert "There is no agent “support”. See: carrel agents list" in ended.err
+
+
+async def test_versions_answer_one_after_the_other_with_their_figures() -> None:
+    usage = {"prompt_tokens": 20, "completion_tokens": 3, "total_tokens": 23}
+    end = event("", "stop").replace(
+        b'"choices"', f'"usage": {json.dumps(usage)}, "choices"'.encode()
+    )
+    agent = {**AGENT, "version": 1, "versions": [1, 0]}
+    old = {**AGENT, "instructions": "Be brief."}
+    answers = (
+        reply([agent]), reply(old), streaming(event("Three months."), end),
+        reply({**old, "id": "trial"}), streaming(event("Three."), end), reply({}), reply({}),
+    )  # fmt: skip
+    asked = ("chat", "support", "How long?", "--version", "1", "--version", "0", "--seed", "7")
+    async with service(*answers) as odd:
+        ended = await carrel(*asked, CARREL_URL=odd.url)
+    assert ended.code == 0
+    assert ended.out == "## support v1\n\nThree months.\n\n## support v0\n\nThree.\n\n"
+    assert ended.err.count("23 tokens") == 2
+    sent = [json.loads(one.body) for one in odd.requests if b"random_seed" in one.body]
+    assert [(one["agent_id"], one["random_seed"]) for one in sent] == [
+        (AGENT["id"], 7),
+        ("trial", 7),
+    ]
+    assert any(one.method == "DELETE" and "trial" in one.target for one in odd.requests)
+
+
+async def test_a_version_that_fails_does_not_hold_up_the_next() -> None:
+    agent = {**AGENT, "version": 1, "versions": [1, 0]}
+    broken = streaming(event("Thr"), b'data: {"error": {"message": "Out of memory."}}\n\n')
+    answers = (
+        reply([agent]), reply(AGENT), broken, reply({**AGENT, "id": "trial"}),
+        streaming(event("Three.", "stop")), reply({}), reply({}),
+    )  # fmt: skip
+    async with service(*answers) as odd:
+        ended = await carrel(
+            *("chat", "support", "?", "--version", "1", "--version", "0", "--json"),
+            CARREL_URL=odd.url,
+        )
+    assert ended.code == 1
+    failed, good = ended.json
+    assert failed["error"] and failed["answer"] is None
+    assert (good["version"], good["answer"], good["error"]) == (0, "Three.", None)
+
+
+async def test_a_version_that_is_missing_costs_no_answer() -> None:
+    missing = reply({"detail": "There is no version 9."}, 404)
+    async with service(reply([AGENT]), missing) as odd:
+        ended = await carrel("chat", "support", "?", "--version", "9", CARREL_URL=odd.url)
+    assert ended.code == 1
+    assert "version 9" in ended.err
+    assert len(odd.requests) == 2

@@ -22,7 +22,9 @@ from carrel.store.agents.drafts import Draft
 from carrel.store.agents.state import AgentsState
 from carrel.store.cache.copies import DocumentSource
 from carrel.store.cache.results import ResultCache
+from carrel.store.chat.sessions import ChatSession
 from carrel.store.chat.state import ChatState
+from carrel.store.comparison.state import Side
 from carrel.store.core.handle import Handle
 from carrel.store.core.loop import OwnerLoop
 from carrel.store.core.sorting import Sort
@@ -99,6 +101,7 @@ class Person:
             self.select_agent, self.switch, self.switch, self.roll_back, self.roll_back,
             self.draft, self.save_draft,
             self.begin_chat, self.resume, self.send, self.send, self.attach, self.delete_chat,
+            self.compare, self.vote, self.blind, self.go_on,
             self.stop_answer, self.another_client, self.restart,
             self.sort_files, self.sort_documents, self.mark_many_files, self.mark_many_documents,
         ]  # fmt: skip
@@ -345,7 +348,7 @@ class Person:
         if not self.field:
             self.number += 1
             self.field = f"question {self.number}?"
-        handle = self.store.chat.send(self.field)
+        handle = self.store.comparison.send(self.field)
         if handle.error is None:
             self.accepted.append((self.session, self.field))
             self.field = ""
@@ -354,6 +357,19 @@ class Person:
         if self.session:
             name = f"{self.session}.txt"
             self.store.chat.attach((name, 3, _bytes()))
+
+    def compare(self) -> None:
+        self.store.comparison.add(Side("other"))
+
+    def vote(self) -> None:
+        number = self.chance.randrange(len(self.store.comparison.chats))
+        self.store.comparison.vote(self.chance.choice((number, None)))
+
+    def blind(self) -> None:
+        self.store.comparison.set_blind(self.chance.choice((True, False)))
+
+    def go_on(self) -> None:
+        self.store.comparison.go_on(self.chance.randrange(len(self.store.comparison.chats)))
 
     def stop_answer(self) -> None:
         self.store.chat.stop()
@@ -517,13 +533,19 @@ async def _check_disk(store: Store, person: Person, service: LateService) -> Non
             for id, one in saved.items()
             if any(t.text == question for t in one.conversation.said)
         }
-        if found != {session} - person.deleted_chats:
+        # Chats beside it, and one that goes on from it, have it too: they begin alike.
+        begun = {_first_question(saved[id]) for id in found}
+        if len(begun) > 1 or session not in found | person.deleted_chats:
             person.wrong.append(f"{question} of {session} is in {found}")
     for id, words in person.drafted.items():
         known = [str(one.fields.get("instructions")) for one in store.agents.slice.value.drafts]
         known += [str(version["instructions"]) for version in service.agents[id]]
         if words not in known:
             person.wrong.append(f"{words!r} was typed and is lost")
+
+
+def _first_question(session: ChatSession) -> str:
+    return session.conversation.said[0].text
 
 
 async def _run(seed: int) -> None:

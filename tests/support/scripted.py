@@ -17,22 +17,10 @@ AGENT = {
 }
 
 
-class ScriptedService:
-    """Answers for one agent; `say` sends a fragment of the answer that is open.
-
-    Agents that are made on it are `made`, and leave it again; `uploads` and `files` are the
-    files that it takes and lists.
-    """
+class Voice:
+    """What an agent says; `say` sends a fragment of the answer that is open."""
 
     def __init__(self) -> None:
-        self.url = ""
-        self.agent: dict[str, Any] = dict(AGENT)
-        self.models: dict[str, Any] | None = {"data": [{"id": "large", "max_context_length": 8192}]}
-        self.requests: list[dict[str, Any]] = []
-        self.made: list[dict[str, Any]] = []
-        self.removed: list[str] = []
-        self.files: list[str] = []
-        self.uploads = 0
         self.closed = asyncio.Event()  # the other side has closed an open answer
         self._events: asyncio.Queue[tuple[str, str] | None] = asyncio.Queue()
         self._turn = asyncio.Lock()
@@ -43,12 +31,16 @@ class ScriptedService:
         self._chunk({"content": text})
 
     def finish(
-        self, *, tokens: tuple[int, int] = (10, 5), sources: list[dict[str, Any]] | None = None
+        self,
+        *,
+        tokens: tuple[int, int] = (10, 5),
+        sources: list[dict[str, Any]] | None = None,
+        version: int = 4,
     ) -> None:
         """The last event, with the counts of the prompt's and the answer's tokens."""
         delta = {} if sources is None else {"sources": sources}
         usage = {"prompt_tokens": tokens[0], "completion_tokens": tokens[1]}
-        self._chunk(delta, finish_reason="stop", usage=usage, agent_version=4)
+        self._chunk(delta, finish_reason="stop", usage=usage, agent_version=version)
         self._events.put_nowait(("", "[DONE]"))
         self._events.put_nowait(None)
 
@@ -79,45 +71,8 @@ class ScriptedService:
         data = json.dumps({"id": "c", "model": "m", "choices": [choice], **more})
         self._events.put_nowait(("", data))
 
-    async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            head = (await reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
-            fields = dict(line.lower().split(": ", 1) for line in head[1:] if line)
-            body = await reader.readexactly(int(fields.get("content-length", 0)))
-            method, target, _ = head[0].split()
-            path = target.partition("?")[0]
-            if path == "/v1/agents/completions":
-                self.requests.append(json.loads(body))
-                await self._stream(reader, writer)
-            elif method == "POST" and path == "/v1/agents":
-                self.made.append(json.loads(body))
-                _send_json(writer, {**AGENT, **self.made[-1], "id": "trial", "version": 0})
-            elif path == "/v1/agents":
-                _send_json(writer, [self.agent])
-            elif method == "DELETE":
-                self.removed.append(path.rpartition("/")[2])
-                writer.write(b"HTTP/1.1 204 No Content\r\nconnection: close\r\n\r\n")
-            elif method == "POST" and path == "/v1/files":
-                self.uploads += 1
-                _send_json(writer, _file("uploaded"))
-            else:
-                _send_json(writer, self._known(path))
-        finally:
-            writer.close()
-
-    def _known(self, path: str) -> dict[str, Any] | None:
-        if path.startswith("/v1/agents/agent/versions/"):
-            return {**self.agent, "version": int(path.rpartition("/")[2])}
-        if path.startswith("/v1/files/") and path.endswith("/url"):
-            return {"url": f"{self.url}/signed/{path.split('/')[3]}"}
-        return {
-            "/healthz": {},
-            "/v1/models": self.models,
-            "/v1/agents/agent": self.agent,
-            "/v1/files": {"object": "list", "data": [_file(name) for name in self.files]},
-        }.get(path)
-
-    async def _stream(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def stream(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Passes on what is said until the answer ends or the other side closes it."""
         writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n")
         writer.write(b"connection: close\r\n\r\n")
         gone = asyncio.create_task(reader.read())
@@ -140,6 +95,74 @@ class ScriptedService:
             named = f"event: {name}\n" if name else ""
             writer.write(f"{named}data: {data}\n\n".encode())
             await writer.drain()
+
+
+class ScriptedService(Voice):
+    """Answers for one agent, and for others by name that have a voice of their own.
+
+    Agents that are made on it are `made`, and leave it again; `uploads` and `files` are the
+    files that it takes and lists.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.url = ""
+        self.agent: dict[str, Any] = dict(AGENT)
+        self.voices: dict[str, Voice] = {}
+        self.models: dict[str, Any] | None = {"data": [{"id": "large", "max_context_length": 8192}]}
+        self.requests: list[dict[str, Any]] = []
+        self.made: list[dict[str, Any]] = []
+        self.removed: list[str] = []
+        self.files: list[str] = []
+        self.uploads = 0
+
+    def voice(self, name: str) -> Voice:
+        """The voice of another agent, which has that name and id."""
+        return self.voices.setdefault(name, Voice())
+
+    async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            head = (await reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
+            fields = dict(line.lower().split(": ", 1) for line in head[1:] if line)
+            body = await reader.readexactly(int(fields.get("content-length", 0)))
+            method, target, _ = head[0].split()
+            path = target.partition("?")[0]
+            if path == "/v1/agents/completions":
+                self.requests.append(json.loads(body))
+                voice = self.voices.get(self.requests[-1]["agent_id"], self)
+                await voice.stream(reader, writer)
+            elif method == "POST" and path == "/v1/agents":
+                self.made.append(json.loads(body))
+                _send_json(writer, {**AGENT, **self.made[-1], "id": "trial", "version": 0})
+            elif path == "/v1/agents":
+                _send_json(writer, [self.agent, *map(self._named, self.voices)])
+            elif method == "DELETE":
+                self.removed.append(path.rpartition("/")[2])
+                writer.write(b"HTTP/1.1 204 No Content\r\nconnection: close\r\n\r\n")
+            elif method == "POST" and path == "/v1/files":
+                self.uploads += 1
+                _send_json(writer, _file("uploaded"))
+            else:
+                _send_json(writer, self._known(path))
+        finally:
+            writer.close()
+
+    def _named(self, name: str) -> dict[str, Any]:
+        return {**AGENT, "id": name, "name": name}
+
+    def _known(self, path: str) -> dict[str, Any] | None:
+        if path.startswith("/v1/agents/agent/versions/"):
+            return {**self.agent, "version": int(path.rpartition("/")[2])}
+        if path.startswith("/v1/files/") and path.endswith("/url"):
+            return {"url": f"{self.url}/signed/{path.split('/')[3]}"}
+        if (name := path.rpartition("/")[2]) in self.voices:
+            return self._named(name)
+        return {
+            "/healthz": {},
+            "/v1/models": self.models,
+            "/v1/agents/agent": self.agent,
+            "/v1/files": {"object": "list", "data": [_file(name) for name in self.files]},
+        }.get(path)
 
 
 def _file(name: str) -> dict[str, Any]:

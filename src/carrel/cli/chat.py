@@ -2,7 +2,7 @@
 
 import sys
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -48,26 +48,54 @@ def chat(
             "it for more. See: carrel tools list",
         ),
     ] = None,
+    version: Annotated[
+        list[int] | None,
+        typer.Option(
+            "--version",
+            min=0,
+            metavar="N",
+            show_default=False,
+            help="A version to ask instead of the active one; repeat it to compare.",
+        ),
+    ] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(min=0, metavar="N", help="The seed to draw with, the same for every version."),
+    ] = None,
     profile: ProfileOption = None,
     json: JSONOption = False,
 ) -> None:
     """Ask an agent. The answer streams to stdout; sources go to stderr.
 
     Function calls of the agent are answered by the commands of the settings with their names.
+
+    With --version, each version answers in turn, with its time to the first token, tokens a
+    second and tokens used. Versions that are not active answer as an agent made for the question
+    and removed after it.
     """
+    from carrel.store.chat.parameters import Parameters
     from carrel.wire.completions import AssistantMessage, CompletionRequest, UserMessage
 
     asked = question if question is not None else _from_stdin()
     if not asked.strip():
         raise CommandError("The question is empty. Give one, or pipe it in.", Code.USAGE)
 
+    if version:
+        if tool:
+            raise CommandError("--tool takes one version: the active one.", Code.USAGE)
+        _compare(profile, agent, asked, version, seed, json=json)
+        return
     chosen = load_profile(profile)
 
     async def work(client: "Client") -> "Completion | None":
         from carrel.store.tools.loop import complete_with_tools
 
         found = await find_agent(client, agent)
-        request = CompletionRequest(agent_id=found.id, messages=[UserMessage(content=asked)])
+        request = CompletionRequest(
+            agent_id=found.id,
+            messages=[UserMessage(content=asked)],
+            **Parameters(seed=seed).request(),
+        )
         answers: list[Completion] = []
 
         async def complete(request: CompletionRequest) -> AssistantMessage:
@@ -94,6 +122,29 @@ def chat(
         output.as_json(completion)
         if any(choice.finish_reason == "error" for choice in completion.choices):
             raise CommandError("The service failed during the answer. Try again.")
+
+
+def _compare(
+    profile: str | None,
+    agent: str,
+    question: str,
+    versions: "Sequence[int]",
+    seed: int | None,
+    *,
+    json: bool,
+) -> None:
+    from carrel.cli.chat_versions import ask_versions
+
+    async def work(client: "Client") -> "list[dict[str, Any]]":
+        found = await find_agent(client, agent)
+        return await ask_versions(client, found, question, versions, seed, quiet=json)
+
+    # Another version than the active one answers as an agent that is made for it.
+    answers = run(profile, work, changes=True)
+    if json:
+        output.as_json(answers)
+    if any(answer["error"] is not None for answer in answers):
+        raise CommandError("Not every version answered.")
 
 
 def _called(call: "AgentCall", result: str) -> None:

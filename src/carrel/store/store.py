@@ -15,6 +15,7 @@ from carrel.store.chat.kept import KeptChats
 from carrel.store.chat.service import ChatService
 from carrel.store.chat.sessions import SavedSessions
 from carrel.store.chat.sources import Sources
+from carrel.store.comparison.service import ComparisonService
 from carrel.store.core import logs
 from carrel.store.core.action import Service
 from carrel.store.core.loop import OwnerLoop
@@ -85,7 +86,7 @@ class Store:
         self.kept_chats = KeptChats(self.session, self._last_seen)
         self.sources = Sources(loop, self.copies, self.renderer)
         self.chat = self.another_chat()
-        self.beside = self.another_chat(saved=False)
+        self.comparison = self._keep(self._comparison(self.chat))
         self.finder = FinderService(loop, self.session, self.chat)
         self.models = ModelsService(loop, profile, self.session, self.notifications)
         self.trail = TrailService()
@@ -150,6 +151,13 @@ class Store:
             )
         )
 
+    def another_comparison(self) -> ComparisonService:
+        """One more comparison, with chats of its own."""
+        return self._keep(self._comparison(self.another_chat()))
+
+    def _comparison(self, first: ChatService) -> ComparisonService:
+        return ComparisonService(self.loop, self.session, self.requests, first, self.another_chat)
+
     def let_go(self, service: Service[Any]) -> None:
         """Ends one of these services. From any thread."""
         self.loop.run(service.close())
@@ -202,9 +210,10 @@ class Store:
             if state.loaded or state.error:
                 area.reload()  # a load that runs may end with a copy
         self.chat.load_kept()
+        for chat in self.comparison.every:
+            chat.service_is_back()
         for other in (
             *(self.files, self.libraries, self.agents, self.documents, self.batch, self.sync),
-            *(self.trash, self.chat, self.beside, self.finder, self.models, self.previews),
-            self.sample,
+            *(self.trash, self.comparison, self.finder, self.models, self.previews, self.sample),
         ):
             other.service_is_back()

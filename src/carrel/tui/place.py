@@ -108,7 +108,7 @@ class Place(Frame):
         self.follow(self.store.session.slice, self._await_list)
         self.watch(self, "focused", self._await_list, init=False)
         self.follow(self.store.activity.slice, self._show_activity)
-        for chat in (self.store.chat, self.store.beside):
+        for chat in self.store.comparison.every:
             self.follow(chat.slice, self._show_answering, hz=5)
         self.follow(self.store.layout.slice, self._lay_out_tables)
         self.follow(self.store.layout.slice, self._lay_out_panes)
@@ -168,7 +168,7 @@ class Place(Frame):
         self.status.work = work_words(state)
 
     def _show_answering(self, _state: ChatState) -> None:
-        chats = (self.store.chat, self.store.beside)
+        chats = self.store.comparison.every
         self.top.answering = any(chat.slice.value.phase != "idle" for chat in chats)
 
     # Columns and panes

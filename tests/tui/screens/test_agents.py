@@ -156,9 +156,10 @@ async def test_a_draft_is_tried_beside_the_active_version_and_saved(bench: Workb
     await bench.store.agents.keep(Draft.of(agent).changed(instructions="Be brief."))
     await bench.press("t")
     await bench.shows("[5 Chat]")
-    chat, beside = bench.store.chat.slice, bench.store.beside.slice
+    chat, beside = (each.slice for each in bench.store.comparison.every[:2])
     await bench.until(lambda: chat.value.version == 0)
     assert (chat.value.agent_id, chat.value.draft) == (agent.id, False)
+    await bench.shows("clerk draft")
     assert (beside.value.agent_id, beside.value.draft) == (agent.id, True)
     await bench.press("alt+4", "tab", "g", "enter")
     await bench.shows("Save this as clerk v1?")
@@ -174,6 +175,12 @@ async def test_a_version_is_chatted_with(bench: Workbench) -> None:
     chat = bench.store.chat.slice
     await bench.until(lambda: chat.value.version == 0)
     assert (chat.value.agent_id, chat.value.pinned) == (agent.id, 0)
+
+
+async def test_two_marked_versions_are_compared_in_the_chat(bench: Workbench) -> None:
+    await made(bench, "a", "b")
+    await bench.press("tab", "space", "j", "space", "c")
+    await bench.shows("[5 Chat]", "clerk v0", "clerk v1", "v Vote")
 
 
 async def test_a_copy_is_made_of_a_version(bench: Workbench) -> None:

@@ -287,24 +287,6 @@ async def test_a_name_after_an_at_sign_is_offered(
     assert service.requests == []
 
 
-async def test_two_versions_answer_side_by_side(bench: Workbench, service: ScriptedService) -> None:
-    both = Agent.model_validate({**service.agent, "versions": [4, 3]})
-    bench.store.agents.slice.set(items=(both,))
-    await bench.press("alt+c")
-    await bench.shows("Compare with")
-    await bench.press("down", "down", "enter")
-    await bench.shows("support v3")
-    await bench.type("How long?")
-    await bench.press("enter")
-    await bench.until(lambda: len(service.requests) == 2)
-    assert {request["agent_id"] for request in service.requests} == {"agent", "trial"}
-    for _ in range(2):
-        service.finish()
-    await bench.until(lambda: not bench.app.place or not bench.app.place.can_stop())
-    await bench.press("alt+c")
-    await bench.until(lambda: "support v3" not in bench.text())
-
-
 async def test_another_model_answers_from_the_next_question_on(
     bench: Workbench, service: ScriptedService
 ) -> None:

@@ -37,6 +37,13 @@ class Asked:
         return getattr(self.fields, "version", None)
 
     @property
+    def draft(self) -> AgentCreate | None:
+        """The agent, if it is not saved."""
+        from carrel.wire.agents import AgentCreate
+
+        return self.fields if isinstance(self.fields, AgentCreate) else None
+
+    @property
     def library_ids(self) -> tuple[str, ...]:
         """The libraries it searches."""
         found: list[str] = []

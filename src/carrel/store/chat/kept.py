@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from carrel.store.cache.last_seen import LastSeen
+from carrel.store.chat.compared import Comparison
 from carrel.store.chat.conversation import Conversation, Turn
 from carrel.store.chat.entries import entries_of, turns_of
 from carrel.store.chat.parameters import AGENTS_OWN, Parameters
@@ -59,6 +61,7 @@ class _Kept:
             Conversation.of(*self.turns),
             about.agent_version if isinstance(about.agent_version, int) else None,
             chosen,
+            comparison=_comparison(metadata),
         )
 
 
@@ -221,6 +224,7 @@ class KeptChats:
             "agent_name": session.agent_name,
             "parameters": asdict(session.parameters),
             "turns": len(turns),
+            "comparison": asdict(session.comparison) if session.comparison else None,
         }
         written = ConversationWrite(
             agent_id=session.agent_id,
@@ -265,4 +269,14 @@ def _summary(record: Record) -> SessionSummary:
         str(metadata.get("agent_name") or ""),
         record.updated_at.timestamp(),
         turns if isinstance(turns, int) else 0,
+        comparison.beside if (comparison := _comparison(metadata)) else (),
     )
+
+
+def _comparison(metadata: Mapping[str, Any]) -> Comparison | None:
+    """The comparison that a conversation names; what is none is left out."""
+    saved = metadata.get("comparison")
+    try:
+        return Comparison.of(saved) if isinstance(saved, dict) else None
+    except (KeyError, TypeError, ValueError):
+        return None

@@ -20,7 +20,7 @@ from carrel.store.files.service import FilesService
 from carrel.store.session.service import SessionService
 
 if TYPE_CHECKING:
-    pass
+    from carrel.wire.agents import AgentCreate
 
 
 class NextQuestion(SessionList):
@@ -84,6 +84,9 @@ class NextQuestion(SessionList):
         attached = self.slice.value.attached
         if attachment not in attached:
             self.slice.set(attached=(*attached, attachment))
+
+    def _draft(self) -> AgentCreate | None:
+        return self._asked.draft if self._asked is not None and self.slice.value.draft else None
 
     def _library_ids(self) -> tuple[str, ...]:
         return self._asked.library_ids if self._asked else ()

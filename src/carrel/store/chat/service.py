@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from carrel.store.chat.answers import Answers
 from carrel.store.chat.asked import Asked
-from carrel.store.chat.conversation import Turn
+from carrel.store.chat.compared import Comparison
+from carrel.store.chat.conversation import EMPTY, Conversation, Turn
 from carrel.store.chat.kept import KeptChats
 from carrel.store.chat.parameters import Parameters
 from carrel.store.chat.session_list import HISTORY
@@ -29,7 +30,7 @@ from carrel.store.tools.service import ToolsService
 from carrel.store.trash.service import TrashService
 
 if TYPE_CHECKING:
-    from carrel.wire.agents import AgentCreate
+    from carrel.wire.agents import Agent, AgentCreate
 
 NO_AGENT = Problem("No agent chosen", "", "Choose the agent to chat with first.")
 NO_QUESTION = Problem("Nothing was asked yet", "", "Ask something first.")
@@ -63,26 +64,29 @@ class ChatService(Answers):
     # Sessions
 
     @action(Policy.LATEST, lane="open")
-    async def new(self, agent_id: str, version: int | None = None) -> None:
+    async def new(
+        self, agent_id: str, version: int | None = None, *, after: Conversation = EMPTY
+    ) -> None:
         """Begins a session with an agent, or with one of its versions.
 
-        It is saved with its first question.
+        It is saved with its next question, and begins with what was said `after` which it goes on.
         """
         await self._end_answer()
-        self._open(ChatSession(uuid.uuid4().hex, agent_id, "", time.time(), pinned=version))
+        self._open(ChatSession(uuid.uuid4().hex, agent_id, "", time.time(), after, version))
         with self._loading():
             await self._load_agent()
 
     @action(Policy.LATEST, lane="open")
-    async def try_draft(self, draft: AgentCreate, agent_id: str = "") -> None:
+    async def try_draft(
+        self, draft: AgentCreate, agent_id: str = "", *, after: Conversation = EMPTY
+    ) -> None:
         """Begins a session with an agent that is not saved; `agent_id` is the one it may become.
 
         Each answer comes from an agent made for it and removed after it (see `asked`).
         """
         await self._end_answer()
-        self._open(ChatSession(uuid.uuid4().hex, agent_id, draft.name, time.time()))
-        self._asked = Asked(draft, active=False)
-        self.slice.set(draft=True, model=draft.model, context_length=self._context(draft.model))
+        now = time.time()
+        self._open(ChatSession(uuid.uuid4().hex, agent_id, draft.name, now, after, draft=draft))
 
     @action(Policy.LATEST, lane="open")
     async def choose(self, agent_id: str, version: int | None = None) -> None:
@@ -119,7 +123,8 @@ class ChatService(Answers):
                 self._open(there)
             elif session is None:
                 raise ProblemError(UNREADABLE)
-            await self._load_agent_if_reached()
+            if not self.slice.value.draft:
+                await self._load_agent_if_reached()
 
     async def _load_agent_if_reached(self) -> None:
         """Loads the agent; a chat is read without it, and the next question asks for it again."""
@@ -135,11 +140,12 @@ class ChatService(Answers):
 
     @action(Policy.QUEUE)
     async def delete_session(self, session_id: str) -> None:
-        """Deletes a saved session; when it is the open one, nothing is open then."""
-        await self._copy_here(session_id)
-        await self._kept.delete(session_id)
-        # Before the answer ends, so that a late save is ignored.
-        await asyncio.to_thread(self._saved.delete, session_id)
+        """Deletes a saved session with those beside it; an open one is closed."""
+        for id in (*await self._copy_here(session_id), session_id):
+            await self._copy_here(id)
+            await self._kept.delete(id)
+            # Before the answer ends, so that a late save is ignored.
+            await asyncio.to_thread(self._saved.delete, id)
         if session_id == self.slice.value.session_id:
             await self._end_answer()
             self._close()
@@ -149,17 +155,50 @@ class ChatService(Answers):
         self._trash.deleted("chats", deleted, ("chat", "chats"), self.reload, self._restore)
         await self.reload()
 
-    async def _copy_here(self, session_id: str) -> None:
-        """Saves a session that only the service has: one that is deleted is restored from here."""
+    async def _copy_here(self, session_id: str) -> tuple[str, ...]:
+        """Saves a session that only the service has: one that is deleted is restored from here.
+
+        Returns the ids of those beside it.
+        """
         try:
-            await asyncio.to_thread(self._saved.load, session_id)
+            return (await asyncio.to_thread(self._saved.load, session_id)).beside
         except (OSError, ValueError):
-            if (there := await self._kept.read(session_id)) is not None:
-                await asyncio.to_thread(self._saved.save, there)
+            there = await self._kept.read(session_id)
+            if there is None:
+                return ()
+            await asyncio.to_thread(self._saved.save, there)
+            return there.beside
 
     async def _restore(self, session_id: str) -> None:
         await asyncio.to_thread(self._saved.restore, session_id)
         await self._kept.restore(session_id)
+        session = await asyncio.to_thread(self._saved.load, session_id)
+        for id in session.beside:
+            # One that got no question was never saved.
+            with contextlib.suppress(FileNotFoundError):
+                await asyncio.to_thread(self._saved.restore, id)
+            await self._kept.restore(id)
+
+    @action(Policy.QUEUE)
+    def set_comparison(self, comparison: Comparison | None) -> Coroutine[Any, Any, None]:
+        """Names the chats beside the open one, and how they were judged.
+
+        Like those, it is saved with the next question, and from then on at once.
+        """
+        state = self.slice.set(comparison=comparison)
+        asked = sum(turn.role == "user" for turn in state.turns)
+        kept = comparison is not None and asked > comparison.since
+        return self._save() if kept else asyncio.sleep(0)
+
+    @instant
+    def hide_as(self, alias: str) -> None:
+        """Hides who answers behind an alias; "" shows it again."""
+        self.slice.set(alias=alias)
+
+    @property
+    def fields(self) -> Agent | AgentCreate | None:
+        """The agent that answers, as far as it is loaded."""
+        return self._asked.fields if self._asked is not None else None
 
     @action(Policy.QUEUE)
     def set_parameters(self, parameters: Parameters) -> Coroutine[Any, Any, None]:
@@ -183,14 +222,10 @@ class ChatService(Answers):
         On the owner loop the handle has failed already if the question was not accepted.
         """
         state = self.slice.value
-        self._check_open()
+        self.check_sendable()
         conversation = state.conversation
         if state.editing is not None:
             conversation = conversation.before(state.editing)
-        if conversation.open_calls():
-            raise ProblemError(WAITS)
-        if state.uploading:
-            raise ProblemError(UPLOADING)
         conversation = conversation.add(Turn("user", text, attachments=state.attached))
         history = (*(one for one in state.history if one != text), text)[-HISTORY:]
         self.slice.set(conversation=conversation, attached=(), editing=None, history=history)
@@ -248,6 +283,23 @@ class ChatService(Answers):
         """Stops the answer; the text so far stays."""
         self._lane("send").cancel()
 
+    @property
+    def answering(self) -> bool:
+        """Whether an answer is under way."""
+        return self._lane("send").busy
+
+    def check_sendable(self) -> None:
+        """Raises ProblemError where a question cannot be sent now."""
+        state = self.slice.value
+        self._check_open()
+        conversation = state.conversation
+        if state.editing is not None:
+            conversation = conversation.before(state.editing)
+        if conversation.open_calls():
+            raise ProblemError(WAITS)
+        if state.uploading:
+            raise ProblemError(UPLOADING)
+
     def _check_open(self) -> None:
         if self._lane("open").busy:
             raise ProblemError(OPENING)
@@ -262,15 +314,21 @@ class ChatService(Answers):
         )
 
     def _open(self, session: ChatSession) -> None:
-        self._asked = None
+        draft = session.draft
+        self._asked = None if draft is None else Asked(draft, active=False)
+        model = None if draft is None else draft.model
         state = self.slice.value
         self.slice.put(
             ChatState(
                 session_id=session.id,
                 agent_id=session.agent_id,
                 agent_name=session.agent_name,
+                model=model,
                 pinned=session.pinned,
+                draft=draft is not None,
                 parameters=session.parameters,
+                comparison=session.comparison,
+                context_length=None if model is None else self._context(model),
                 conversation=session.conversation,
                 uploading=self._uploads[session.id],
                 sessions=state.sessions,

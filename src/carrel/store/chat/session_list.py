@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import Coroutine, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from carrel.store.chat.kept import KeptChats
 from carrel.store.chat.sessions import ChatSession, SavedSessions, SessionSummary
@@ -15,6 +15,9 @@ from carrel.store.core.action import Policy, action
 from carrel.store.core.loop import OwnerLoop
 from carrel.store.session.area import Area
 from carrel.store.session.service import SessionService
+
+if TYPE_CHECKING:
+    from carrel.wire.agents import AgentCreate
 
 HISTORY = 200
 """Questions kept in the prompt's history."""
@@ -80,9 +83,18 @@ class SessionList(Area[ChatState]):
         self.slice.set(sessions=tuple(listed), history=history)
 
     def _listed(self, found: Sequence[ChatSession]) -> Iterator[SessionSummary]:
-        """The sessions of this machine and those of the service, once each."""
+        """The sessions of this machine and those of the service, once each.
+
+        The chats of a comparison are listed as the first of them.
+        """
         search = self.slice.value.search
         there = dict(self._kept.listed or {})
+        beside = {id for session in found for id in session.beside}
+        beside.update(id for one in there.values() for id in one.beside)
+        if (open_here := self.slice.value.comparison) is not None:
+            beside.update(open_here.beside)
+        found = [session for session in found if session.id not in beside]
+        there = {id: one for id, one in there.items() if id not in beside}
         for session in found:
             summary = session.summary()
             if (kept := there.pop(session.id, None)) and kept.updated > summary.updated:
@@ -94,14 +106,14 @@ class SessionList(Area[ChatState]):
     def _save(self) -> Coroutine[Any, Any, None]:
         """Saves the open session as it is now."""
         session = self._session_now()
-        if self._keeps and session.id and session.agent_id:
+        if self._keeps and session.id and (session.agent_id or session.draft is not None):
             return self._write_file(session)
         return asyncio.sleep(0)
 
     def _keep_open(self) -> None:
-        """Begins to write the open session to the service."""
+        """Begins to write the open session to the service; one with a draft stays here."""
         session = self._session_now()
-        if self._keeps and session.id and session.agent_id:
+        if self._keeps and session.id and session.agent_id and session.draft is None:
             self._keep(session)
 
     @action(Policy.QUEUE)
@@ -117,7 +129,8 @@ class SessionList(Area[ChatState]):
 
     async def _write_file(self, session: ChatSession) -> None:
         if await asyncio.to_thread(self._saved.save, session):
-            others = (other for other in self.slice.value.sessions if other.id != session.id)
+            itself = {session.id, *session.beside}
+            others = (other for other in self.slice.value.sessions if other.id not in itself)
             self.slice.set(sessions=(session.summary(), *others))
 
     def _session_now(self) -> ChatSession:
@@ -130,4 +143,10 @@ class SessionList(Area[ChatState]):
             state.conversation,
             state.pinned,
             state.parameters,
+            self._draft(),
+            state.comparison,
         )
+
+    def _draft(self) -> AgentCreate | None:
+        """The agent that answers, where it is not saved."""
+        raise NotImplementedError

@@ -10,14 +10,18 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from carrel.atomic import write_private
+from carrel.store.chat.compared import Comparison
 from carrel.store.chat.conversation import EMPTY, Attachment, Conversation, Turn
 from carrel.store.chat.parameters import AGENTS_OWN, Parameters
 from carrel.store.tools.state import AgentCall
 from carrel.store.trash.words import LOCAL_DAYS
+
+if TYPE_CHECKING:
+    from carrel.wire.agents import AgentCreate
 
 FORMAT = 1
 TITLE_LENGTH = 60
@@ -27,7 +31,8 @@ TITLE_LENGTH = 60
 class ChatSession:
     """A chat with one agent; `updated` in seconds since 1970.
 
-    `pinned` is the version asked; None for the active one.
+    `pinned` is the version asked; None for the active one. `draft` is an agent that is not saved,
+    where that is asked. `comparison` names the chats beside this one.
     """
 
     id: str
@@ -37,6 +42,13 @@ class ChatSession:
     conversation: Conversation = EMPTY
     pinned: int | None = None
     parameters: Parameters = AGENTS_OWN
+    draft: AgentCreate | None = None
+    comparison: Comparison | None = None
+
+    @property
+    def beside(self) -> tuple[str, ...]:
+        """The ids of the chats beside it."""
+        return self.comparison.beside if self.comparison else ()
 
     @property
     def title(self) -> str:
@@ -49,7 +61,7 @@ class ChatSession:
         """Its entry in the list."""
         turns = len(self.conversation.turns)
         return SessionSummary(
-            self.id, self.title, self.agent_id, self.agent_name, self.updated, turns
+            self.id, self.title, self.agent_id, self.agent_name, self.updated, turns, self.beside
         )
 
     def matches(self, text: str) -> bool:
@@ -61,7 +73,7 @@ class ChatSession:
 
 @dataclass(frozen=True, slots=True)
 class SessionSummary:
-    """A saved session in a list."""
+    """A saved session in a list; `beside` are the ids of those that it is compared with."""
 
     id: str
     title: str
@@ -69,6 +81,7 @@ class SessionSummary:
     agent_name: str
     updated: float
     turns: int
+    beside: tuple[str, ...] = ()
 
     def matches(self, text: str) -> bool:
         """Whether its title or its agent's name contains a text in any case."""
@@ -180,6 +193,8 @@ def to_json(session: ChatSession) -> dict[str, Any]:
         "pinned": session.pinned,
         "updated": session.updated,
         "parameters": asdict(session.parameters),
+        "draft": session.draft.body() if session.draft is not None else None,
+        "comparison": asdict(session.comparison) if session.comparison is not None else None,
         "last": conversation.last,
         "turns": turns,
     }
@@ -205,9 +220,17 @@ def _from_json(data: Any) -> ChatSession:
             Conversation(tuple(map(_turn, turns)), after, last),
             data.get("pinned"),
             Parameters.of(data.get("parameters", {})),
+            _draft(data.get("draft")),
+            Comparison.of(compared) if (compared := data.get("comparison")) else None,
         )
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"not a session: {error}") from None
+
+
+def _draft(saved: dict[str, Any] | None) -> AgentCreate | None:
+    from carrel.wire.agents import AgentCreate
+
+    return None if saved is None else AgentCreate.model_validate(saved)
 
 
 def _turn(saved: dict[str, Any]) -> Turn:

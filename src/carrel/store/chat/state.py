@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from carrel.store.chat.compared import Comparison
 from carrel.store.chat.conversation import EMPTY, Attachment, Conversation, Turn
 from carrel.store.chat.parameters import AGENTS_OWN, Parameters
 from carrel.store.chat.sessions import SessionSummary
@@ -29,6 +30,8 @@ class ChatState:
     1970), `context_length` how many tokens the model can take. `attached` goes with the next
     question, which takes the place of the question at `editing` on the path. `history` are the
     questions asked so far in any session, the newest last; `sessions` those that hold `search`.
+    `comparison` names the chats beside this one. `alias` stands for the agent while its name is
+    hidden; the answers before the last question are hidden with it.
     """
 
     session_id: str | None = None
@@ -40,6 +43,8 @@ class ChatState:
     pinned: int | None = None
     draft: bool = False
     parameters: Parameters = AGENTS_OWN
+    comparison: Comparison | None = None
+    alias: str = ""
     conversation: Conversation = EMPTY
     attached: tuple[Attachment, ...] = ()
     uploading: int = 0

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from carrel.wire.completions import Passage, Progress
 
 NO_SEARCH = "No library search was reported."
+HIDDEN = "Hidden until the vote."
 NOTHING_FOUND = "Nothing about it was found in the libraries."
 CUT = "Cut off at the token limit."
 ENDS = {
@@ -92,8 +93,12 @@ class SessionRow:
 def turn_rows(state: ChatState) -> tuple[TurnRow, ...]:
     """The transcript, oldest first."""
     names = {call.id: call.name for turn in state.turns for call in turn.calls}
+    asked = [place for place, turn in enumerate(state.turns) if turn.role == "user"]
+    seen = asked[-1] if state.alias and asked else 0
     return tuple(
-        TurnRow(
+        TurnRow(_speaker(state, turn, names), "", "", HIDDEN)
+        if place < seen and turn.role != "user"
+        else TurnRow(
             _speaker(state, turn, names),
             figures(turn),
             turn.text,
@@ -218,15 +223,18 @@ def sessions_title(state: ChatState) -> str:
 
 
 def title(state: ChatState) -> str:
-    """`support v4`; a draft says so."""
+    """`support v4`; a draft says so. The alias while the name is hidden."""
+    if state.alias:
+        return state.alias
     version = "draft" if state.draft else version_name(state.version)
     return f"{one_line(state.agent_name)} {version}".strip() or "Chat"
 
 
 def tokens(state: ChatState) -> str:
-    """`2,310 of 8,192 tokens`; empty before the first answer."""
+    """`2,310 of 8,192 tokens`; empty before the first answer, and while the name is hidden."""
     last = state.turns[-1] if state.turns else None
-    if last is None or last.prompt_tokens is None:
+    # The length of the prompt tells the agent.
+    if state.alias or last is None or last.prompt_tokens is None:
         return ""
     used = count(last.prompt_tokens + (last.completion_tokens or 0))
     if state.context_length is None:
@@ -236,6 +244,8 @@ def tokens(state: ChatState) -> str:
 
 def parameter_words(state: ChatState) -> str:
     """`mistral-small · temperature 0.2 · seed 7`: the model, and what overrides the agent."""
+    if state.alias:
+        return ""
     parameters = state.parameters
     named = {
         "": parameters.model or state.model,
@@ -282,6 +292,8 @@ def _speaker(state: ChatState, turn: Turn, names: dict[str, str]) -> str:
         return "You"
     if turn.role == "tool":
         return f"Result of {one_line(names.get(turn.call_id or '', 'a function'))}"
+    if state.alias:
+        return state.alias
     version = "draft" if turn.version is None and state.draft else version_name(turn.version)
     return f"{one_line(state.agent_name)} {version}".strip()
 

@@ -25,6 +25,8 @@ class RequestsService:
         self.slice = Slice(RequestsState())
         self._loop = loop
         self._ids = itertools.count(1)
+        self._conceals = False
+        self._concealed: list[tuple[Call, float]] = []
 
     def log(self, call: Call) -> None:
         """Adds a call, from any thread."""
@@ -32,9 +34,23 @@ class RequestsService:
 
     def clear(self) -> None:
         """Forgets every call, from any thread."""
-        self._loop.call(lambda: self.slice.put(RequestsState()))
+        self._loop.call(lambda: self.slice.put(RequestsState(hidden=self.slice.value.hidden)))
+
+    def conceal(self, conceals: bool) -> None:
+        """Holds calls back that would tell who answers, and shows them after; on the owner loop."""
+        self._conceals = conceals
+        if not conceals:
+            held, self._concealed = self._concealed, []
+            for call, at in held:
+                self._add(call, at)
+            self.slice.set(hidden=0)
 
     def _add(self, call: Call, now: float) -> None:
+        if self._conceals:
+            self._concealed.append((call, now))
+            del self._concealed[:-KEPT]
+            self.slice.set(hidden=self.slice.value.hidden + 1)
+            return
         items = self.slice.value.items
         # Polling would otherwise bury all else.
         same = next((item for item in items[:RECENT] if _repeats(call, item.call)), None)

@@ -21,6 +21,7 @@ class LoggedCall:
 
 @dataclass(frozen=True, slots=True)
 class RequestsState:
-    """The newest first."""
+    """The newest first. `hidden` counts the calls that are not shown before a blind vote."""
 
     items: tuple[LoggedCall, ...] = ()
+    hidden: int = 0

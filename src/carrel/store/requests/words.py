@@ -50,8 +50,9 @@ def request_rows(state: RequestsState) -> tuple[RequestRow, ...]:
 
 
 def title(state: RequestsState) -> str:
-    """`Requests · 214`."""
-    return f"Requests · {count(sum(item.times for item in state.items))}"
+    """`Requests · 214`, and how many are hidden."""
+    hidden = f" · {count(state.hidden)} hidden until the vote" if state.hidden else ""
+    return f"Requests · {count(sum(item.times for item in state.items))}{hidden}"
 
 
 def target(call: Call) -> str:

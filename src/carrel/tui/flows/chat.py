@@ -1,4 +1,4 @@
-"""Chats: beginning, choosing who answers, comparing, attaching, parameters, deleting.
+"""Chats: beginning, choosing who answers, attaching, parameters, deleting.
 
 Those that open a field to type into give True once it is open.
 """
@@ -36,14 +36,6 @@ async def change_agent(place: Place) -> bool:
     if chosen is None:
         return False
     return await place.opened(place.store.chat.choose(chosen.agent_id, chosen.version))
-
-
-async def compare(place: Place) -> bool:
-    """Begins a chat with another agent, or another version, beside the open one."""
-    chosen = await choose_agent(place, "Compare with", versions=True)
-    if chosen is None:
-        return False
-    return await place.opened(place.store.beside.new(chosen.agent_id, chosen.version))
 
 
 async def attach(place: Place) -> bool:

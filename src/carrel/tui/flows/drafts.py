@@ -20,6 +20,7 @@ from carrel.store.agents.words import (
     unlisted_words,
     version_name,
 )
+from carrel.store.comparison.state import Side
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.tui.dialogs.agent import AgentForm
 from carrel.tui.dialogs.ask import Thing
@@ -203,11 +204,10 @@ def try_in_chat(place: Place, draft: Draft) -> None:
     store = place.store
     place.do(store.agents.keep(draft))
     if draft.agent_id is None:
-        store.beside.leave()
         place.open_chat(store.chat.try_draft(agent))
     else:
-        place.do(store.chat.new(draft.agent_id))
-        place.open_chat(store.beside.try_draft(agent, draft.agent_id))
+        sides = [Side(draft.agent_id), Side(draft.agent_id, draft=agent)]
+        place.open_chat(store.comparison.begin(sides))
 
 
 async def drop(place: Place, draft: Draft) -> None:

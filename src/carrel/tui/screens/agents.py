@@ -22,6 +22,7 @@ from carrel.store.agents.words import (
     version_name,
     version_rows,
 )
+from carrel.store.comparison.state import Side
 from carrel.store.store import Store
 from carrel.tui.flows import agents as flows
 from carrel.tui.flows import drafts
@@ -324,10 +325,12 @@ class AgentsPlace(Place):
         agent, version = self._state.agent, self._version()
         if self.versions.key == DRAFT and self.versions.has_focus:
             self.action_try()
+        elif agent is not None and len(self._state.marked) == 2:
+            sides = [Side(agent.id, number) for number in sorted(self._state.marked)]
+            self.open_chat(self.store.comparison.begin(sides))
         elif agent is not None:
             other = version if self.versions.has_focus else None
             pinned = other.version if other and other.version != agent.version else None
-            self.store.beside.leave()
             self.open_chat(self.store.chat.new(agent.id, pinned))
 
     def action_copy(self) -> None:

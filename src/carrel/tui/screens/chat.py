@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical
+from textual.containers import Vertical
 from textual.content import Content
 from textual.timer import Timer
 
@@ -15,35 +15,25 @@ from carrel.store.chat.conversation import Attachment
 from carrel.store.chat.state import ChatState
 from carrel.store.chat.words import (
     SessionRow,
-    parameter_words,
     phase_words,
     prompt_title,
     session_rows,
     sessions_title,
-    title,
-    tokens,
-    turn_rows,
 )
 from carrel.store.tools.state import Consent, ToolsState
 from carrel.tui.dialogs.confirm import Confirm
 from carrel.tui.flows import chat as flows
-from carrel.tui.flows import chat_export
+from carrel.tui.flows import chat_export, comparing
 from carrel.tui.looks import labels
-from carrel.tui.looks.empty import Way, empty
-from carrel.tui.screens.chat_sources import ChatSources
+from carrel.tui.screens.chat_comparing import NO_SESSION, Comparing
 from carrel.tui.widgets.columns import Column
 from carrel.tui.widgets.filter import FilterLine
 from carrel.tui.widgets.prompt import Prompt, PromptBox
+from carrel.tui.widgets.sides import Sides
 from carrel.tui.widgets.source import SourcePane
 from carrel.tui.widgets.table import Row, VirtualTable
 from carrel.tui.widgets.transcript import Transcript
 
-NO_SESSION = empty(
-    "Choose an agent to talk to.",
-    Way("n", "New chat"),
-    Way("4", "Create an agent"),
-)
-NOTHING_SAID = Content.styled("Ask something. The answer appears here as it is written.", "$muted")
 ASK = "@ adds a file or document by its name"
 """The placeholder of the empty field."""
 _OF_A_CHAT = (
@@ -51,12 +41,10 @@ _OF_A_CHAT = (
 )  # fmt: skip
 TO_SOURCES = "esc, then [ ] Source"
 """The subtitle of the field once an answer has sources."""
-UNSAVED = "4 saves or drops it"
-"""The note beside the name of an agent that is a draft."""
 
 
-class ChatPlace(ChatSources):
-    """Sessions left, the chat in the middle, beside it another to compare, a source right."""
+class ChatPlace(Comparing):
+    """Sessions left, the chat in the middle or several that are compared, a source right."""
 
     PLACE: ClassVar[str] = "chat"
     CSS_PATH = "chat.tcss"
@@ -105,9 +93,7 @@ class ChatPlace(ChatSources):
             yield sessions
             yield FilterLine("anything that was said", "chat", self.store.histories)
         with Vertical(id="middle", classes="column -current"):
-            with Horizontal(id="chats"):
-                yield Transcript(id="transcript")
-                yield Transcript(1, id="beside")
+            yield Sides(id="chats")
             yield PromptBox(id="box")
         yield SourcePane(self.store.sources, id="source")
 
@@ -130,10 +116,10 @@ class ChatPlace(ChatSources):
         self._session: str | None = None
         self._asked: tuple[Consent, Confirm] | None = None
         self._ticker: Timer | None = None
-        # Ten times a second is as often as a growing answer is drawn anew.
         self.follow(self.store.chat.slice, self._show, hz=10)
-        self.follow(self.store.beside.slice, self._show_beside, hz=10)
         self.follow(self.store.tools.slice, self._ask_permission)
+        for chat in self.store.comparison.every:
+            self.follow(chat.slice, self._show_progress, hz=10)
         self.watch(self.app, "theme", self._redraw, init=False)
         self.prompt.focus()
 
@@ -143,7 +129,7 @@ class ChatPlace(ChatSources):
         for transcript in self.query(Transcript):
             transcript.redraw()
         self._show(self.store.chat.slice.value)
-        self._show_beside(self.store.beside.slice.value)
+        self._paint_soon()
 
     def _show(self, state: ChatState) -> None:
         sessions = self.sessions
@@ -165,22 +151,12 @@ class ChatPlace(ChatSources):
         self.prompt.asked = state.history
         # The keys of a source are letters in the field: the way to them starts with esc.
         self.prompt.border_subtitle = Content(TO_SOURCES if self.has_sources() else "")
-        what = "Edit question" if state.editing is not None else prompt_title(state)
+        # Each side's call is answered by itself.
+        results = (prompt_title(chat.slice.value) for chat in self.chats)
+        what = "Edit question" if state.editing is not None else next(filter(None, results), "")
         self.box.show(what, state.attached, state.uploading)
-        self._show_chat(state, self.query_one("#transcript", Transcript))
 
-    def _show_beside(self, state: ChatState) -> None:
-        transcript = self.query_one("#beside", Transcript)
-        transcript.display = state.session_id is not None
-        if state.session_id is not None:
-            self._show_chat(state, transcript)
-
-    def _show_chat(self, state: ChatState, transcript: Transcript) -> None:
-        about = filter(None, (UNSAVED if state.draft else "", parameter_words(state)))
-        transcript.border_title = labels.title(title(state), " · ".join(about))
-        transcript.border_subtitle = labels.line(tokens(state))
-        # Awaited in this place's own turn, so that one change is drawn after the other.
-        self.call_later(self._show_turns, state, transcript)
+    def _show_progress(self, _state: ChatState) -> None:
         self._show_phase()
         busy = any(chat.slice.value.phase != "idle" for chat in self.chats)
         if busy and self._ticker is None:
@@ -188,15 +164,6 @@ class ChatPlace(ChatSources):
         elif not busy and self._ticker is not None:
             self._ticker.stop()
             self._ticker = None
-
-    async def _show_turns(self, state: ChatState, transcript: Transcript) -> None:
-        if state.agent_id is None:
-            await transcript.say(Content("\n").join(NO_SESSION))
-        elif not state.turns:
-            await transcript.say(NOTHING_SAID)
-        else:
-            writing = state.turns[-1].status == "writing"
-            await transcript.show(state.session_id, turn_rows(state), writing=writing)
 
     def _show_phase(self) -> None:
         words = [phase_words(chat.slice.value, time.time()) for chat in self.chats]
@@ -221,17 +188,20 @@ class ChatPlace(ChatSources):
             return "No source is shown: [ and ] go through them."
         if action == "delete" and not self.sessions.has_focus:
             return "D deletes a chat of the list: tab goes there."
-        return ""
+        return super().lacking(action)
 
     def on_prompt_sent(self, event: Prompt.Sent) -> None:
         if self.can_stop():
             self.notice("The answer is still being written: esc esc stops it.")
             return
         text = event.prompt.text.strip()
-        state = self.store.chat.slice.value
-        calls = state.conversation.open_calls()
-        chat, *others = self.chats
-        handle = chat.answer_call(calls[0].id, text) if calls else chat.send(text)
+        # The result of a call goes to the side that asks for it.
+        waiting = [chat for chat in self.chats if chat.slice.value.conversation.open_calls()]
+        if waiting:
+            call, *_ = waiting[0].slice.value.conversation.open_calls()
+            handle = waiting[0].answer_call(call.id, text)
+        else:
+            handle = self.store.comparison.send(text)
         if handle.error is not None:
             self.notice(str(handle.error), failed=True)
             return
@@ -240,16 +210,9 @@ class ChatPlace(ChatSources):
         for transcript in self.query(Transcript):
             transcript.to_end()
         self.do(handle)
-        if not calls:
-            for other in others:
-                for one in state.attached:
-                    other.attach_known(one)
-                self.do(other.send(text))
 
     def action_retry(self) -> None:
-        for chat in self.chats:
-            if chat.slice.value.turns and chat.slice.value.phase == "idle":
-                self.do(chat.retry())
+        self.do(self.store.comparison.retry())
 
     def action_edit(self) -> None:
         turns = self.store.chat.slice.value.turns
@@ -277,8 +240,7 @@ class ChatPlace(ChatSources):
         return any(chat.slice.value.phase != "idle" for chat in self.chats)
 
     def stop(self) -> None:
-        for chat in self.chats:
-            chat.stop()
+        self.store.comparison.stop()
         self.notice("Stopped. What was written stays; ctrl+r tries again.")
 
     def on_screen_resume(self) -> None:
@@ -339,10 +301,10 @@ class ChatPlace(ChatSources):
             self._open_field(flows.change_agent(self))
 
     def action_compare(self) -> None:
-        if len(self.chats) > 1:
-            self.store.beside.leave()
-        else:
-            self._open_field(flows.compare(self))
+        self._open_field(comparing.add(self))
+
+    def action_go_on(self) -> None:
+        self._open_field(comparing.go_on(self))
 
     def _open_field(self, flow: Coroutine[Any, Any, bool]) -> None:
         """Runs a flow, and goes to the field if it has opened it."""
@@ -410,13 +372,13 @@ class ChatPlace(ChatSources):
         elif source.passage is not None:
             source.show(None)
             if self.one_pane:
-                self.query_one("#transcript").focus()
+                self.sides.current.focus()
         elif self.prompt.has_focus:
-            self.query_one("#transcript").focus()
+            self.sides.current.focus()
         elif self.workbench.came_from is not None:
             return False
         elif len(self.chats) > 1:
-            self.store.beside.leave()
+            self.do(self.store.comparison.leave())
         elif not self.sessions.has_focus:
             self.sessions.focus()
         else:

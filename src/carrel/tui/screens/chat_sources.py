@@ -22,14 +22,13 @@ class ChatSources(Place):
 
     @property
     def chats(self) -> tuple[ChatService, ...]:
-        """The chats that are open, one or two."""
-        comparing = self.store.beside.slice.value.session_id is not None
-        return (self.store.chat, self.store.beside) if comparing else (self.store.chat,)
+        """The chats that are open, as they stand from the left."""
+        return self.store.comparison.chats
 
     def has_sources(self) -> bool:
         """Whether there is a passage, or a hit of a search, to go to."""
         finding = isinstance(over := self.list_filter.over, Transcript) and over.finding
-        return finding or any(turn.sources for turn in self.store.chat.slice.value.turns)
+        return finding or any(turn.sources for turn in self.chats[0].slice.value.turns)
 
     def _passages(self, chat: int, place: int) -> Sequence[Passage]:
         turns = self.chats[chat].slice.value.turns if chat < len(self.chats) else ()
@@ -39,7 +38,7 @@ class ChatSources(Place):
         if isinstance(over := self.list_filter.over, Transcript) and over.finding:
             over.go_to_hit(step)
             return
-        turns = self.store.chat.slice.value.turns
+        turns = self.chats[0].slice.value.turns
         answers = [place for place, turn in enumerate(turns) if turn.sources]
         if not answers:
             return

@@ -1,0 +1,1 @@
+"""Comparison: one question to several agents, versions or drafts."""

@@ -1,0 +1,312 @@
+"""Compares: sends one question to several chats, and keeps how their answers were judged."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Callable, Coroutine, Iterable, Sequence
+from dataclasses import replace
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any
+
+from carrel.store.chat.compared import Comparison, Judgement
+from carrel.store.chat.conversation import EMPTY, Conversation
+from carrel.store.chat.service import OPENING, ChatService
+from carrel.store.chat.state import ChatState
+from carrel.store.comparison.state import MOST, ComparisonState, Side
+from carrel.store.comparison.words import ALIASES, answered, answerer, questions
+from carrel.store.core.action import Policy, action, instant
+from carrel.store.core.handle import Handle
+from carrel.store.core.loop import OwnerLoop
+from carrel.store.core.problem import Problem, ProblemError
+from carrel.store.requests.service import RequestsService
+from carrel.store.session.area import Area
+from carrel.store.session.service import SessionService
+
+if TYPE_CHECKING:
+    from carrel.wire.agents import Agent, AgentCreate
+
+FULL = Problem("Four sides at most", "", "Go on with one of them, then compare again.")
+NOTHING_OPEN = Problem("No chat is open", "", "Begin one, then compare it.")
+NOT_COMPARED = Problem("Nothing is compared", "", "Compare the chat with another agent first.")
+WRITING = Problem("Not sent yet", "An answer is still being written.", "Wait for it, or stop it.")
+UNANSWERED = Problem("Nothing to judge yet", "", "Ask something, and wait for the answers.")
+VOTE_FIRST = Problem("The names are hidden", "", "Vote first: they are shown then.")
+
+
+class ComparisonService(Area[ComparisonState]):
+    """Chats that get the same questions: `first`, and up to three beside it.
+
+    The first chat keeps the comparison: whatever opens another session in it opens the chats
+    beside that one, or closes them.
+    """
+
+    def __init__(
+        self,
+        loop: OwnerLoop,
+        session: SessionService,
+        requests: RequestsService,
+        first: ChatService,
+        another: Callable[[], ChatService],
+    ) -> None:
+        super().__init__(loop, ComparisonState(), session)
+        self._requests = requests
+        self.every = (first, *(another() for _ in range(MOST - 1)))
+        """All chats that may be sides, used or not."""
+        self._seen: object = None
+        for chat in self.every:
+            chat.slice.changed.connect(self._look)
+
+    @property
+    def first(self) -> ChatService:
+        """The chat that keeps the comparison."""
+        return self.every[0]
+
+    @property
+    def record(self) -> Comparison | None:
+        """What is kept of the comparison; None while nothing is compared."""
+        return self.first.slice.value.comparison
+
+    @property
+    def chats(self) -> tuple[ChatService, ...]:
+        """The sides in the order in which they are shown; the first chat alone without others."""
+        return tuple(self.every[number] for number in self.slice.value.order)
+
+    async def close(self) -> None:
+        for chat in self.every:
+            chat.slice.changed.disconnect(self._look, missing_ok=True)
+        if self.slice.value.hidden:
+            self._requests.conceal(False)
+        await super().close()
+
+    # Sides
+
+    @action(Policy.LATEST, lane="open")
+    async def begin(self, sides: Sequence[Side]) -> None:
+        """Begins chats with these sides, two to four."""
+        await _open(self.first, sides[0], EMPTY)
+        await self._open_beside(sides[1:])
+
+    @action(Policy.LATEST, lane="open")
+    def add(self, side: Side) -> Coroutine[Any, Any, None]:
+        """Puts another side beside the open chat, with the history of that chat."""
+        state = self.first.slice.value
+        if state.session_id is None:
+            raise ProblemError(NOTHING_OPEN)
+        if len(self.chats) == MOST:
+            raise ProblemError(FULL)
+        if any(chat.answering for chat in self.chats):
+            raise ProblemError(WRITING)
+        return self._open_beside([side])
+
+    async def _open_beside(self, sides: Sequence[Side]) -> None:
+        state, record = self.first.slice.value, self.record
+        beside = record.beside if record is not None else ()
+        history = Conversation.of(*state.turns)
+        free = self.every[len(beside) + 1 :]
+        opened = [_open(chat, side, history) for chat, side in zip(free, sides, strict=False)]
+        failed = [error for error in await asyncio.gather(*opened, return_exceptions=True) if error]
+        still_open = self.first.slice.value.session_id == state.session_id
+        if failed or not still_open:
+            for chat, _ in zip(free, sides, strict=False):
+                chat.leave()
+            if failed:
+                raise failed[0]
+            return
+        ids = (*beside, *(chat.slice.value.session_id or "" for chat in free[: len(sides)]))
+        order = tuple(range(len(ids) + 1))
+        if record is None:
+            record = Comparison(ids, order, since=questions(state))
+        else:
+            record = replace(record, beside=ids, order=(*record.order, *order[len(record.order) :]))
+        self.first.set_comparison(record)
+
+    @action(Policy.LATEST, lane="open")
+    def go_on(self, number: int) -> Coroutine[Any, Any, None]:
+        """Goes on with one side alone, by its place; the comparison stays in the list of chats."""
+        record = self._compared()
+        if self.slice.value.hidden:
+            raise ProblemError(VOTE_FIRST)
+        return self._go_on(self.chats[number], record)
+
+    @action(Policy.LATEST, lane="open")
+    def leave(self) -> Coroutine[Any, Any, None]:
+        """Goes on with the first chat alone."""
+        return self._go_on(self.first, self._compared())
+
+    def _go_on(self, chat: ChatService, record: Comparison) -> Coroutine[Any, Any, None]:
+        state = chat.slice.value
+        if chat is self.first and questions(state) == record.since:
+            return _ended([self.first.set_comparison(None)])
+        side = Side(state.agent_id or "", state.pinned, _draft_of(chat))
+        return self._begin_from(side, state)
+
+    async def _begin_from(self, side: Side, state: ChatState) -> None:
+        await _open(self.first, side, Conversation.of(*state.turns))
+        await self.first.set_parameters(state.parameters)
+
+    # Questions
+
+    @action(Policy.BESIDE)
+    def send(self, text: str) -> Coroutine[Any, Any, None]:
+        """Sends a question, with what is attached in the first chat, to all sides.
+
+        On the owner loop the handle has failed already if the question was not accepted. A side
+        that fails or is slow does not hold up the others.
+        """
+        chats = [self.every[number] for number in sorted(self.slice.value.order)]
+        if self._lane("open").busy:
+            raise ProblemError(OPENING)
+        if any(chat.answering for chat in chats):
+            raise ProblemError(WRITING)
+        if (editing := self.first.slice.value.editing) is not None:
+            self._edit(editing, chats[1:])
+        for chat in chats:
+            chat.check_sendable()
+        if (record := self.record) is not None and record.blind_after is not None:
+            self.first.set_comparison(replace(record, order=_shuffled(record.order)))
+        attached = self.first.slice.value.attached
+        for chat in chats[1:]:
+            for one in attached:
+                chat.attach_known(one)
+        return _ended([chat.send(text) for chat in chats])
+
+    def _edit(self, place: int, others: Sequence[ChatService]) -> None:
+        """Edits the question of the first chat at a place in the others too."""
+        asked = sum(turn.role == "user" for turn in self.first.slice.value.turns[:place])
+        for chat in others:
+            turns = chat.slice.value.turns
+            places = [place for place, turn in enumerate(turns) if turn.role == "user"]
+            if asked < len(places):
+                chat.edit(places[asked])
+        if (record := self.record) is not None:
+            known = tuple(one for one in record.judgements if one.question <= asked)
+            since = min(record.since, asked)
+            self.first.set_comparison(replace(record, judgements=known, since=since))
+
+    @action(Policy.BESIDE)
+    def retry(self) -> Coroutine[Any, Any, None]:
+        """Has every side that is idle answer the last question again; its judgement is dropped."""
+        chats = [chat for chat in self.chats if not chat.answering]
+        handles = [chat.retry() for chat in chats if chat.slice.value.turns]
+        if (record := self.record) is not None and handles:
+            last = questions(self.first.slice.value)
+            others = (one for one in record.judgements if one.question != last)
+            handles.append(self._judge(record, others))
+        return _ended(handles)
+
+    @instant
+    def stop(self) -> None:
+        """Stops every answer; the text so far stays."""
+        for chat in self.chats:
+            chat.stop()
+
+    @instant
+    def same_seed(self, on: bool) -> None:
+        """Gives all sides one seed, drawn by chance, or leaves the seed to the agents again."""
+        seed = random.SystemRandom().randrange(1, 10**6) if on else None
+        for chat in self.chats:
+            chat.set_parameters(replace(chat.slice.value.parameters, seed=seed))
+
+    # Judging
+
+    @instant
+    def set_blind(self, blind: bool) -> None:
+        """Hides the names from the next question on until the vote on its answers, or never."""
+        record = self._compared()
+        if self.slice.value.hidden and not blind:
+            raise ProblemError(VOTE_FIRST)
+        if not blind:
+            order = tuple(sorted(record.order))
+            self.first.set_comparison(replace(record, blind_after=None, order=order))
+        elif record.blind_after is None:
+            asked = questions(self.first.slice.value)
+            self.first.set_comparison(replace(record, blind_after=asked))
+
+    @action(Policy.BESIDE)
+    def vote(self, number: int | None) -> Coroutine[Any, Any, None]:
+        """Votes for the answer at a place, or for none of them: a tie. The names show then."""
+        record, before = self._judged()
+        chat = None if number is None else self.chats[number]
+        if chat is not None and not answered(chat.slice.value):
+            raise ProblemError(UNANSWERED)
+        judged = replace(
+            before,
+            winner=None if chat is None else self.every.index(chat),
+            label="" if chat is None else answerer(chat.slice.value),
+            voted=True,
+        )
+        others = (one for one in record.judgements if one.question != before.question)
+        return _ended([self._judge(record, (*others, judged))])
+
+    @action(Policy.BESIDE)
+    def note(self, text: str) -> Coroutine[Any, Any, None]:
+        """Writes a note about the last answers; it leaves hidden names hidden."""
+        record, before = self._judged()
+        others = (one for one in record.judgements if one.question != before.question)
+        return _ended([self._judge(record, (*others, replace(before, note=text.strip())))])
+
+    def _compared(self) -> Comparison:
+        if self.record is None:
+            raise ProblemError(NOT_COMPARED)
+        return self.record
+
+    def _judged(self) -> tuple[Comparison, Judgement]:
+        """The comparison, and its judgement of the last answers so far."""
+        record, states = self._compared(), [chat.slice.value for chat in self.chats]
+        if any(state.phase != "idle" for state in states) or not any(map(answered, states)):
+            raise ProblemError(UNANSWERED)
+        question = questions(states[0])
+        return record, record.judgement(question) or Judgement(question)
+
+    def _judge(self, record: Comparison, judgements: Iterable[Judgement]) -> Handle[None]:
+        return self.first.set_comparison(replace(record, judgements=tuple(judgements)))
+
+    # What follows from the first chat
+
+    def _look(self, _new: ChatState, _old: ChatState) -> None:
+        """Opens and closes the chats beside the first, and hides names."""
+        state = self.first.slice.value
+        record, asked = state.comparison, questions(state)
+        if (seen := (state.session_id, record, asked)) != self._seen:
+            self._seen = seen
+            beside = record.beside if record is not None else ()
+            for chat, id in zip_longest(self.every[1:], beside):
+                if chat.slice.value.session_id != id:
+                    chat.leave() if id is None else chat.resume(id)
+            order = record.order if record is not None else (0,)
+            self.slice.set(order=order, hidden=bool(record and record.hides(asked)))
+            self._requests.conceal(self.slice.value.hidden)
+        for place, chat in enumerate(self.chats):
+            alias = ALIASES[place] if self.slice.value.hidden else ""
+            if chat.slice.value.alias != alias:
+                chat.hide_as(alias)
+
+
+def _shuffled(order: Sequence[int]) -> tuple[int, ...]:
+    return tuple(random.SystemRandom().sample(order, len(order)))
+
+
+def _draft_of(chat: ChatService) -> AgentCreate | None:
+    from carrel.wire.agents import AgentCreate
+
+    fields: Agent | AgentCreate | None = chat.fields
+    return fields if chat.slice.value.draft and isinstance(fields, AgentCreate) else None
+
+
+async def _open(chat: ChatService, side: Side, after: Conversation) -> None:
+    if side.draft is not None:
+        handle = chat.try_draft(side.draft, side.agent_id, after=after)
+    else:
+        handle = chat.new(side.agent_id, side.version, after=after)
+    await handle
+    if handle.error is not None:
+        raise ProblemError(handle.error)
+    if handle.outcome == "cancelled":
+        raise asyncio.CancelledError
+
+
+async def _ended(handles: Sequence[Handle[None]]) -> None:
+    """Waits for all of them; each failure shows in its own chat."""
+    for handle in handles:
+        await handle
