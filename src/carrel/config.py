@@ -81,6 +81,11 @@ class Folders:
         """Records of synced folders."""
         return self.data / "sync"
 
+    @property
+    def evals(self) -> Path:
+        """Runs of test cases."""
+        return self.data / "evals"
+
 
 def folders() -> Folders:
     """The folders of the current user. None of them is made here."""

@@ -42,6 +42,7 @@ GIVEN = {
 OPTIONS = {
     ("agents", "edit"): ["--name", "clerk"],
     ("agents", "new"): ["--from", "minutes"],
+    ("agents", "try"): ["--set", "cases.yaml"],
     ("chat",): ["When does it end?"],
     ("libraries", "edit"): ["--name", "contracts"],
     ("sync",): ["--library", "contracts"],
@@ -82,6 +83,7 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "papers").mkdir()
     for path in ("lease.pdf", "papers/lease.pdf"):
         (tmp_path / path).write_bytes(PDF)
+    (tmp_path / "cases.yaml").write_text("cases:\n- question: When does it end?\n")
     (tmp_path / "clerk.yaml").write_text("name: clerk\nmodel: none\ninstructions: Be brief.\n")
     monkeypatch.chdir(tmp_path)
 

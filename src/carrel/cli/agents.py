@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from carrel.cli import agent_changes, agent_files, aliases, output
+from carrel.cli import agent_changes, agent_files, aliases, evals, output
 from carrel.cli.errors import Code, CommandError
 from carrel.cli.find import find_agent, find_library
 from carrel.cli.options import (
@@ -256,11 +256,12 @@ def delete(agent: AgentArgument, profile: ProfileOption = None, json: JSONOption
 
 _BESIDE: tuple[Callable[..., None], ...] = (
     *(agent_changes.diff, aliases.aliases, aliases.alias, aliases.unalias),
-    *(agent_files.new, agent_files.export, agent_files.plan, agent_files.apply),
+    *(agent_files.new, agent_files.export, agent_files.plan, agent_files.apply, evals.runs),
 )
 for command in _BESIDE:
     app.command()(command)
 app.command("import")(agent_files.import_)
+app.command("try")(evals.try_)
 
 
 async def _model(client: "Client", wanted: str | None, profile: str | None) -> str:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from carrel.client.completions import Completions
     from carrel.client.conversations import Conversations
     from carrel.client.documents import Documents
+    from carrel.client.embeddings import Embeddings
     from carrel.client.files import Files
     from carrel.client.libraries import Libraries
     from carrel.client.models import Models
@@ -110,6 +111,13 @@ class Client:
         from carrel.client.documents import Documents
 
         return Documents(self._transport)
+
+    @cached_property
+    def embeddings(self) -> "Embeddings":
+        """Texts as vectors."""
+        from carrel.client.embeddings import Embeddings
+
+        return Embeddings(self._transport)
 
     @cached_property
     def models(self) -> "Models":

@@ -26,7 +26,12 @@ class TooLarge(ClientError):
 
 
 class ServiceError(ClientError):
-    """The service refused a request or failed at it."""
+    """The service refused a request or failed at it.
+
+    `retry_after`: how many seconds it asked to wait before the next try.
+    """
+
+    retry_after: float | None = None
 
     def __init__(
         self,

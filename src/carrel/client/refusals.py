@@ -3,6 +3,8 @@
 import json
 import socket
 import ssl
+import time
+from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from typing import Any
 
@@ -17,6 +19,12 @@ _LONGEST = 500
 
 def refusal(response: httpx.Response, body: bytes, key: str) -> ServiceError:
     """The error of an unsuccessful response. Its message never contains the key."""
+    error = _refusal(response, body, key)
+    error.retry_after = _retry_after(response.headers.get("retry-after", ""))
+    return error
+
+
+def _refusal(response: httpx.Response, body: bytes, key: str) -> ServiceError:
     parsed = _parsed(body)
     own = _own_words(parsed)
     if key:
@@ -115,6 +123,16 @@ def _fields(parsed: dict[str, Any], key: str) -> tuple[tuple[str, str], ...]:
         wrong = str(item.get("msg", ""))[:_LONGEST]
         fields.append((where, wrong.replace(key, "…") if key else wrong))
     return tuple(fields)
+
+
+def _retry_after(text: str) -> float | None:
+    """The seconds that a Retry-After asks for, which are a number or a date."""
+    if text.isascii() and text.isdigit():
+        return float(text)
+    try:
+        return max(0.0, parsedate_to_datetime(text).timestamp() - time.time())
+    except (ValueError, OverflowError):
+        return None
 
 
 def _sentence(text: str) -> str:

@@ -1,0 +1,299 @@
+"""Evals: `carrel agents try` and `carrel agents runs`."""
+
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from carrel.cli import output
+from carrel.cli.errors import Code, CommandError
+from carrel.cli.find import find_agent
+from carrel.cli.options import AgentArgument, JSONOption, ProfileOption, version_or_alias
+from carrel.cli.session import run
+from carrel.config import folders, load_profile
+from carrel.text import clean_text
+
+if TYPE_CHECKING:
+    from carrel.client import Client
+    from carrel.store.evals.cases import CaseSet
+    from carrel.store.evals.records import Records, Run
+    from carrel.store.evals.report import Outcome, Report
+    from carrel.store.evals.running import Plan
+    from carrel.wire.agents import Agent
+
+OnlyOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="RESULT",
+        help="Show only passed, failed, flaky, regressed, fixed or open cases.",
+    ),
+]
+BaselineOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="RUN", help="Compare with a run: its id, its file, or last for the one before."
+    ),
+]
+JUnitOption = Annotated[
+    Path | None, typer.Option("--junit", metavar="FILE", help="Write the result as JUnit XML.")
+]
+LAST = "last"
+
+
+def try_(
+    agent: AgentArgument,
+    cases: Annotated[
+        Path, typer.Option("--set", metavar="FILE", help="The test cases: YAML or JSONL.")
+    ],
+    version: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="VERSION",
+            help="A version or alias; repeatable: the others are compared with the first. "
+            "Default: the active one.",
+        ),
+    ] = None,
+    repeat: Annotated[
+        int, typer.Option(metavar="N", min=1, max=1000, help="Ask every case N times.")
+    ] = 1,
+    baseline: BaselineOption = None,
+    only: OnlyOption = None,
+    jobs: Annotated[int, typer.Option(metavar="N", min=1, max=64, help="Ask N cases at once.")] = 2,
+    seed: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=0, help="Seeds: N for the first attempt, then N + 1 …"),
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with such a run that did not finish.")
+    ] = False,
+    junit: JUnitOption = None,
+    profile: ProfileOption = None,
+    json: JSONOption = False,
+) -> None:
+    """Run test cases against an agent. Exit code 4: a case failed, or regressed.
+
+    With a baseline, exit code 4 tells of regressions alone, and those need evidence: what chance
+    explains is flaky. Ctrl+C stops a run and keeps what has ended.
+    """
+    from carrel.store.evals.cases import load_set
+    from carrel.store.evals.running import Plan
+
+    outcome = _outcome(only)
+    wanted = load_set(cases)
+    plan = Plan(repeat, seed, jobs, resume)
+    records = _records()
+    before = records.get(baseline) if baseline not in (None, LAST) else None
+    runs = _run_all(profile, agent, version or [], wanted, plan, records)
+    if baseline == LAST:
+        before = _last(records, runs[0])
+    reports = _reports(runs, before)
+    _write_junit(reports[-1], junit)
+    _print(reports, outcome, json)
+    # Of several versions, the first is what the others are measured by.
+    if not all(one.good for one in reports if one.baseline or len(reports) == 1):
+        raise typer.Exit(Code.DIFFERENT)
+
+
+def runs(
+    wanted: Annotated[
+        str | None, typer.Argument(metavar="[RUN]", help="The run to show: an id or a file.")
+    ] = None,
+    baseline: BaselineOption = None,
+    only: OnlyOption = None,
+    case: Annotated[
+        str | None, typer.Option(metavar="CASE", help="Show the answers to one case.")
+    ] = None,
+    junit: JUnitOption = None,
+    json: JSONOption = False,
+) -> None:
+    """List the runs of test cases that are kept on this machine, or show and compare them."""
+    outcome = _outcome(only)
+    records = _records()
+    if wanted is None:
+        _list(records, json)
+        return
+    shown = records.get(wanted)
+    before = None
+    if baseline is not None:
+        before = _last(records, shown) if baseline == LAST else records.get(baseline)
+    if case is not None:
+        _print_answers([one for one in (before, shown) if one], case)
+        return
+    reports = _reports([shown], before)
+    _write_junit(reports[0], junit)
+    _print(reports, outcome, json)
+
+
+def _run_all(
+    profile: str | None,
+    agent: str,
+    versions: Sequence[str],
+    cases: "CaseSet",
+    plan: "Plan",
+    records: "Records",
+) -> "list[Run]":
+    from carrel.store.evals.running import Progress, run_set
+    from carrel.store.evals.words import kept_words, progress_words
+
+    service = load_profile(profile).service
+
+    async def work(client: "Client") -> "list[Run]":
+        found = await find_agent(client, agent)
+        numbers: list[int | None] = [await _number(client, found, one) for one in versions]
+        numbers = numbers or [None]
+        done: list[Run] = []
+        with output.changing() as show:
+            progress: Progress | None = None
+
+            def told(now: Progress) -> None:
+                nonlocal progress
+                progress = now
+                show(progress_words(now))
+                if now.waiting and not sys.stderr.isatty():
+                    output.note(progress_words(now))
+
+            try:
+                for number in numbers:
+                    done.append(
+                        await run_set(client, service, records, found, number, cases, plan, told)
+                    )
+            except BaseException:
+                if progress is not None and progress.done:
+                    output.note(f"\n{kept_words(progress)}")
+                raise
+        return done
+
+    return run(profile, work)
+
+
+async def _number(client: "Client", agent: "Agent", version: str) -> int:
+    name = version_or_alias(version)
+    return int(name) if name.isdecimal() else (await client.agents.get(agent.id, name)).version
+
+
+def _last(records: "Records", run: "Run") -> "Run":
+    """The finished run of the same set and agent before this one."""
+    mine = run.header
+    for other in records.all():
+        theirs = other.header
+        alike = (theirs.agent_id, theirs.cases.name) == (mine.agent_id, mine.cases.name)
+        if alike and other.finished and theirs.begun < mine.begun:
+            return other
+    raise CommandError("There is no run before this one to compare with.")
+
+
+def _reports(runs: "Sequence[Run]", baseline: "Run | None") -> "list[Report]":
+    """Each run beside the baseline; without one, those after the first beside the first."""
+    from carrel.store.evals.report import report
+
+    if baseline is not None or len(runs) == 1:
+        return [report(one, baseline) for one in runs]
+    return [report(runs[0]), *(report(one, runs[0]) for one in runs[1:])]
+
+
+def _print(reports: "Sequence[Report]", only: "Outcome | None", json: bool) -> None:
+    from carrel.store.evals.words import (
+        CASE_HEADINGS,
+        case_rows,
+        run_title,
+        summary_words,
+        verdict_words,
+        warning_words,
+    )
+
+    if json:
+        output.as_json([_as_json(one) for one in reports])
+        return
+    for one in reports:
+        output.data(f"{run_title(one.run)}, run {one.run.id}")
+        rows = [row.cells for row in case_rows(one, only)]
+        if rows:
+            output.table([heading.upper() for heading in CASE_HEADINGS], rows)
+        for words in (summary_words(one), verdict_words(one), warning_words(one)):
+            if words:
+                output.data(words)
+
+
+def _print_answers(runs: "Sequence[Run]", case: str) -> None:
+    from carrel.store.evals.words import attempt_words, run_title
+
+    known = [one for one in runs[-1].header.cases.cases if case in (one.id, one.name)]
+    if not known:
+        raise CommandError(f"The run has no case “{case}”. See: carrel agents runs RUN", Code.USAGE)
+    output.data(known[0].question)
+    for one in runs:
+        for attempt in one.of(known[0].id):
+            output.data(f"\n── {run_title(one)}, attempt {attempt.repeat + 1}")
+            output.data(clean_text(attempt_words(attempt)))
+
+
+def _list(records: "Records", json: bool) -> None:
+    from carrel.store.evals.words import run_rows
+
+    found = records.all()
+    if json:
+        output.as_json([_header(one) for one in found])
+        return
+    rows = run_rows(found, time.time())
+    output.table(
+        ["ID", "AGENT", "SET", "PASSED", "STATE", "BEGUN"],
+        [(row.id, row.agent, row.cases, row.passed, row.state, row.age) for row in rows],
+    )
+
+
+def _as_json(report: "Report") -> dict[str, Any]:
+    evidence = report.evidence
+    return {
+        **_header(report.run),
+        "baseline": report.baseline.id if report.baseline else None,
+        "worse": report.worse,
+        "better": report.better,
+        "p_worse": evidence.p_worse if evidence else None,
+        "p_better": evidence.p_better if evidence else None,
+        "pass_rate": report.tally.rate,
+        "interval": report.tally.interval,
+        "cases": [
+            {
+                "case": one.case,
+                "result": one.outcome,
+                "passed": one.tally.passed,
+                "attempts": one.tally.total,
+                "interval": one.tally.interval,
+                "passed_before": one.before.passed if one.before else None,
+                "tokens": one.tokens,
+                "seconds": one.seconds,
+                "reason": one.reason,
+            }
+            for one in report.cases
+        ],
+    }
+
+
+def _header(run: "Run") -> dict[str, Any]:
+    kept: dict[str, Any] = run.header.model_dump(mode="json", exclude={"cases", "format"})
+    return {**kept, "set": run.header.cases.name, "finished": run.finished}
+
+
+def _write_junit(report: "Report", path: Path | None) -> None:
+    if path is not None:
+        from carrel.store.evals.report import junit
+
+        path.write_text(junit(report), encoding="utf-8")
+
+
+def _records() -> "Records":
+    from carrel.store.evals.records import Records
+
+    return Records(folders().evals)
+
+
+def _outcome(only: str | None) -> "Outcome | None":
+    from carrel.store.evals.report import OUTCOMES
+
+    found = next((one for one in OUTCOMES if one == only), None)
+    if only is not None and found is None:
+        raise CommandError(f"“{only}” is no result. Known: {', '.join(OUTCOMES)}.", Code.USAGE)
+    return found

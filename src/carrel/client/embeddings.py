@@ -1,0 +1,22 @@
+"""Texts as vectors."""
+
+from carrel.client.keywords import fields_of
+from carrel.client.transport import Transport
+from carrel.wire.embeddings import EmbeddingList, EmbeddingRequest
+
+
+class Embeddings:
+    """`/v1/embeddings`."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    @fields_of(EmbeddingRequest)
+    async def create(self, request: EmbeddingRequest) -> EmbeddingList:
+        """The vectors of texts, in their order.
+
+        `request`: an EmbeddingRequest, or its fields as keywords.
+        """
+        return await self._transport.call(
+            EmbeddingList, "POST", "/v1/embeddings", body=request.body()
+        )

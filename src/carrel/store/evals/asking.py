@@ -1,0 +1,228 @@
+"""Questions of a run to its service: an agent's version, judges, embeddings; and waiting for it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+import operator
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING, TypeVar
+
+from carrel.store.chat.asked import Asked
+from carrel.store.chat.parameters import AGENTS_OWN
+from carrel.store.core.problem import Problem, ProblemError
+from carrel.store.core.words import one_line
+from carrel.store.evals.cases import Case, Judge
+
+if TYPE_CHECKING:
+    from carrel.client import Client
+    from carrel.wire.agents import Agent
+    from carrel.wire.completions import Completion, CompletionRequest, Passage
+
+T = TypeVar("T")
+
+_PATIENCE = {429: 20, 502: 3, 503: 3, 504: 3}
+"""How often a question is asked again, by the status of the refusal."""
+_PAUSE = 5.0
+_LONGEST_PAUSE = 300.0
+_VERDICT = {
+    "type": "json_schema",
+    "json_schema": {
+        "name": "verdict",
+        "strict": True,
+        "schema": {
+            "type": "object",
+            "properties": {"reason": {"type": "string"}, "passed": {"type": "boolean"}},
+            "required": ["reason", "passed"],
+            "additionalProperties": False,
+        },
+    },
+}
+
+
+class Pace:
+    """Waits for all while the service asks to slow down. `waiting` hears of the seconds."""
+
+    def __init__(self, waiting: Callable[[float], object]) -> None:
+        self._waiting = waiting
+        self._until = 0.0
+
+    async def keep(self, ask: Callable[[], Awaitable[T]]) -> T:
+        """What `ask` gives, once the service takes it.
+
+        Raises:
+            ClientError: it was refused for another reason, or too often.
+        """
+        from carrel.client.errors import ServiceError
+
+        asked = 0
+        while True:
+            await asyncio.sleep(max(0.0, self._until - time.monotonic()))
+            try:
+                return await ask()
+            except ServiceError as error:
+                if asked >= _PATIENCE.get(error.status, 0):
+                    raise
+                self._hold(error.retry_after, asked)
+                asked += 1
+
+    def _hold(self, seconds: float | None, asked: int) -> None:
+        pause = min(seconds or _PAUSE * 2 ** min(asked, 4), _LONGEST_PAUSE)
+        if time.monotonic() + pause > self._until:
+            self._until = time.monotonic() + pause
+            self._waiting(pause)
+
+
+class Target:
+    """The version that answers.
+
+    The active one answers itself; for another, an agent is made that is removed at the end.
+    """
+
+    def __init__(
+        self, client: Client, version: Agent, *, active: bool, made: Callable[[str], object]
+    ) -> None:
+        """`made` hears of the id of an agent that was made, and of an empty one at its end."""
+        self._client = client
+        self._asked = Asked(version, active)
+        self._version = version
+        self._active = active
+        self._made = made
+        self._agent_id = ""
+        self._renewing = asyncio.Lock()
+        self._stack = AsyncExitStack()
+
+    async def __aenter__(self) -> Target:
+        await self._enter()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._stack.aclose()
+        if not self._active:
+            self._made("")
+
+    async def answer(self, case: Case, seed: int | None) -> Completion:
+        """The answer to a case.
+
+        Raises:
+            ProblemError: the version is gone, or another is active by now.
+            ClientError: the service refused.
+        """
+        from carrel.client.errors import NotFound
+
+        agent_id = self._agent_id
+        request = case.request(agent_id, seed)
+        try:
+            completion = await self._client.completions.complete(request)
+        except NotFound:
+            await self._renew(agent_id)
+            request = request.model_copy(update={"agent_id": self._agent_id})
+            completion = await self._client.completions.complete(request)
+        version = completion.agent_version
+        if self._active and version is not None and version != self._version.version:
+            raise ProblemError(self._replaced(version))
+        return completion
+
+    async def _enter(self) -> None:
+        answering = self._asked.answering(self._client, AGENTS_OWN)
+        self._agent_id = await self._stack.enter_async_context(answering)
+        if not self._active:
+            self._made(self._agent_id)
+
+    async def _renew(self, agent_id: str) -> None:
+        """Makes the agent of another version again, if it was cleaned away as left over."""
+        from carrel.client.errors import NotFound
+
+        async with self._renewing:
+            if self._agent_id != agent_id:
+                return
+            try:
+                await self._client.agents.version(self._version.id, self._version.version)
+            except NotFound:
+                raise ProblemError(self._gone()) from None
+            if not self._active:
+                await self._enter()
+
+    def _gone(self) -> Problem:
+        name = f"v{self._version.version} of {one_line(self._version.name)}"
+        return Problem(f"{name} is gone", "It was deleted during the run.", "What ended is kept.")
+
+    def _replaced(self, version: int) -> Problem:
+        number = self._version.version
+        return Problem(
+            f"{one_line(self._version.name)} was changed during the run",
+            f"v{version} answers now, and this run is of v{number}.",
+            f"Go on with: --version {number} --resume",
+        )
+
+
+class Asking:
+    """The service as the checks of one answer need it. `judging` counts the tokens of judges."""
+
+    def __init__(self, client: Client, pace: Pace, judges: dict[str, str]) -> None:
+        """`judges` are the agents' ids, by what the set calls them."""
+        self._client = client
+        self._pace = pace
+        self._judges = judges
+        self.judging = 0
+
+    async def similarity(self, one: str, other: str, model: str) -> float:
+        """The cosine similarity of two texts; 0 with an empty one."""
+        if not one.strip() or not other.strip():
+            return 0.0
+        found = await self._pace.keep(
+            lambda: self._client.embeddings.create(model=model, input=[one, other])
+        )
+        first, second = (list(map(float, each.embedding)) for each in found.data)
+        length = math.hypot(*first) * math.hypot(*second)
+        return sum(map(operator.mul, first, second)) / length if length else 0.0
+
+    async def verdict(self, judge: Judge, case: Case, answer: str) -> tuple[bool, str]:
+        """An agent's verdict on an answer, and its reason."""
+        request = _judging(self._judges[judge.agent], judge, case, answer)
+        completion = await self._pace.keep(lambda: self._client.completions.complete(request))
+        self.judging += completion.usage.total_tokens
+        return _read_verdict(text_of(completion))
+
+
+def text_of(completion: Completion) -> str:
+    """The text of an answer, which may come as chunks of several kinds."""
+    content = completion.choices[0].message.content if completion.choices else ""
+    if isinstance(content, list):
+        return "".join(str(chunk.get("text", "")) for chunk in content)
+    return content or ""
+
+
+def passages_of(completion: Completion) -> list[Passage]:
+    """The passages that an answer was given."""
+    return list(completion.choices[0].message.sources or ()) if completion.choices else []
+
+
+def _judging(agent_id: str, judge: Judge, case: Case, answer: str) -> CompletionRequest:
+    from carrel.wire.completions import CompletionRequest
+
+    asked = (
+        f"Criterion:\n{judge.criterion}\n\nQuestion:\n{case.question}\n\nAnswer:\n{answer}\n\n"
+        "Does the answer meet the criterion? Give the reason in one sentence, then the result, as "
+        'JSON: {"reason": "…", "passed": true}'
+    )
+    return CompletionRequest.model_validate(
+        {
+            "agent_id": agent_id,
+            "messages": [{"role": "user", "content": asked}],
+            "response_format": _VERDICT,
+        }
+    )
+
+
+def _read_verdict(text: str) -> tuple[bool, str]:
+    begin, end = text.find("{"), text.rfind("}")
+    try:
+        said = json.loads(text[begin : end + 1])
+        passed, reason = said["passed"], said.get("reason", "")
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return False, f"the judge gave no verdict: {one_line(text)[:200]}"
+    return passed is True, one_line(str(reason)) or "the judge gave no reason"

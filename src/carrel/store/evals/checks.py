@@ -1,0 +1,148 @@
+"""Checks of an answer, and their reasons."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from carrel.store.core.words import one_line
+from carrel.store.evals.cases import Case, Check, Judge, Number, Similar, Source
+from carrel.store.evals.records import Checked
+
+if TYPE_CHECKING:
+    from carrel.wire.completions import Passage
+
+_SHOWN = 80
+_NUMBER = re.compile(r"[-−+]?\d(?:[\d.,'\u00a0\u202f]*\d)?(?:[eE][-+]?\d+)?")
+
+
+@dataclass(frozen=True)
+class Given:
+    """An answer, and the passages that it was given."""
+
+    text: str
+    passages: Sequence[Passage]
+
+
+class Service(Protocol):
+    """What some checks ask a service for."""
+
+    async def similarity(self, one: str, other: str, model: str) -> float:
+        """The cosine similarity of two texts."""
+
+    async def verdict(self, judge: Judge, case: Case, answer: str) -> tuple[bool, str]:
+        """Whether an agent finds that an answer meets a criterion, and its reason."""
+
+
+async def checked(case: Case, given: Given, service: Service) -> list[Checked]:
+    """The result of each check of a case."""
+    found = []
+    for check in case.checks:
+        passed, reason = await _result(check, case, given, service)
+        found.append(Checked(check=check_words(check), passed=passed, reason=reason))
+    return found
+
+
+def check_words(check: Check) -> str:
+    """`contains “three months”`, `source lease.pdf, page 2`."""
+    value = getattr(check, check.kind)
+    match value:
+        case Source():
+            page = f", page {value.page}" if value.page else ""
+            return f"source {one_line(value.document)}{page}"
+        case Number():
+            tolerance = f" ± {value.tolerance:g}" if value.tolerance else ""
+            return f"number {value.value:g}{tolerance}"
+        case Similar():
+            low = f" at least {value.at_least:g}" if value.at_least is not None else ""
+            high = f" at most {value.at_most:g}" if value.at_most is not None else ""
+            return f"similarity{low}{high}"
+        case Judge():
+            return f"judged by {one_line(value.agent)}"
+        case dict():
+            return "JSON schema"
+    return f"{check.kind} “{_short(str(value))}”"
+
+
+async def _result(check: Check, case: Case, given: Given, service: Service) -> tuple[bool, str]:
+    value = getattr(check, check.kind)
+    match value:
+        case Source():
+            return _source(value, given.passages)
+        case Number():
+            return _number(value, given.text)
+        case Similar():
+            return _near(value, await service.similarity(given.text, value.to, value.model))
+        case Judge():
+            return await service.verdict(value, case, given.text)
+        case dict():
+            return _schema(value, given.text)
+    if check.kind == "regex":
+        found = re.search(value, given.text)
+        return bool(found), f"found “{_short(found[0])}”" if found else "nothing matches"
+    there = one_line(value).casefold() in one_line(given.text).casefold()
+    return there, "it is there" if there else "it is not there"
+
+
+def _source(wanted: Source, passages: Sequence[Passage]) -> tuple[bool, str]:
+    of_document = [one for one in passages if one.document_name == wanted.document]
+    if not of_document:
+        names = list(dict.fromkeys(one_line(one.document_name) for one in passages))
+        return False, f"the passages are of {', '.join(names)}" if names else "there are none"
+    pages = sorted({one.page + 1 for one in of_document if one.page is not None})
+    if wanted.page is None or wanted.page in pages:
+        return True, "a passage is from there"
+    said = ", ".join(map(str, pages)) or "no known page"
+    return False, f"the passages are of page {said}"
+
+
+def _number(wanted: Number, text: str) -> tuple[bool, str]:
+    found = list(dict.fromkeys(_numbers(text)))
+    if not found:
+        return False, "there is no number"
+    nearest = min(found, key=lambda one: abs(one - wanted.value))
+    # As decimal text has it: 0.3 is within 0.1 of 0.2.
+    near = abs(nearest - wanted.value) <= wanted.tolerance + 1e-9 * max(1.0, abs(wanted.value))
+    return near, f"the nearest is {nearest:g}"
+
+
+def _numbers(text: str) -> Iterator[float]:
+    """The numbers in a text, whichever way their thousands are set apart."""
+    for match in _NUMBER.finditer(text):
+        written = re.sub(r"['\u00a0\u202f]", "", match[0]).replace("−", "-")
+        for thousands, point in ((",", "."), (".", ",")):
+            plain = written.replace(thousands, "").replace(point, ".")
+            try:
+                yield float(plain)
+            except ValueError:
+                continue
+
+
+def _schema(schema: dict[str, Any], text: str) -> tuple[bool, str]:
+    from jsonschema import validators
+
+    fenced = re.fullmatch(r"\s*```(?:json)?\s*\n(.*)\n\s*```\s*", text, re.DOTALL)
+    try:
+        value = json.loads(fenced[1] if fenced else text)
+    except (ValueError, RecursionError):
+        return False, "the answer is not JSON"
+    error = next(iter(validators.validator_for(schema)(schema).iter_errors(value)), None)
+    if error is None:
+        return True, "it keeps to it"
+    where = ".".join(str(part) for part in error.absolute_path)
+    return False, _short(f"{where}: {error.message}" if where else error.message)
+
+
+def _near(wanted: Similar, similarity: float) -> tuple[bool, str]:
+    low = -math.inf if wanted.at_least is None else wanted.at_least
+    high = math.inf if wanted.at_most is None else wanted.at_most
+    return low <= similarity <= high, f"it is {similarity:.2f}"
+
+
+def _short(text: str) -> str:
+    line = one_line(text)
+    return line if len(line) <= _SHOWN else f"{line[: _SHOWN - 1]}…"

@@ -1,0 +1,328 @@
+"""Runs kept on this machine: a JSONL file each, its header first, then a line per attempt.
+
+A line is written when its attempt has ended, so that a run that was killed goes on where it was
+and counts nothing twice.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+import uuid
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from io import BufferedWriter
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from carrel.locking import Locked, lock_file
+from carrel.store.core.problem import Problem, ProblemError
+from carrel.store.evals.cases import CaseSet
+from carrel.store.evals.statistics import Tally
+
+FORMAT = 1
+
+TAKEN = Problem("This run is under way", "Another program goes on with it.", "Wait for its end.")
+
+
+class _Kept(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+
+class Checked(_Kept):
+    """One check of an answer: its condition in words, and the reason of the result."""
+
+    check: str
+    passed: bool
+    reason: str
+
+
+class Attempt(_Kept):
+    """One answer to a case. `repeat` counts from 0; `error` is why there is no answer.
+
+    `seconds` is from the question to the end of the answer, `judging` the tokens of judges.
+    """
+
+    case: str
+    repeat: int
+    answer: str = ""
+    error: str = ""
+    checks: list[Checked] = Field(default_factory=list)
+    sources: list[str] = Field(default_factory=list)
+    seed: int | None = None
+    seconds: float = 0.0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    judging: int = 0
+
+    @property
+    def passed(self) -> bool:
+        """Whether there is an answer that meets every check."""
+        return not self.error and all(one.passed for one in self.checks)
+
+    @property
+    def reason(self) -> str:
+        """Why it did not pass; empty if it did."""
+        if self.error:
+            return self.error
+        return next((f"{one.check}: {one.reason}" for one in self.checks if not one.passed), "")
+
+
+class Header(_Kept):
+    """What a run asks, and whom. `begun` is in seconds since 1970, `service` an address."""
+
+    format: int = FORMAT
+    id: str
+    begun: float
+    service: str
+    agent_id: str
+    agent: str
+    version: int
+    model: str
+    repeats: int
+    seed: int | None
+    hash: str
+    cases: CaseSet
+
+
+class _Trial(_Kept):
+    trial: str
+
+
+class Run(_Kept):
+    """A run as far as it has come."""
+
+    header: Header
+    attempts: list[Attempt]
+
+    @property
+    def id(self) -> str:
+        return self.header.id
+
+    @property
+    def total(self) -> int:
+        """The attempts that make it whole."""
+        return len(self.header.cases.cases) * self.header.repeats
+
+    @property
+    def finished(self) -> bool:
+        """Whether every case was asked as often as it should be."""
+        return len(self.attempts) >= self.total
+
+    def of(self, case: str) -> list[Attempt]:
+        """The attempts at a case, by their repeats."""
+        found = [one for one in self.attempts if one.case == case]
+        return sorted(found, key=lambda one: one.repeat)
+
+    def tallies(self) -> dict[str, Tally]:
+        """How often each case passed, in the order of the set."""
+        found = {case.id: Tally(0, 0) for case in self.header.cases.cases}
+        for one in self.attempts:
+            found[one.case] += Tally(int(one.passed), 1)
+        return found
+
+
+class Journal:
+    """A run that is being written; its file is locked meanwhile."""
+
+    def __init__(self, path: Path, run: Run, file: BufferedWriter) -> None:
+        self.path = path
+        self.run = run
+        self._file = file
+        self._done = {(one.case, one.repeat) for one in run.attempts}
+
+    def has(self, case: str, repeat: int) -> bool:
+        """Whether an attempt has ended already."""
+        return (case, repeat) in self._done
+
+    def add(self, attempt: Attempt) -> None:
+        """Keeps an attempt; one that is there already stays as it is.
+
+        Raises:
+            ProblemError: it cannot be written, for example on a full disk.
+        """
+        if self.has(attempt.case, attempt.repeat):
+            return
+        _append(self._file, self.path, attempt.model_dump_json())
+        self._done.add((attempt.case, attempt.repeat))
+        self.run.attempts.append(attempt)
+
+    def note_trial(self, agent_id: str) -> None:
+        """Notes the agent that was made for this run, for whoever cleans up after a kill; empty
+        once it is removed.
+        """
+        _append(self._file, self.path, _Trial(trial=agent_id).model_dump_json())
+
+
+class Records:
+    """The runs in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def all(self) -> tuple[Run, ...]:
+        """The runs, newest first. Files that are none are left out."""
+        found = []
+        for path in self._folder.glob("*.jsonl"):
+            try:
+                found.append(_read(path))
+            except (OSError, ValueError):
+                continue
+        return tuple(sorted(found, key=lambda run: (run.header.begun, run.id), reverse=True))
+
+    def get(self, wanted: str) -> Run:
+        """The run of an id, of its beginning, or of a file.
+
+        Raises:
+            ProblemError: there is none, or more than one.
+        """
+        path = Path(wanted)
+        if path.suffix == ".jsonl" and path.is_file():
+            try:
+                return _read(path)
+            except ValueError:
+                raise ProblemError(Problem("This file is no run", wanted)) from None
+        names = sorted(one.stem for one in self._folder.glob("*.jsonl"))
+        found = [wanted] if wanted in names else [one for one in names if one.startswith(wanted)]
+        if len(found) != 1:
+            title = f"There is no run “{wanted}”" if not found else "More than one run begins so"
+            raise ProblemError(Problem(title, ", ".join(found[:5]), "See: carrel agents runs"))
+        try:
+            return _read(self._folder / f"{found[0]}.jsonl")
+        except ValueError as error:
+            raise ProblemError(Problem("This run cannot be read", f"{found[0]}: {error}")) from None
+
+    def path(self, run_id: str) -> Path:
+        """Its file."""
+        return self._folder / f"{run_id}.jsonl"
+
+    def unfinished(self, like: Header) -> Run | None:
+        """The newest run of the same questions to the same version that is not whole."""
+        wanted = _asked(like)
+        return next(
+            (run for run in self.all() if not run.finished and _asked(run.header) == wanted), None
+        )
+
+    @contextmanager
+    def begin(self, header: Header) -> Iterator[Journal]:
+        """A new run.
+
+        Raises:
+            ProblemError: it cannot be written.
+        """
+        try:
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise _unwritable(self._folder, error) from None
+        path = self.path(header.id)
+        with _locked(path) as file:
+            _append(file, path, header.model_dump_json())
+            yield Journal(path, Run(header=header, attempts=[]), file)
+
+    @contextmanager
+    def resume(self, run: Run) -> Iterator[Journal]:
+        """A run to go on with.
+
+        Raises:
+            ProblemError: another program goes on with it, or it cannot be written.
+        """
+        path = self.path(run.id)
+        with _locked(path) as file:
+            # Read again under the lock; half a line is what a kill has left.
+            file.truncate(path.read_bytes().rfind(b"\n") + 1)
+            yield Journal(path, _read(path), file)
+
+    @contextmanager
+    def left_behind(self, service: str) -> Iterator[list[str]]:
+        """The agents that killed runs have left on a service; once removed they are no longer."""
+        with ExitStack() as stack:
+            left = []
+            for run in self.all():
+                trial = _trial_of(self.path(run.id))
+                if run.header.service != service or not trial:
+                    continue
+                with suppress(ProblemError):
+                    file = stack.enter_context(_locked(self.path(run.id)))
+                    left.append((Journal(self.path(run.id), run, file), trial))
+            yield [trial for _, trial in left]
+            for journal, _ in left:
+                journal.note_trial("")
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[BufferedWriter]:
+    try:
+        file = lock_file(path)
+    except Locked:
+        raise ProblemError(TAKEN) from None
+    except OSError as error:
+        raise _unwritable(path, error) from None
+    with file:
+        yield file
+
+
+def _trial_of(path: Path) -> str:
+    """The agent that a run has made and not removed; empty without one."""
+    found = ""
+    for line in path.read_text(encoding="utf-8", errors="replace").split("\n"):
+        if line.startswith('{"trial":'):
+            with suppress(ValidationError):
+                found = _Trial.model_validate_json(line).trial
+    return found
+
+
+def new_id() -> str:
+    """`20261123-0610-3f2a`: by it, runs stand in the order of their beginning."""
+    return f"{time.strftime('%Y%m%d-%H%M', time.gmtime())}-{uuid.uuid4().hex[:4]}"
+
+
+def _asked(header: Header) -> tuple[object, ...]:
+    return (
+        *(header.service, header.agent_id, header.version),
+        *(header.hash, header.repeats, header.seed),
+    )
+
+
+def _append(file: BufferedWriter, path: Path, line: str) -> None:
+    # Past the buffer: what a full disk refused must not be written later.
+    data = memoryview(f"{line}\n".encode())
+    try:
+        while data:
+            data = data[file.raw.write(data) or 0 :]
+        os.fsync(file.fileno())
+    except OSError as error:
+        raise _unwritable(path, error) from None
+
+
+def _unwritable(path: Path, error: OSError) -> ProblemError:
+    detail = f"{path}: {error.strerror}."
+    advice = "Make room, then go on with --resume: what has ended is kept."
+    return ProblemError(Problem("The run cannot be kept", detail, advice))
+
+
+_ATTEMPT = TypeAdapter(Attempt)
+
+
+def _read(path: Path) -> Run:
+    """
+    Raises:
+        ValueError: the file is no run.
+    """
+    lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
+    header = Header.model_validate_json(lines[0])
+    if header.format != FORMAT:
+        raise ValueError("it is of another version of Carrel")
+    return Run(header=header, attempts=list(_attempts(lines[1:-1])))
+
+
+def _attempts(lines: Iterable[str]) -> Iterator[Attempt]:
+    seen = set()
+    for line in lines:
+        try:
+            one = _ATTEMPT.validate_json(line)
+        except ValidationError:
+            continue
+        if (one.case, one.repeat) not in seen:
+            seen.add((one.case, one.repeat))
+            yield one

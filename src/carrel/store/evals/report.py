@@ -1,0 +1,154 @@
+"""A run's result: each case's outcome, and what changed against another run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
+from typing import Literal
+from xml.etree import ElementTree
+
+from carrel.store.evals.records import Attempt, Run
+from carrel.store.evals.statistics import Evidence, Tally, compare
+
+Outcome = Literal["passed", "failed", "flaky", "regressed", "fixed", "open"]
+"""`flaky`: attempts differ from each other or from the baseline, as chance explains. `open`: not
+asked yet."""
+
+OUTCOMES: tuple[Outcome, ...] = ("regressed", "failed", "flaky", "fixed", "passed", "open")
+"""Those that need a look come first."""
+
+TELLING_REPEATS = 6
+"""Repeats from which the fall of one case alone can be evidence."""
+
+
+@dataclass(frozen=True, slots=True)
+class CaseResult:
+    """One case of a run. `before` is its tally in the baseline; `seconds` and `tokens` are an
+    attempt's mean. `reason` says why an attempt did not pass.
+    """
+
+    case: str
+    outcome: Outcome
+    tally: Tally
+    before: Tally | None
+    seconds: float
+    tokens: float
+    reason: str
+
+
+@dataclass(frozen=True)
+class Report:
+    """A run beside its baseline, if it has one."""
+
+    run: Run
+    baseline: Run | None
+    evidence: Evidence | None
+    cases: tuple[CaseResult, ...]
+
+    @property
+    def tally(self) -> Tally:
+        """All attempts."""
+        return reduce(add, (one.tally for one in self.cases), Tally(0, 0))
+
+    def count(self, outcome: Outcome) -> int:
+        """How many cases have an outcome."""
+        return sum(one.outcome == outcome for one in self.cases)
+
+    @property
+    def worse(self) -> bool:
+        """Whether there is evidence that something is worse than in the baseline."""
+        return bool(self.evidence and (self.evidence.worse or self.evidence.set_worse))
+
+    @property
+    def better(self) -> bool:
+        """Whether there is evidence that something is better than in the baseline."""
+        return bool(self.evidence and (self.evidence.better or self.evidence.set_better))
+
+    @property
+    def good(self) -> bool:
+        """The verdict for CI: nothing is worse than the baseline; without one, nothing failed."""
+        return not self.worse if self.baseline else not self.count("failed")
+
+
+def report(run: Run, baseline: Run | None = None) -> Report:
+    """A run's cases, in the order of its set."""
+    tallies = run.tallies()
+    before = baseline.tallies() if baseline else {}
+    evidence = compare(before, tallies) if baseline else None
+    cases = tuple(
+        _result(name, tally, before.get(name), run.of(name), evidence)
+        for name, tally in tallies.items()
+    )
+    return Report(run, baseline, evidence, cases)
+
+
+def junit(report: Report) -> str:
+    """The report as JUnit XML: what fails there is what the exit code tells."""
+    header = report.run.header
+    suite = ElementTree.Element(
+        "testsuite",
+        name=f"{header.agent} v{header.version}",
+        tests=str(len(report.cases)),
+        failures=str(sum(_fails(report, one) for one in report.cases)),
+        time=f"{sum(one.seconds for one in report.run.attempts):.3f}",
+    )
+    for one in report.cases:
+        seconds = f"{one.seconds:.3f}"
+        place = f"{header.agent}.{header.cases.name}"
+        case = ElementTree.SubElement(
+            suite, "testcase", name=one.case, classname=place, time=seconds
+        )
+        rate = f"{one.tally.passed} of {one.tally.total} passed"
+        if _fails(report, one):
+            failure = ElementTree.SubElement(case, "failure", type=one.outcome, message=rate)
+            failure.text = one.reason
+        elif one.outcome in ("failed", "flaky", "open"):
+            ElementTree.SubElement(case, "skipped", message=f"{one.outcome}: {rate}")
+    ElementTree.indent(suite)
+    text = ElementTree.tostring(suite, encoding="unicode", xml_declaration=False)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
+
+
+def _fails(report: Report, one: CaseResult) -> bool:
+    return one.outcome == ("regressed" if report.baseline else "failed")
+
+
+def _result(
+    name: str,
+    tally: Tally,
+    before: Tally | None,
+    attempts: list[Attempt],
+    evidence: Evidence | None,
+) -> CaseResult:
+    count = max(1, len(attempts))
+    return CaseResult(
+        name,
+        _outcome(name, tally, before, evidence),
+        tally,
+        before,
+        sum(one.seconds for one in attempts) / count,
+        sum(one.prompt_tokens + one.completion_tokens for one in attempts) / count,
+        next((one.reason for one in attempts if one.reason), ""),
+    )
+
+
+def _outcome(name: str, tally: Tally, before: Tally | None, evidence: Evidence | None) -> Outcome:
+    now = _alone(tally)
+    if evidence is None or before is None or not before.total or now == "open":
+        return now
+    was = _alone(before)
+    if name in evidence.worse or (evidence.set_worse and now == "failed" != was):
+        return "regressed"
+    if name in evidence.better or (evidence.set_better and was == "failed" != now):
+        return "fixed"
+    return now if now == was else "flaky"
+
+
+def _alone(tally: Tally) -> Outcome:
+    """The outcome of a case without a baseline."""
+    if not tally.total:
+        return "open"
+    if tally.passed == tally.total:
+        return "passed"
+    return "failed" if 2 * tally.passed <= tally.total else "flaky"

@@ -1,0 +1,250 @@
+"""A set run against a version: several attempts at once, each kept as it ends."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from carrel.store.agents.trials import is_trial, remove_trial
+from carrel.store.core.problem import Problem, ProblemError
+from carrel.store.core.words import one_line
+from carrel.store.evals.asking import Asking, Pace, Target, passages_of, text_of
+from carrel.store.evals.cases import Case, CaseSet
+from carrel.store.evals.checks import Given, checked
+from carrel.store.evals.records import Attempt, Header, Journal, Records, Run, new_id
+
+if TYPE_CHECKING:
+    from carrel.client import Client
+    from carrel.wire.agents import Agent
+    from carrel.wire.completions import Completion
+
+JOBS = 2
+"""Attempts at once, unless it is said otherwise."""
+
+_EMPTY = "The answer is empty."
+_FAILED = "The service failed during the answer."
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How a set is run: `repeats` attempts at each case, `jobs` at once.
+
+    Attempt number n has the seed `seed` + n. With `resume`, a run of the same questions that was
+    not finished goes on.
+    """
+
+    repeats: int = 1
+    seed: int | None = None
+    jobs: int = JOBS
+    resume: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a run is; `waiting` is how many seconds the service asked to wait, 0 for none."""
+
+    run_id: str
+    agent: str
+    version: int
+    done: int
+    total: int
+    passed: int
+    waiting: float = 0.0
+
+
+OnProgress = Callable[[Progress], object]
+
+
+async def run_set(
+    client: Client,
+    service: str,
+    records: Records,
+    agent: Agent,
+    version: int | None,
+    cases: CaseSet,
+    plan: Plan,
+    on_progress: OnProgress = lambda progress: None,
+) -> Run:
+    """Runs a set against a version of an agent; None is the active one. `service` is its address.
+
+    To stop it, cancel the task: what has ended is kept.
+
+    Raises:
+        ProblemError: there is no such version or judge, or the run cannot be kept.
+        ClientError: the service cannot be reached, or took the key no longer.
+    """
+    await _clean(client, service, records)
+    chosen = await _version(client, agent, version)
+    judges = await _judges(client, cases)
+    header = Header(
+        id=new_id(),
+        begun=time.time(),
+        service=service,
+        agent_id=agent.id,
+        agent=agent.name,
+        version=chosen.version,
+        model=chosen.model,
+        repeats=plan.repeats,
+        seed=plan.seed,
+        hash=cases.hash,
+        cases=cases,
+    )
+    with _journal(records, header, resume=plan.resume) as journal:
+        run = _Running(client, journal, judges, plan.jobs, on_progress)
+        if not journal.run.finished:
+            active = chosen.version == agent.version
+            await run.work(Target(client, chosen, active=active, made=journal.note_trial))
+        return journal.run
+
+
+class _Running:
+    def __init__(
+        self,
+        client: Client,
+        journal: Journal,
+        judges: dict[str, str],
+        jobs: int,
+        on_progress: OnProgress,
+    ) -> None:
+        self._journal = journal
+        self._jobs = jobs
+        self._on_progress = on_progress
+        self._pace = Pace(self._tell)
+        self._client = client
+        self._judges = judges
+
+    async def work(self, target: Target) -> None:
+        """Makes every attempt that has not ended yet."""
+        self._tell()
+        header = self._journal.run.header
+        open_attempts = iter(
+            [
+                (case, repeat)
+                for repeat in range(header.repeats)
+                for case in header.cases.cases
+                if not self._journal.has(case.id, repeat)
+            ]
+        )
+
+        async def worker() -> None:
+            for case, repeat in open_attempts:
+                seed = None if header.seed is None else header.seed + repeat
+                self._journal.add(await self._attempt(target, case, repeat, seed))
+                self._tell()
+
+        async with target, _first_error(), asyncio.TaskGroup() as group:
+            for _ in range(self._jobs):
+                group.create_task(worker())
+
+    async def _attempt(self, target: Target, case: Case, repeat: int, seed: int | None) -> Attempt:
+        """One attempt. An answer that the service refuses is one that did not pass."""
+        from carrel.client.errors import NotFound, ServiceError, Unauthorized
+
+        attempt = Attempt(case=case.id, repeat=repeat, seed=seed)
+        began = 0.0
+
+        async def ask() -> Completion:
+            nonlocal began
+            began = time.monotonic()  # waiting for the service is not the agent's time
+            return await target.answer(case, seed)
+
+        try:
+            completion = await self._pace.keep(ask)
+            seconds = time.monotonic() - began
+            attempt = attempt.model_copy(update=_measured(completion, seconds))
+            if attempt.error:
+                return attempt
+            given = Given(attempt.answer, passages_of(completion))
+            asking = Asking(self._client, self._pace, self._judges)
+            checks = await checked(case, given, asking)
+            return attempt.model_copy(update={"checks": checks, "judging": asking.judging})
+        except (NotFound, Unauthorized):
+            raise
+        except ServiceError as error:
+            return attempt.model_copy(update={"error": str(error)})
+
+    def _tell(self, waiting: float = 0.0) -> None:
+        run = self._journal.run
+        passed = sum(one.passed for one in run.attempts)
+        header, done = run.header, len(run.attempts)
+        progress = Progress(
+            header.id, header.agent, header.version, done, run.total, passed, waiting
+        )
+        self._on_progress(progress)
+
+
+def _measured(completion: Completion, seconds: float) -> dict[str, object]:
+    text = text_of(completion)
+    reason = completion.choices[0].finish_reason if completion.choices else "error"
+    error = _FAILED if reason == "error" else "" if text.strip() else _EMPTY
+    return {
+        "answer": text,
+        "error": error,
+        "sources": [_source(one.document_name, one.page) for one in passages_of(completion)],
+        "seconds": seconds,
+        "prompt_tokens": completion.usage.prompt_tokens,
+        "completion_tokens": completion.usage.completion_tokens,
+    }
+
+
+def _source(name: str, page: int | None) -> str:
+    return one_line(name) if page is None else f"{one_line(name)}, page {page + 1}"
+
+
+async def _version(client: Client, agent: Agent, version: int | None) -> Agent:
+    from carrel.client.errors import NotFound
+
+    if version is None or version == agent.version:
+        return agent
+    try:
+        return await client.agents.version(agent.id, version)
+    except NotFound:
+        known = ", ".join(f"v{one}" for one in sorted(agent.versions))
+        title = f"{one_line(agent.name)} has no v{version}"
+        raise ProblemError(Problem(title, f"It has {known}.")) from None
+
+
+async def _judges(client: Client, cases: CaseSet) -> dict[str, str]:
+    """The ids of the agents that judge, by what the set calls them."""
+    if not cases.judges:
+        return {}
+    agents = [one async for one in client.agents.every() if not is_trial(one)]
+    found = {}
+    for wanted in cases.judges:
+        ids = [one.id for one in agents if wanted in (one.id, one.name)]
+        if len(ids) != 1:
+            title = f"There is no agent “{wanted}”" if not ids else f"Two agents are “{wanted}”"
+            raise ProblemError(Problem(title, "A check of the set names it as judge."))
+        found[wanted] = ids[0]
+    return found
+
+
+async def _clean(client: Client, service: str, records: Records) -> None:
+    """Removes what runs that were killed have left on the service."""
+    with records.left_behind(service) as trials:
+        for trial in trials:
+            await remove_trial(client, trial)
+
+
+@contextmanager
+def _journal(records: Records, header: Header, *, resume: bool) -> Iterator[Journal]:
+    before = records.unfinished(header) if resume else None
+    opened = records.begin(header) if before is None else records.resume(before)
+    with opened as journal:
+        yield journal
+
+
+@asynccontextmanager
+async def _first_error() -> AsyncIterator[None]:
+    """Of several workers that failed, the first tells why."""
+    try:
+        yield
+    except BaseExceptionGroup as group:
+        error: BaseException = group
+        while isinstance(error, BaseExceptionGroup):
+            error = error.exceptions[0]
+        raise error from None

@@ -1,0 +1,157 @@
+"""Whether a change of pass rates is evidence, or chance.
+
+Two runs of the same agent must not differ by these tests more often than once in 1/ALPHA
+comparisons. That error is shared by two questions, each asked for worse and for better:
+
+- Is the whole set worse? Fisher's exact test, each case beside itself: were both runs of one
+  agent, the passes of a case would fall on either run alike. With one attempt at each case, it is
+  McNemar's test.
+- Which case is worse? Fisher's exact test of its repeats, corrected for the number of cases
+  by Tarone's method: cases that could show nothing, such as those that always pass, do not count.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+ALPHA = 0.0025
+"""How often a comparison of two identical agents may find one worse."""
+
+_Z = 1.959964
+_MANY = 600
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How many of a case's attempts passed."""
+
+    passed: int
+    total: int
+
+    @property
+    def rate(self) -> float:
+        """The part that passed; 0 of none."""
+        return self.passed / self.total if self.total else 0.0
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Wilson's interval of the pass rate, at 95 %."""
+        if not self.total:
+            return 0.0, 1.0
+        count, square = self.total, _Z**2
+        middle = (self.rate + square / (2 * count)) / (1 + square / count)
+        spread = self.rate * (1 - self.rate) / count + square / (4 * count**2)
+        half = _Z * math.sqrt(spread) / (1 + square / count)
+        return max(0.0, middle - half), min(1.0, middle + half)
+
+    def __add__(self, other: Tally) -> Tally:
+        return Tally(self.passed + other.passed, self.total + other.total)
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """The result of a comparison. `worse` and `better` are cases with evidence of their own.
+
+    `p_worse` and `p_better` are for the whole set: the chance of such a difference, or a greater
+    one, between two runs of the same agent.
+    """
+
+    worse: frozenset[str]
+    better: frozenset[str]
+    p_worse: float
+    p_better: float
+
+    @property
+    def set_worse(self) -> bool:
+        """Whether the set as a whole is worse."""
+        return self.p_worse <= ALPHA / 2
+
+    @property
+    def set_better(self) -> bool:
+        """Whether the set as a whole is better."""
+        return self.p_better <= ALPHA / 2
+
+
+def compare(old: Mapping[str, Tally], new: Mapping[str, Tally]) -> Evidence:
+    """Compares the cases that both runs have."""
+    pairs = {
+        name: (old[name], new[name])
+        for name in new
+        if name in old and old[name].total and new[name].total
+    }
+    turned = {name: (after, before) for name, (before, after) in pairs.items()}
+    return Evidence(
+        _worse(pairs),
+        _worse(turned),
+        stratified(pairs.values()),
+        stratified(turned.values()),
+    )
+
+
+def fisher(old: Tally, new: Tally) -> float:
+    """The chance that of all passes at most so many fall on the new attempts."""
+    chances = _chances(old, new)
+    return min(1.0, sum(chance for count, chance in chances.items() if count <= new.passed))
+
+
+def stratified(pairs: Iterable[tuple[Tally, Tally]]) -> float:
+    """Fisher's test of all cases at once: the chance that of the passes of each case, at most so
+    many fall on the new attempts in all.
+    """
+    moving = [
+        (old, new) for old, new in pairs if 0 < old.passed + new.passed < old.total + new.total
+    ]
+    observed = sum(new.passed for _, new in moving)
+    if len(moving) > _MANY:
+        return _normal(moving, observed)
+    chances = {0: 1.0}
+    for old, new in moving:
+        longer: defaultdict[int, float] = defaultdict(float)
+        for count, chance in _chances(old, new).items():
+            for total, before in chances.items():
+                longer[total + count] += before * chance
+        chances = longer
+    return min(1.0, sum(chance for total, chance in chances.items() if total <= observed))
+
+
+def _chances(old: Tally, new: Tally) -> dict[int, float]:
+    """The chance of each number of passes among the new attempts."""
+    passes, total = old.passed + new.passed, old.total + new.total
+    ways = math.comb(total, passes)
+    return {
+        count: math.comb(new.total, count) * math.comb(old.total, passes - count) / ways
+        for count in range(max(0, passes - old.total), min(new.total, passes) + 1)
+    }
+
+
+def _normal(pairs: Sequence[tuple[Tally, Tally]], observed: int) -> float:
+    """The same of many cases, whose sum is normal."""
+    mean = spread = 0.0
+    for old, new in pairs:
+        total = old.total + new.total
+        rate = (old.passed + new.passed) / total
+        mean += new.total * rate
+        spread += new.total * rate * (1 - rate) * old.total / (total - 1)
+    return 0.5 * math.erfc((mean - observed - 0.5) / math.sqrt(2 * spread))
+
+
+def _worse(pairs: Mapping[str, tuple[Tally, Tally]]) -> frozenset[str]:
+    """The cases whose fall alone is evidence."""
+    error = ALPHA / 2
+    least = {name: _least(old, new) for name, (old, new) in pairs.items()}
+    count = 1
+    while sum(one <= error / count for one in least.values()) > count:
+        count += 1
+    return frozenset(
+        name for name, (old, new) in pairs.items() if fisher(old, new) <= error / count
+    )
+
+
+def _least(old: Tally, new: Tally) -> float:
+    """The least chance that Fisher's test could give with so many passes in all."""
+    passes = old.passed + new.passed
+    lowest = max(0, passes - old.total)
+    return fisher(Tally(passes - lowest, old.total), Tally(lowest, new.total))
