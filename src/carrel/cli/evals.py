@@ -12,7 +12,7 @@ from carrel.cli import output
 from carrel.cli.errors import Code, CommandError
 from carrel.cli.find import find_agent
 from carrel.cli.options import AgentArgument, JSONOption, ProfileOption, version_or_alias
-from carrel.cli.session import run
+from carrel.cli.session import check_writable, run
 from carrel.config import folders, load_profile
 from carrel.text import clean_text
 
@@ -138,12 +138,14 @@ def _run_all(
     from carrel.store.evals.running import Progress, run_set
     from carrel.store.evals.words import kept_words, progress_words
 
-    service = load_profile(profile).service
+    chosen = load_profile(profile)
 
     async def work(client: "Client") -> "list[Run]":
         found = await find_agent(client, agent)
         numbers: list[int | None] = [await _number(client, found, one) for one in versions]
         numbers = numbers or [None]
+        if any(number not in (None, found.version) for number in numbers):
+            check_writable(chosen)  # another version answers by an agent made for it
         done: list[Run] = []
         with output.changing() as show:
             progress: Progress | None = None
@@ -158,7 +160,9 @@ def _run_all(
             try:
                 for number in numbers:
                     done.append(
-                        await run_set(client, service, records, found, number, cases, plan, told)
+                        await run_set(
+                            client, chosen.service, records, found, number, cases, plan, told
+                        )
                     )
             except BaseException:
                 if progress is not None and progress.done:
