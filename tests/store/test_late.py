@@ -28,6 +28,7 @@ from carrel.store.comparison.state import Side
 from carrel.store.core.handle import Handle
 from carrel.store.core.loop import OwnerLoop
 from carrel.store.core.sorting import Sort
+from carrel.store.core.watch import until
 from carrel.store.documents.marks import TextMark
 from carrel.store.documents.reader import USUAL, OCROptions
 from carrel.store.documents.state import DocumentState
@@ -44,6 +45,10 @@ REFRESH = 5.0
 """Seconds between two looks of a face at its lists."""
 AGREE = 120.0
 """Seconds after which the lists must be as the service has them."""
+
+
+async def _ended(handle: Handle[Any]) -> None:
+    await handle
 
 
 class Lease:
@@ -350,8 +355,23 @@ class Person:
             self.field = f"question {self.number}?"
         handle = self.store.comparison.send(self.field)
         if handle.error is None:
-            self.accepted.append((self.session, self.field))
+            self._then(self._sent(handle, self.field))
             self.field = ""
+
+    async def _sent(self, handle: Handle[None], question: str) -> None:
+        """Notes the session that a question went to: it may have waited for it."""
+
+        def asked(state: ChatState) -> bool:
+            return any(turn.text == question for turn in state.turns)
+
+        there = asyncio.ensure_future(until(self.store.chat.slice, asked))
+        ended = asyncio.ensure_future(_ended(handle))
+        await asyncio.wait([there, ended], return_when=asyncio.FIRST_COMPLETED)
+        ended.cancel()
+        if there.done():
+            self.accepted.append((there.result().session_id or "", question))
+        else:
+            there.cancel()
 
     def attach(self) -> None:
         if self.session:

@@ -9,6 +9,16 @@ from carrel.wire.libraries import Library
 F = TypeVar("F", bound=Callable[..., Any])
 
 
+class _Unchanged:
+    """Stands in a signature for a field that is left out."""
+
+    def __repr__(self) -> str:
+        return "unchanged"
+
+
+UNCHANGED = _Unchanged()
+
+
 class AgentKeywords(TypedDict, total=False):
     """Fields of an agent; one that is left out keeps its value, or the default of a new agent.
 
@@ -39,7 +49,7 @@ def spelled(method: F) -> F:
     signature = inspect.signature(method)
     parameters = [one for one in signature.parameters.values() if one.kind is not one.VAR_KEYWORD]
     parameters += [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=..., annotation=hint)
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=UNCHANGED, annotation=hint)
         for name, hint in get_type_hints(AgentKeywords).items()
     ]
     method.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]

@@ -78,7 +78,13 @@ class Store:
         self._corrections = SavedCorrections(folders().state)
         self.documents = self.another_document()
         self.batch = BatchService(
-            loop, self.session, self.activity, self.copies, self.renderer, self.notifications
+            loop,
+            self.session,
+            self.activity,
+            self.copies,
+            self.renderer,
+            self.notifications,
+            self._ocr_options,
         )
         self.agents = self.another_agents()
         self.tools = ToolsService(loop, profile, folders().state)

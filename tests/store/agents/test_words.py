@@ -6,6 +6,7 @@ from typing import Any
 from carrel.store.agents import words as agents
 from carrel.store.agents.compare import compare_agents
 from carrel.store.agents.state import AgentsState
+from carrel.store.core.sorting import Sort
 from carrel.wire.agents import Agent, AgentAlias
 
 NOW = 1_800_000_000.0
@@ -51,6 +52,20 @@ def test_agents_versions_and_changes() -> None:
         ("tools", "+ document_library: contracts"),
         ("temperature", "+ 0.3"),
     ]
+
+
+def test_versions_are_sorted_by_a_column() -> None:
+    noted = {0: "zebra", 1: None, 2: "Ant"}
+    versions = tuple(agent(version=n, version_message=noted[n]) for n in (2, 1, 0))
+    state = AgentsState(items=(versions[0],), selected="a", versions=versions)
+
+    def order(sort: Sort | None) -> list[int]:
+        return [row.number for row in agents.version_rows(state, NOW, sort)]
+
+    assert order(None) == order(Sort("version", descending=True)) == [2, 1, 0]
+    assert order(Sort("version")) == [0, 1, 2]
+    assert order(Sort("note")) == [2, 0, 1], "one without a note comes last"
+    assert order(Sort("note", descending=True)) == [0, 2, 1]
 
 
 def test_changed_instructions_count_lines() -> None:

@@ -169,6 +169,30 @@ async def test_the_next_question_carries_the_history(
     ]
 
 
+async def test_a_question_waits_for_the_chat_that_is_being_opened(
+    store: Store, service: ScriptedService
+) -> None:
+    opening = store.chat.new("agent")
+    sending = store.chat.send("How long?")
+    assert sending.error is None and store.chat.slice.value.history[-1] == "How long?"
+    service.say("Three months.")
+    service.finish()
+    await sending
+    assert opening.outcome == sending.outcome == "done"
+    assert [turn.text for turn in store.chat.slice.value.turns][0] == "How long?"
+    assert len(store.chat.slice.value.turns) == 2
+
+    # It goes to no other chat.
+    store.chat.new("agent")
+    lost = store.chat.send("And then?")
+    last = store.chat.new("agent")
+    await last
+    await lost
+    assert lost.error is not None and lost.error.title == "Not sent"
+    assert store.chat.slice.value.turns == ()
+    assert store.chat.slice.value.history[-1] == "And then?"
+
+
 async def test_two_questions_at_once_are_one_too_many(
     store: Store, service: ScriptedService
 ) -> None:

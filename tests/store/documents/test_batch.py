@@ -92,3 +92,18 @@ async def test_a_row_that_is_cancelled_leaves_the_rest(store: Store, tmp_path: P
     store.activity.cancel(last.id)
     assert await handle == 2
     assert store.batch.slice.value.failed == ()
+
+
+async def test_each_kind_is_read_with_the_options_chosen_last_for_it(
+    store: Store, tmp_path: Path
+) -> None:
+    first, second = (digital_pdf(tmp_path / name, pages=1) for name in ("a.pdf", "b.pdf"))
+    source, other = await stored(store, first), await stored(store, second)
+    chosen = replace(USUAL, tables="html", headers=True)
+    await store.documents.open(source)
+    await store.documents.read_again(chosen)
+    await until(store.documents.slice, lambda state: state.complete and not state.reading)
+    assert await store.batch.read([other]) == 1
+    await store.documents.open(other)
+    state = store.documents.slice.value
+    assert state.options == chosen and state.complete, "what was read so is there at once"

@@ -118,3 +118,16 @@ def test_hits_are_sorted_and_keep_their_numbers() -> None:
     assert numbers(Sort("name")) == [2, 1, 3]
     assert numbers(Sort("page")) == [3, 1, 2], "a hit without a page comes last"
     assert numbers(Sort("page", descending=True)) == [1, 3, 2]
+
+
+@pytest.mark.parametrize(
+    ("markdown", "words"),
+    [
+        ("# Lease\n\nThe **notice** is `3` months.", "Lease The notice is 3 months."),
+        ("- one\n- [two](https://a.b)\n1. three", "one two three"),
+        ("2 * 3 * 4 is snake_case __init", "2 * 3 * 4 is snake_case __init"),
+        ("> quoted *so*", "quoted so"),
+    ],
+)
+def test_a_summary_is_words_without_the_signs_of_markdown(markdown: str, words: str) -> None:
+    assert libraries.plain(markdown) == words

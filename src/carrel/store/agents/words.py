@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from carrel.store.agents.compare import DEFAULTS, Change, FieldChange, compare_agents, tool_name
 from carrel.store.agents.drafts import LIBRARY, Draft
 from carrel.store.core.diff import Hunk, hunks
+from carrel.store.core.sorting import Sort, in_order
 from carrel.store.core.words import age, count, one_line
 
 if TYPE_CHECKING:
@@ -17,6 +18,12 @@ if TYPE_CHECKING:
 
 NAMED = 8
 """How many of a service's models are named."""
+VERSION_ORDERS: Mapping[str, Callable[[Agent], Any]] = {
+    "version": lambda agent: agent.version,
+    "note": lambda agent: (agent.version_message or "").casefold() or None,
+    "changed": lambda agent: agent.updated_at,
+}
+"""The sort keys of a version by the column's name; None sorts last."""
 _SIGNS = {"same": " ", "added": "+", "removed": "−"}
 
 
@@ -80,9 +87,15 @@ def agent_rows(state: AgentsState) -> tuple[AgentRow, ...]:
     )
 
 
-def version_rows(state: AgentsState, now: float) -> tuple[VersionRow, ...]:
-    """The versions of the selected agent, newest first."""
+def version_rows(
+    state: AgentsState, now: float, sort: Sort | None = None
+) -> tuple[VersionRow, ...]:
+    """The versions of the selected agent, in an order of VERSION_ORDERS or the newest first."""
     active = next((agent.version for agent in state.items if agent.id == state.selected), None)
+    versions: Sequence[Agent] = state.versions
+    if sort is not None:
+        key = VERSION_ORDERS[sort.column]
+        versions = in_order(versions, key, descending=sort.descending)
     return tuple(
         VersionRow(
             agent.version,
@@ -93,7 +106,7 @@ def version_rows(state: AgentsState, now: float) -> tuple[VersionRow, ...]:
             one_line(agent.version_message or ""),
             agent.version in state.marked,
         )
-        for agent in state.versions
+        for agent in versions
     )
 
 

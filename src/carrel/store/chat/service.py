@@ -22,6 +22,7 @@ from carrel.store.chat.state import ChatState
 from carrel.store.chat.transcript import ChatFormat, export
 from carrel.store.core.action import Policy, action, instant
 from carrel.store.core.deleting import Deleted
+from carrel.store.core.handle import Handle
 from carrel.store.core.loop import OwnerLoop
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.files.service import FilesService
@@ -34,7 +35,8 @@ if TYPE_CHECKING:
 
 NO_AGENT = Problem("No agent chosen", "", "Choose the agent to chat with first.")
 NO_QUESTION = Problem("Nothing was asked yet", "", "Ask something first.")
-OPENING = Problem("Not sent yet", "The chat is still being opened.", "Send again in a moment.")
+NOT_OPENED = Problem("Not sent", "Its chat was not opened.", "↑ brings the question back.")
+OPENING = Problem("Not yet", "The chat is still being opened.", "Try again in a moment.")
 UPLOADING = Problem("Not sent yet", "A file is still being uploaded.", "Send again in a moment.")
 UNREADABLE = Problem("This session cannot be opened", "Its file is missing or damaged.")
 WAITS = Problem("The agent waits for a result", "", "Answer its call first, or try again.")
@@ -214,22 +216,42 @@ class ChatService(Answers):
 
     # Questions
 
-    @action(Policy.SINGLE)
+    @action(Policy.SINGLE, lane="ask")
     def send(self, text: str) -> Coroutine[Any, Any, None]:
         """Sends a question with what is attached; the answer grows in the slice.
 
-        Names after an `@` are attached where the agent's libraries or the files have them.
+        Names after an `@` are attached where the agent's libraries or the files have them. While
+        its session is being opened, the question waits for it.
         On the owner loop the handle has failed already if the question was not accepted.
         """
+        opening = self._lane("open").last
+        if opening is None:
+            return _end_of(_accepted(self._send(text)))
+        self.slice.set(history=self._with_question(text))
+        return self._send_once_open(opening, text)
+
+    async def _send_once_open(self, opening: asyncio.Task[Any], text: str) -> None:
+        await asyncio.wait([opening])
+        if opening.cancelled() or opening.exception() is not None:
+            raise ProblemError(NOT_OPENED)
+        await _end_of(_accepted(self._send(text)))
+
+    @action(Policy.SINGLE, lane="send")
+    def _send(self, text: str) -> Coroutine[Any, Any, None]:
         state = self.slice.value
         self.check_sendable()
         conversation = state.conversation
         if state.editing is not None:
             conversation = conversation.before(state.editing)
         conversation = conversation.add(Turn("user", text, attachments=state.attached))
-        history = (*(one for one in state.history if one != text), text)[-HISTORY:]
+        history = self._with_question(text)
         self.slice.set(conversation=conversation, attached=(), editing=None, history=history)
         return self._answer(conversation)
+
+    def _with_question(self, text: str) -> tuple[str, ...]:
+        """The questions asked so far with one more, the newest."""
+        before = (one for one in self.slice.value.history if one != text)
+        return (*before, text)[-HISTORY:]
 
     @action(Policy.SINGLE, lane="send")
     def retry(self) -> Coroutine[Any, Any, None]:
@@ -282,6 +304,7 @@ class ChatService(Answers):
     def stop(self) -> None:
         """Stops the answer; the text so far stays."""
         self._lane("send").cancel()
+        self._lane("ask").cancel()
 
     @property
     def answering(self) -> bool:
@@ -340,3 +363,22 @@ class ChatService(Answers):
     async def _end_answer(self) -> None:
         """Stops the answer, and waits until its last word is in the slice and on disk."""
         await asyncio.gather(*self._lane("send").cancel(), return_exceptions=True)
+
+
+def _accepted(handle: Handle[None]) -> Handle[None]:
+    """The handle of an action, which is not refused."""
+    if handle.error is not None:
+        raise ProblemError(handle.error)
+    return handle
+
+
+async def _end_of(handle: Handle[None]) -> None:
+    try:
+        await handle
+    except asyncio.CancelledError:
+        handle.cancel()
+        await handle
+        raise
+    _accepted(handle)
+    if handle.outcome == "cancelled":
+        raise asyncio.CancelledError

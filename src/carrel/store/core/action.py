@@ -51,6 +51,11 @@ class Lane:
         """Whether a call runs or waits."""
         return bool(self._turns)
 
+    @property
+    def last(self) -> asyncio.Task[Any] | None:
+        """The call that entered last, while it runs or waits."""
+        return self._turns[-1].task if self._turns else None
+
     def enter(
         self, policy: Policy, name: str, call: Callable[[], Coroutine[Any, Any, T]]
     ) -> asyncio.Task[T]:

@@ -14,7 +14,8 @@ from carrel.store.core.action import Policy, action
 from carrel.store.core.handle import Handle
 from carrel.store.core.loop import OwnerLoop
 from carrel.store.core.problem import Problem
-from carrel.store.documents.reader import USUAL, DocumentReader, OCROptions
+from carrel.store.documents.reader import DocumentReader, OCROptions
+from carrel.store.documents.remembered import RememberedOptions
 from carrel.store.notifications.service import NotificationsService
 from carrel.store.session.area import Area
 from carrel.store.session.service import SessionService
@@ -37,22 +38,29 @@ class BatchService(Area[BatchState]):
         copies: Copies,
         renderer: Renderer,
         notifications: NotificationsService,
+        remembered: RememberedOptions,
     ) -> None:
         super().__init__(loop, BatchState(), session)
         self._activity = activity
         self._renderer = renderer
         self._notifications = notifications
         self._copies = copies
+        self._remembered = remembered
         self._reader = DocumentReader(session)
 
     @action(Policy.BESIDE)
-    async def read(self, sources: Sequence[DocumentSource], options: OCROptions = USUAL) -> int:
+    async def read(
+        self, sources: Sequence[DocumentSource], options: OCROptions | None = None
+    ) -> int:
         """Reads documents one after the other; returns the number read completely.
+
+        By default each is read with the options chosen last for its kind.
 
         A failure, or a cancellation in Activity, does not stop the others.
         """
         self.slice.set(failed=(), error=None)
-        handles = [self._begin(source, options) for source in sources]
+        chosen = [options or self._remembered.of(source.name) for source in sources]
+        handles = [self._begin(*each) for each in zip(sources, chosen, strict=True)]
         try:
             await asyncio.gather(*handles)
         except asyncio.CancelledError:

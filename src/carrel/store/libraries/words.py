@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from carrel.store.libraries.state import LibrariesState
     from carrel.wire.documents import Document
     from carrel.wire.libraries import Library
+_LINE_SIGNS = re.compile(r"^\s*(?:#{1,6}\s+|[-*+]\s+|\d+[.)]\s+|>\s*|\|[-:| ]+\|$)", re.MULTILINE)
+_LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
+_EMPHASIS = re.compile(r"(\*{1,3}|_{2,3}|`+)(\S(?:.*?\S)?)\1")
 _BADGES = {
     "queued": Badge("○", "Queued", "waiting"),
     "processing": Badge("◐", "Processing", "busy"),
@@ -197,7 +201,13 @@ def _about(document: Document) -> str:
     phase = document_phase(document)
     if phase == "failed":
         return one_line(document.error or "")
-    return one_line(document.summary or "")
+    return plain(document.summary or "")
+
+
+def plain(markdown: str) -> str:
+    """The words of Markdown in one line, without its signs."""
+    text = _LINK.sub(r"\1", _LINE_SIGNS.sub(" ", markdown))
+    return one_line(_EMPHASIS.sub(r"\2", text))
 
 
 def _ordinal(number: int) -> str:

@@ -79,11 +79,10 @@ class AgentsPlace(Place):
         agents.add_class("-current")
         yield agents
         versions = VirtualTable(
-            Column("Version", 5),
-            Column("What changed"),
-            Column("", 10, rank=1, right=True),
+            Column("Version", 7, name="version"),
+            Column("What changed", name="note"),
+            Column("Since", 10, rank=1, right=True, name="changed"),
             id="versions",
-            header=False,
         )
         yield versions
         with FindPane(id="right", classes="pane"):
@@ -116,6 +115,7 @@ class AgentsPlace(Place):
     def on_mount(self) -> None:
         self.follow(self.store.agents.slice, self._show)
         self.follow(self.store.agents.slice, self._await_list)
+        self.follow(self.store.layout.slice, lambda _: self._show(self._state))
         self.store.agents.load()
         self.store.libraries.load()
         self.agents.focus()
@@ -151,11 +151,12 @@ class AgentsPlace(Place):
             Content("space marks two to diff") if len(state.versions) > 1 else None
         )
         draft = draft_row(state, time.time())
+        sort = self.store.layout.slice.value.table("versions").sort
         active = None if agent is None else (agent.id, agent.version)
         self.versions.show(
             [
                 *([unsaved_row(draft)] if draft else []),
-                *(version_row(row) for row in version_rows(state, time.time())),
+                *(version_row(row) for row in version_rows(state, time.time(), sort)),
             ]
         )
         here = {version.version for version in state.versions}

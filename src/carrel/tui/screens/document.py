@@ -139,11 +139,12 @@ class DocumentPlace(Place):
     def _show_titles(self, state: DocumentState) -> None:
         picture, text = self.picture, self.text
         picture.border_title = labels.title(self._title(state))
-        below = chosen_block(state) or option_words(state.options)
         moves = MOVES if picture.filling else ""
-        picture.border_subtitle = labels.line(" · ".join(filter(None, (below, moves))))
+        chosen = (chosen_block(state), moves)
+        picture.border_subtitle = labels.line(" · ".join(filter(None, chosen)))
         fixed = corrected_words(state) if self._form != "corrected" else ""
-        text.border_title = labels.title("Text", self._form, confidence(state.page), fixed)
+        read_so = option_words(state.options)
+        text.border_title = labels.title("Text", self._form, confidence(state.page), fixed, read_so)
         heat = heat_words(state.page) if picture.warm and state.source is not None else ""
         below = mark_words(state) or heat or changed_words(state) or lacking(state.page)
         text.border_subtitle = labels.line(below)
