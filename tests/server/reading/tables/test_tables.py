@@ -72,6 +72,24 @@ async def test_lines_with_a_word_of_their_own_are_rows_of_a_frame(
 
 
 @read_with_ocr
+async def test_a_last_row_that_only_the_rule_beside_it_frames_is_a_row(
+    tmp_path: Path, read: Read
+) -> None:
+    path = tmp_path / "a.pdf"
+    rules = [("LINEABOVE", (0, 0), (-1, -1), 0.5, colors.black)]
+    rules += [("LINEAFTER", (0, 0), (0, -1), 0.5, colors.black)]
+    rows = [
+        ["stop\nname", "Stop a service,\nor a daemon."],
+        ["halt", "Halt it."],
+        ["scp\na b", "Copy."],
+    ]
+    SimpleDocTemplate(str(path), pagesize=A4).build([Drawn(rows, style=rules, colWidths=[90, 200])])
+    (page,) = (await read(path, table_format="html")).pages
+    (cells,) = _grids(page)
+    assert [cell.text for cell in cells if cell.row == 2] == ["scp a b", "Copy."]
+
+
+@read_with_ocr
 @pytest.mark.parametrize("turn", [0, 90])
 async def test_scanned_tables_keep_their_cells(tmp_path: Path, read: Read, turn: int) -> None:
     path = tmp_path / "a.pdf"

@@ -11,7 +11,8 @@ _TOUCH = 3.0
 """Largest distance in points between rules that meet."""
 _COVER = 0.6
 """Smallest fraction of a cell's side that must be drawn to close it."""
-
+_FEWEST = 3
+"""Fewest rules of a table with an open side."""
 _MOST_FIELDS = 20_000
 """Most fields of a table's grid; squared paper has more."""
 
@@ -83,7 +84,7 @@ def _meet(across: Rule, down: Rule) -> bool:
 
 def _overhang(rules: Sequence[Rule], crossing: Sequence[Rule]) -> list[float]:
     """Ends of rules beyond the outermost rule they cross: an open side."""
-    if len(rules) < 2:
+    if len(rules) + len(crossing) < _FEWEST:
         return []
     first, last = min(rule.start for rule in rules), max(rule.end for rule in rules)
     inner = [rule.at for rule in crossing]
