@@ -2,17 +2,19 @@
 
 import hashlib
 import random
-import sqlite3
 import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import httpx
+import sqlalchemy as sa
 
+from carrel.server.records.tables import trash_rows
+from support import storage
 from support.libraries import connect
 from support.process import RunningServer, serve
 
@@ -54,18 +56,19 @@ def storm(
 
 def rows(data: Path, query: str) -> list[tuple[Any, ...]]:
     """What a query finds in a server's database."""
-    with closing(sqlite3.connect(f"file:{data / 'carrel.db'}?mode=ro", uri=True)) as database:
-        return database.execute(query).fetchall()
+    with storage.connected(data) as connection:
+        return [tuple(row) for row in connection.exec_driver_sql(query)]
 
 
 def named_blobs(data: Path) -> set[str]:
     """The hashes that the records name, those of the trash included."""
     query = """
         SELECT blob FROM files UNION SELECT blob FROM documents UNION SELECT ocr_blob FROM documents
-        UNION SELECT json_extract("row", '$.blob') FROM trash_rows
-        UNION SELECT json_extract("row", '$.ocr_blob') FROM trash_rows
     """
-    return {hash for (hash,) in rows(data, query) if hash}
+    named = {hash for (hash,) in rows(data, query) if hash}
+    with storage.connected(data) as connection:
+        deleted = list(connection.scalars(sa.select(trash_rows.c.row)))
+    return named | {row[key] for row in deleted for key in ("blob", "ocr_blob") if row.get(key)}
 
 
 class Uploads:

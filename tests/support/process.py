@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from support import storage
+
 # Raised by /proc for a process or thread that ends while it is looked at.
 GONE = (FileNotFoundError, ProcessLookupError)
 
@@ -43,9 +45,11 @@ def serve(
     ready.unlink(missing_ok=True)
     log = data.parent / f"{data.name}.log"
     command = [*under, sys.executable, "-m", "carrel", "serve", "--data", str(data)]
-    command += ["--port", str(port), "--ready-file", str(ready), *arguments]
+    command += ["--port", str(port), "--ready-file", str(ready)]
+    command += [*storage.options(data), *arguments]
+    environment = os.environ | storage.environment()
     with log.open("ab") as output:
-        process = subprocess.Popen(command, stdout=output, stderr=output, env=os.environ.copy())
+        process = subprocess.Popen(command, stdout=output, stderr=output, env=environment)
     try:
         deadline = time.monotonic() + wait
         while not ready.exists():

@@ -22,6 +22,7 @@ from carrel.server.records.documents import NewDocument
 from carrel.wire.documents import Document
 from carrel.wire.libraries import LibraryCreate
 from carrel.wire.ocr import Page
+from support import storage
 
 Read = Callable[[], Awaitable[str]]
 
@@ -50,10 +51,10 @@ class Lab:
 
     def __init__(self, folder: DataFolder, reader: ScriptedReader) -> None:
         self.reader = reader
-        self.database = Database(folder.database_url)
+        self.database = Database(storage.database_url(folder.path))
         self.blobs = LocalBlobs(folder.blob_folder)
         self.access = Access(self.database, folder.secret)
-        self.jobs = Jobs(self.database.engine)
+        self.jobs = Jobs(self.database.engine, "lab")
         self.service = LibraryService(self.database, self.blobs, cast(Reader, reader), self.jobs)
         self.api_key = folder.api_key
 

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 app = commands(
     "Create and revoke the API keys of your own server.\n\n"
-    "The commands write to the server's data folder. A running server sees changes at once."
+    "The commands write to the server's data folder or database. A running server sees changes at "
+    "once."
 )
 
 NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="A name for the key.")]
@@ -29,6 +30,15 @@ DataOption = Annotated[
         metavar="DIR",
         show_default=False,
         help="The server's data folder. Default: the folder of the profile “local”.",
+    ),
+]
+DatabaseOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="postgresql://…",
+        show_default=False,
+        help="The database of the servers, instead of a data folder. Default: the one in "
+        "DIR/settings.toml, if any.",
     ),
 ]
 
@@ -54,10 +64,11 @@ def add(
         ),
     ] = None,
     data: DataOption = None,
+    database: DatabaseOption = None,
     json: JSONOption = False,
 ) -> None:
     """Create a key. It is printed once; only a keyed hash is stored."""
-    with _chain(data, make=True) as chain:
+    with _chain(data, database, make=True) as chain:
         key, secret = chain.add(name, organisation, user or name)
     if json:
         output.as_json({**_plain(key), "key": secret})
@@ -67,9 +78,11 @@ def add(
 
 
 @app.command("list")
-def list_keys(data: DataOption = None, json: JSONOption = False) -> None:
+def list_keys(
+    data: DataOption = None, database: DatabaseOption = None, json: JSONOption = False
+) -> None:
     """List keys and their owners. The keys themselves are not stored."""
-    with _chain(data) as chain:
+    with _chain(data, database) as chain:
         keys = chain.every()
     if json:
         output.as_json([_plain(key) for key in keys])
@@ -91,33 +104,35 @@ def list_keys(data: DataOption = None, json: JSONOption = False) -> None:
 
 
 @app.command("revoke")
-def revoke(name: NameArgument, data: DataOption = None) -> None:
+def revoke(name: NameArgument, data: DataOption = None, database: DatabaseOption = None) -> None:
     """Revoke a key at once. Files and agents made with it stay."""
-    with _chain(data) as chain:
+    with _chain(data, database) as chain:
         chain.revoke(name)
     output.note(f"Revoked {name}.")
 
 
 @contextmanager
-def _chain(data: Path | None, *, make: bool = False) -> Iterator["KeyChain"]:
+def _chain(data: Path | None, database: str | None, *, make: bool = False) -> Iterator["KeyChain"]:
     from carrel.local.installed import require_server
 
     require_server()
     from carrel.server.folder import FolderError
     from carrel.server.keys import BadKeyName, KeyChain
+    from carrel.server.settings import ServerSettingsError
+    from carrel.server.shared import SharedDatabaseError
 
     folder = data or folders().server
-    if not folder.is_dir():
+    if database is None and not folder.is_dir():
         if not make or (data is not None and not folder.absolute().parent.is_dir()):
             message = f"There is no data folder at {folder}. Name it with --data."
             raise CommandError(message, Code.USAGE)
         if data is not None and not folder.exists():
             output.note(f"Making the data folder {folder} …")
     try:
-        yield KeyChain(folder)
+        yield KeyChain(folder, database)
     except BadKeyName as error:
         raise CommandError(str(error), Code.USAGE) from None
-    except FolderError as error:
+    except (FolderError, ServerSettingsError, SharedDatabaseError) as error:
         raise CommandError(str(error)) from None
 
 

@@ -64,7 +64,9 @@ NOUNS = (
     "profiles",
     "config",
     "serve",
+    "worker",
     "keys",
+    "migrate",
 )
 """The commands in the order of the help, each a module of its name."""
 

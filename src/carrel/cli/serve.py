@@ -83,6 +83,23 @@ def serve(
             help="The base of signed addresses behind a proxy: https://carrel.example.com",
         ),
     ] = None,
+    database: Annotated[
+        str | None,
+        typer.Option(
+            metavar="postgresql://USER@HOST/NAME",
+            show_default=False,
+            help="Store records in a PostgreSQL database, which several servers share, instead of "
+            "DIR/carrel.db; needs --blobs, and “carrel migrate” first. A password comes from "
+            "PGPASSWORD or ~/.pgpass.",
+        ),
+    ] = None,
+    no_worker: Annotated[
+        bool,
+        typer.Option(
+            "--no-worker",
+            help="Leave documents and batches to the other servers and workers of the database.",
+        ),
+    ] = False,
     blobs: Annotated[
         str | None,
         typer.Option(
@@ -123,6 +140,7 @@ def serve(
       strict_models = true           answer only to the models' own names
       mcp_write = true               let agents at /mcp change something, too
       public_url = "https://…"       the base of signed addresses behind a proxy
+      database = "postgresql://…"    the database for records, from the next start
       blobs = "s3://bucket/prefix"   the store for files and documents, from the next start
       [limits]                       limits in bytes, pages, days and seconds:
       file_bytes = 536870912           an uploaded file
@@ -143,8 +161,8 @@ def serve(
 
     \b
     With --blobs, the store signs its own addresses. They work for GET only, and after a
-    delete until the bytes are collected. The prefix must belong to this server alone. Copy an
-    existing DIR/blobs there first; the layout is the same.
+    delete until the bytes are collected. The prefix must belong to this server alone, or to the
+    servers of one database. Copy an existing DIR/blobs there first; the layout is the same.
     """
     if model is not None and model_url is not None:
         raise CommandError("Give --model or --model-url, not both.", Code.USAGE)
@@ -179,8 +197,10 @@ def serve(
         strict_models=strict_models,
         mcp_write=mcp_write,
         public_url=public_url,
+        database=database,
         blobs=blobs,
         log_format=log_format,
+        takes_jobs=not no_worker,
         until_unused=until_unused,
     )
     raise typer.Exit(run(settings))

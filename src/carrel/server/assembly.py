@@ -14,6 +14,7 @@ from carrel.server.blobs.local import LocalBlobs
 from carrel.server.blobs.store import Blobs
 from carrel.server.completions.service import CompletionService
 from carrel.server.folder import DataFolder
+from carrel.server.heartbeat import Heartbeat
 from carrel.server.housekeeping import stop_when_unused, throw_away, watch_settings
 from carrel.server.http.access import Access
 from carrel.server.jobs import Jobs
@@ -25,7 +26,7 @@ from carrel.server.reading.reader import Reader
 from carrel.server.reading.results import Results
 from carrel.server.records.database import Database
 from carrel.server.settings import FolderSettings, ServerSettings, ServerSettingsError
-from carrel.server.signing import Signer, SigningKeys
+from carrel.server.signing import DerivedKeys, Signer, SigningKeys
 from carrel.server.transfer.fetched import FetchedDocuments
 
 
@@ -60,11 +61,12 @@ class Server:
             ServerSettingsError: the settings cannot be used.
         """
         settings = given.with_folder(FolderSettings.load(folder.settings_file))
-        database = Database(folder.database_url)
+        database = Database(settings.database or folder.database_url)
         blobs = _blobs(settings, folder)
         results = Results(folder.pages_file, lambda: server.settings.limits.remembered_bytes)
         reader = Reader(results)
-        jobs = Jobs(database.engine)
+        name = folder.name if database.shared else "server"
+        jobs = Jobs(database.engine, name, takes_jobs=settings.takes_jobs)
         library = LibraryService(database, blobs, reader, jobs)
         engine = _engine(settings)
         server = cls(
@@ -73,7 +75,7 @@ class Server:
             folder=folder,
             database=database,
             blobs=blobs,
-            signer=Signer(SigningKeys(folder.signing_file)),
+            signer=Signer(_signing_keys(settings, folder)),
             access=Access(database, folder.secret),
             leases=Leases(),
             fetched=FetchedDocuments(folder.fetched_folder),
@@ -97,6 +99,8 @@ class Server:
             # The current engine: changed settings replace it.
             self.library.count_tokens_with(lambda text: self.engine.count_tokens(text))
             stack.push_async_callback(self._stop_engine)
+            if self._beats:
+                await Heartbeat(self.database, self.jobs).beat()
             for part in (self.reader, self.jobs, self.library, self.batches):
                 stack.push_async_callback(part.stop)
                 await part.start()
@@ -104,7 +108,13 @@ class Server:
                 await stack.enter_async_context(_in_background(work))
             yield
 
+    @property
+    def _beats(self) -> bool:
+        return self.database.shared and self.jobs.takes_jobs
+
     def _background(self) -> Iterator[Coroutine[Any, Any, None]]:
+        if self._beats:
+            yield Heartbeat(self.database, self.jobs).run()
         yield throw_away(self.database, self.blobs, self.results, lambda: self.settings.limits)
         yield watch_settings(self.folder.settings_file, self._apply)
         yield Summaries(self.database, lambda: self.engine, lambda: self.jobs.active > 0).run()
@@ -122,6 +132,10 @@ class Server:
 
     async def _stop_engine(self) -> None:
         await self.engine.stop()
+
+
+def _signing_keys(settings: ServerSettings, folder: DataFolder) -> SigningKeys | DerivedKeys:
+    return DerivedKeys(folder.secret) if settings.database else SigningKeys(folder.signing_file)
 
 
 def _blobs(settings: ServerSettings, folder: DataFolder) -> Blobs:

@@ -2,17 +2,24 @@
 
 import json
 import os
+import platform
 import secrets
 import sqlite3
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Self
 
 from carrel.atomic import sync_folder, write_private
 from carrel.locking import Locked, lock_file
 
-FORMAT = 5
+FORMAT = 6
 """The folder format of this version; equals the number of its Alembic revision."""
+
+
+def new_secret() -> str:
+    """A pepper of API key hashes, as text."""
+    return secrets.token_hex(32)
 
 
 class FolderError(Exception):
@@ -73,6 +80,16 @@ class FolderLayout:
     def secret(self) -> bytes:
         """The pepper of API key hashes; it never leaves the folder."""
         return bytes.fromhex((self.path / "secret").read_text("ascii"))
+
+    @property
+    def name(self) -> str:
+        """The name of the server among those that `share` secrets; it stays the same."""
+        return (self.path / "name").read_text("utf-8").strip()
+
+    @property
+    def api_key(self) -> str:
+        """The server's own API key."""
+        return (self.path / "key").read_text("ascii").strip()
 
     @property
     def server_file(self) -> Path:
@@ -143,8 +160,8 @@ class DataFolder(FolderLayout):
         try:
             self._check_format()
             self.log_folder.mkdir(mode=0o700, exist_ok=True)
-            self.api_key = self._keep("key", f"carrel_{secrets.token_urlsafe(32)}")
-            self._keep("secret", secrets.token_hex(32))
+            self._keep("key", f"carrel_{secrets.token_urlsafe(32)}")
+            self._keep("secret", new_secret())
         except BaseException:
             self.close()
             raise
@@ -176,6 +193,17 @@ class DataFolder(FolderLayout):
         sync_folder(folder)
         return copy
 
+    def share(self, agree: Callable[[dict[str, str]], dict[str, str]]) -> None:
+        """Exchanges the folder's secrets for those that servers of one database agree on.
+
+        Its server gets a name among them.
+        """
+        self._keep("name", f"{platform.node() or 'server'}-{secrets.token_hex(4)}")
+        own = {name: (self.path / name).read_text("ascii").strip() for name in ("key", "secret")}
+        for name, agreed in agree(own).items():
+            if agreed != own[name]:
+                write_private(self.path / name, agreed)
+
     def announce(self, url: str) -> dict[str, Any]:
         """Announces in the folder that a server answers at `url`; returns the announcement."""
         address = {"url": url, "api_key": self.api_key, "pid": os.getpid()}
@@ -196,11 +224,10 @@ class DataFolder(FolderLayout):
                 " with --data."
             )
 
-    def _keep(self, name: str, fresh: str) -> str:
+    def _keep(self, name: str, fresh: str) -> None:
         path = self.path / name
         if not path.exists():
             write_private(path, fresh)
-        return path.read_text("ascii").strip()
 
     def _in_use(self) -> str:
         try:

@@ -10,7 +10,7 @@ import logging
 import secrets
 import threading
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import CancelledError, Future, wait
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -25,9 +25,10 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 _APPLICATION = "carrel"
-# Recovery sees only jobs of its own version and executor, so both are constants.
+# Recovery sees only jobs of its own version, so it is a constant.
 _VERSION = "1"
-_EXECUTOR = "server"
+_SCHEMA = "dbos"
+_CONNECTIONS = 4
 _UNFINISHED = ["ENQUEUED", "DELAYED", "PENDING"]
 _FINISHED = ["SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"]
 
@@ -39,6 +40,20 @@ STOP_SECONDS = 3.0
 """Grace period of a stop before it interrupts running steps."""
 _KEEP_SECONDS = 600
 _FORGET_AT_ONCE = 500
+
+
+def make_tables(engine: sa.Engine) -> None:
+    """Makes or migrates the tables of the queues; one that runs on SQLite does so itself."""
+    from dbos import DBOS
+
+    DBOS.migrate(_address(engine), schema=_SCHEMA)
+
+
+def _address(engine: sa.Engine) -> str:
+    url = engine.url
+    if engine.dialect.name == "postgresql":
+        url = url.set(drivername="postgresql")
+    return url.render_as_string(hide_password=False)
 
 
 class RunStep(Protocol):
@@ -91,19 +106,25 @@ class Queue:
 
     def unfinished(self) -> set[tuple[str, ...]]:
         """The keys of the waiting and running jobs, as text; blocking."""
-        from dbos import DBOS
-
-        found = DBOS.list_workflows(
+        found = self._jobs.client.list_workflows(
             name=self.workflow, status=_UNFINISHED, load_input=False, load_output=False
         )
         return {tuple(status.workflow_id.split(".")[:-1]) for status in found}
 
 
 class Jobs:
-    """The queues of a process, of which there is one."""
+    """The queues of a process, of which there is one.
 
-    def __init__(self, engine: sa.Engine) -> None:
+    `executor` names it for ever: after a crash it goes on with the jobs of that name. With
+    `takes_jobs` off it only enqueues, and others of the same database work.
+    """
+
+    def __init__(
+        self, engine: sa.Engine, executor: str = "server", *, takes_jobs: bool = True
+    ) -> None:
         self._engine = engine
+        self.executor = executor
+        self.takes_jobs = takes_jobs
         self._loop: asyncio.AbstractEventLoop | None = None
         self._client: DBOSClient | None = None
         self._queues: list[Queue] = []
@@ -133,7 +154,9 @@ class Jobs:
     async def start(self) -> None:
         """Starts taking jobs, unfinished ones of the last run first."""
         self._loop = asyncio.get_running_loop()
-        await asyncio.to_thread(self._launch)
+        if self.takes_jobs:
+            await asyncio.to_thread(self._launch)
+        await asyncio.to_thread(self._connect)
 
     def pause(self) -> None:
         """Starts no more jobs; running ones continue."""
@@ -153,10 +176,8 @@ class Jobs:
 
     def forget_finished(self) -> None:
         """Purges the records of jobs that ended a while ago; blocking."""
-        from dbos import DBOS
-
         before = datetime.now(UTC) - timedelta(seconds=_KEEP_SECONDS)
-        finished = DBOS.list_workflows(
+        finished = self.client.list_workflows(
             status=_FINISHED,
             completed_before=before.isoformat(),
             limit=_FORGET_AT_ONCE,
@@ -164,22 +185,34 @@ class Jobs:
             load_output=False,
         )
         if finished:
-            DBOS.delete_workflows([status.workflow_id for status in finished])
+            self.client.delete_workflows([status.workflow_id for status in finished])
+
+    def take_over(self, executors: Sequence[str]) -> int:
+        """Enqueues the running jobs of dead processes again; returns their number; blocking.
+
+        Only a process that takes jobs can. A job that another has taken over stays with it.
+        """
+        from dbos import DBOS
+
+        return len(DBOS._recover_pending_workflows(list(executors)))
 
     def _launch(self) -> None:
         began = time.perf_counter()
         # Without this, DBOS adds a handler that writes to standard error.
         logging.getLogger("dbos").addHandler(logging.NullHandler())
-        from dbos import DBOS, DBOSClient
+        from dbos import DBOS
 
         DBOS(
             config={
                 "name": _APPLICATION,
-                "system_database_url": self._engine.url.render_as_string(hide_password=False),
+                "system_database_url": _address(self._engine),
                 "application_version": _VERSION,
-                "executor_id": _EXECUTOR,
+                "executor_id": self.executor,
                 "log_level": "WARNING",
                 "use_listen_notify": False,
+                "sys_db_pool_size": _CONNECTIONS,
+                # Those of a shared database are made by `make_tables`.
+                "run_migrations": self._engine.dialect.name == "sqlite",
             }
         )
         for queue in self._queues:
@@ -190,10 +223,14 @@ class Jobs:
             DBOS.register_queue(
                 queue.name, worker_concurrency=_CLAIMED, polling_interval_sec=_POLL_SECONDS
             )
+        log.info("job queues started in %.2f s", time.perf_counter() - began)
+
+    def _connect(self) -> None:
+        from dbos import DBOSClient
+
         self._client = DBOSClient(
             system_database_engine=self._engine, application_name=_APPLICATION, lazy=True
         )
-        log.info("job queues started in %.2f s", time.perf_counter() - began)
 
     def _register(self, queue: Queue) -> None:
         from dbos import DBOS
@@ -211,7 +248,8 @@ class Jobs:
             for step in self._unfinished_steps():
                 step.cancel()
             time.sleep(0.01)
-        DBOS.destroy(destroy_registry=True)
+        if self.takes_jobs:
+            DBOS.destroy(destroy_registry=True)
 
     def _unfinished_steps(self) -> list[Future[Any]]:
         with self._lock:

@@ -11,9 +11,11 @@ import sqlalchemy as sa
 from carrel.server.folder import FORMAT, DataFolder, FolderLayout
 from carrel.server.http.access import KeyHash
 from carrel.server.records import keys
-from carrel.server.records.database import make_engine
+from carrel.server.records.database import make_engine, write
 from carrel.server.records.keys import Key
 from carrel.server.records.migrate import migrate
+from carrel.server.settings import FolderSettings
+from carrel.server.shared import common_secret
 
 T = TypeVar("T")
 
@@ -25,19 +27,36 @@ class BadKeyName(Exception):
 
 
 class KeyChain:
-    """The API keys of a data folder. A running server follows every change at once."""
+    """The API keys of a data folder or of a shared database.
 
-    def __init__(self, data: Path) -> None:
-        """Opens the folder, making it if need be.
+    A running server follows every change at once.
+    """
+
+    def __init__(self, data: Path, database: str | None = None) -> None:
+        """Opens the database, or the folder, making it if need be.
 
         Raises:
             FolderError: it cannot be used, or a server is migrating it.
+            ServerSettingsError: its settings cannot be read.
+            SharedDatabaseError: the database cannot be used.
         """
         os.umask(0o077)
         self._folder = FolderLayout(data)
+        shared = database or FolderSettings.load(self._folder.settings_file).database
+        if shared is not None:
+            self._url = shared
+            self._secret = common_secret(shared)
+            self._own_key_stays = "The key that the servers have in common cannot be revoked."
+            return
         if self._folder.format != FORMAT:
             with DataFolder(data) as folder:
                 migrate(folder)
+        self._url = self._folder.database_url
+        self._secret = self._folder.secret
+        self._own_key_stays = (
+            "The server's own key cannot be revoked. To change it, delete"
+            f" {self._folder.path / 'key'} and start the server again."
+        )
 
     def add(self, name: str, organisation: str, user: str) -> tuple[Key, str]:
         """Makes a key; returns its listing and the key itself, which is not stored.
@@ -47,7 +66,7 @@ class KeyChain:
         """
         name, organisation, user = map(_checked, (name, organisation, user))
         secret = f"carrel_{secrets.token_urlsafe(32)}"
-        hashed = KeyHash(self._folder.secret)(secret)
+        hashed = KeyHash(self._secret)(secret)
 
         def write(connection: sa.Connection) -> Key:
             if name == keys.OWN or keys.named(connection, name):
@@ -71,10 +90,7 @@ class KeyChain:
 
         def write(connection: sa.Connection) -> Key:
             if name == keys.OWN:
-                raise BadKeyName(
-                    f"The server's own key cannot be revoked. To change it, delete"
-                    f" {self._folder.path / 'key'} and start the server again."
-                )
+                raise BadKeyName(self._own_key_stays)
             found = keys.named(connection, name)
             if found is None:
                 raise BadKeyName(f"No key named {name} is in force. See: carrel keys list")
@@ -84,10 +100,9 @@ class KeyChain:
         return self._run(write)
 
     def _run(self, work: Callable[[sa.Connection], T]) -> T:
-        engine = make_engine(self._folder.database_url)
+        engine = make_engine(self._url)
         try:
-            with engine.begin() as connection:
-                return work(connection)
+            return write(engine, work)
         finally:
             engine.dispose()
 

@@ -25,7 +25,8 @@ from carrel.server.folder import DataFolder, FolderError, FolderInUse
 from carrel.server.http.protocol import Protocol
 from carrel.server.logs import log_to
 from carrel.server.records.migrate import migrate
-from carrel.server.settings import ServerSettings, ServerSettingsError
+from carrel.server.settings import FolderSettings, ServerSettings, ServerSettingsError
+from carrel.server.shared import SharedDatabaseError, join
 
 log = logging.getLogger(__name__)
 
@@ -37,20 +38,46 @@ _GRACE_SECONDS = 5
 
 def run(settings: ServerSettings) -> int:
     """Serves until SIGTERM or SIGINT; returns the exit code of the process."""
+
+    def serve(server: Server) -> None:
+        with _listen_again(settings.host, settings.port, server.folder) as listener:
+            asyncio.run(_serve(server, listener))
+
+    return _run("carrel serve", settings, serve)
+
+
+def work(settings: ServerSettings) -> int:
+    """Takes jobs of a shared database until SIGTERM or SIGINT; returns the exit code."""
+    return _run("carrel worker", settings, lambda server: asyncio.run(_work(server)))
+
+
+def _run(command: str, settings: ServerSettings, run: Callable[[Server], None]) -> int:
     # Set before numpy loads: a search is one small product, whose threads would spin.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     os.umask(0o077)
     try:
         with DataFolder(settings.data) as folder:
             log_to(folder, settings.log_format)
-            migrate(folder)
-            server = Server.open(settings, folder)
-            with _listen_again(settings.host, settings.port, folder) as listener:
-                asyncio.run(_serve(server, listener))
-    except (FolderError, ServerSettingsError, ListenError) as error:
-        print(f"carrel serve: {error}", file=sys.stderr)
+            _prepare_records(settings, folder)
+            run(Server.open(settings, folder))
+    except (FolderError, ServerSettingsError, SharedDatabaseError, ListenError) as error:
+        print(f"{command}: {error}", file=sys.stderr)
         return EXIT_IN_USE if isinstance(error, FolderInUse) else EXIT_FAILED
     return 0
+
+
+def _prepare_records(given: ServerSettings, folder: DataFolder) -> None:
+    settings = given.with_folder(FolderSettings.load(folder.settings_file))
+    if settings.database is None:
+        if not settings.takes_jobs:
+            raise ServerSettingsError("--no-worker leaves the work to others: add --database.")
+        migrate(folder)
+    elif settings.blobs is None:
+        raise ServerSettingsError(
+            "The servers of a database share the bytes of files, too. Add --blobs s3://BUCKET/PREFIX."
+        )
+    else:
+        join(folder, settings.database)
 
 
 class ListenError(Exception):
@@ -126,6 +153,21 @@ async def _serve(server: Server, listener: socket.socket) -> None:
         partial(_announce, server, listener),
     )
     await uvicorn_server.serve(sockets=[listener])
+    log.info("stopped")
+
+
+async def _work(server: Server) -> None:
+    await _check_blobs(server)
+    # Its operations answer the requests of batches.
+    create_app(server)
+    stop = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    async with server.running():
+        _collect_garbage_seldom()
+        log.info("working as %s", server.folder.name)
+        print(f"Carrel works as {server.folder.name}", file=sys.stderr)
+        await stop.wait()
     log.info("stopped")
 
 

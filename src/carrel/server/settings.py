@@ -96,6 +96,8 @@ class FolderSettings(_Section):
     """A GGUF file that the embedded engine loads instead of the built-in model."""
     public_url: PublicURL | None = None
     """The base of signed addresses, if the server is behind a proxy."""
+    database: str | None = Field(default=None, repr=False)
+    """A PostgreSQL database for the records instead of the folder: `postgresql://…`."""
     blobs: str | None = None
     """An object store for the bytes instead of the folder: `s3://bucket/prefix`."""
     limits: Limits = Limits()
@@ -135,9 +137,12 @@ class ServerSettings:
     model_name: str | None = None
     strict_models: bool = False
     mcp_write: bool = False
+    takes_jobs: bool = True
+    """Whether it processes documents and batches, or leaves that to others of its database."""
     until_unused: bool = False
     """Stop after a minute without a lease."""
     public_url: str | None = None
+    database: str | None = field(default=None, repr=False)
     blobs: str | None = None
     log_format: LogFormat = "text"
     limits: Limits = field(default_factory=Limits)
@@ -154,6 +159,7 @@ class ServerSettings:
             mcp_write=self.mcp_write or folder.mcp_write,
             strict_models=self.strict_models or folder.strict_models,
             public_url=self.public_url or folder.public_url,
+            database=self.database or folder.database,
             blobs=self.blobs or folder.blobs,
             limits=folder.limits,
         )

@@ -60,6 +60,26 @@ class SigningKeys:
         return None if found is None else bytes.fromhex(found)
 
 
+class DerivedKeys:
+    """The signing keys of servers that share a secret: every thirty days has one of its own."""
+
+    def __init__(self, secret: bytes, clock: Callable[[], float] = time.time) -> None:
+        self._secret = secret
+        self._clock = clock
+
+    def current(self) -> tuple[str, bytes]:
+        """The id of the key to sign with, and the key."""
+        period = int(self._clock() // ROTATION_SECONDS)
+        return f"{period:08x}", self._derived(period)
+
+    def get(self, id: str) -> bytes | None:
+        """The key of an id, None for an id that is none."""
+        return self._derived(int(id, 16)) if id else None
+
+    def _derived(self, period: int) -> bytes:
+        return hmac.digest(self._secret, f"signed addresses {period}".encode(), "sha256")
+
+
 class _Key(NamedTuple):
     id: str
     key: str
@@ -72,7 +92,9 @@ class Signer:
     The signature excludes the host, so that an address survives a proxy.
     """
 
-    def __init__(self, keys: SigningKeys, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self, keys: SigningKeys | DerivedKeys, clock: Callable[[], float] = time.time
+    ) -> None:
         self._keys = keys
         self._clock = clock
 

@@ -9,8 +9,8 @@ from typing import Any
 import httpx
 import pytest
 
-from carrel.server.keys import KeyChain
 from carrel.server.records.keys import OWN
+from support import storage
 from support.batches import create, ended, lines_of, question, show, upload
 from support.libraries import connect
 from support.process import RunningServer, serve
@@ -216,7 +216,7 @@ def test_what_a_private_file_asks_stays_private(
     part = {"purpose": "batch", "visibility": "user"}
     file = http.post("/v1/files", files={"file": ("in.jsonl", lines)}, data=part).json()["id"]
     done = ended(http, create(http, CHAT, input_files=[file])["id"])
-    chain = KeyChain(talking[0].data)
+    chain = storage.key_chain(talking[0].data)
     _, key = chain.add("colleague", organisation=OWN, user="colleague")
     with httpx.Client(
         base_url=talking[0].url, headers={"authorization": f"Bearer {key}"}

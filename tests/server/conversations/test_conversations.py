@@ -7,8 +7,8 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from carrel.server.keys import KeyChain
 from carrel.server.records.keys import OWN
+from support import storage
 from support.libraries import new_library
 from support.process import RunningServer
 from support.spoken import SpokenModel, call
@@ -262,7 +262,7 @@ def test_a_conversation_is_its_owner_s_alone(
     talking: tuple[RunningServer, SpokenModel], http: httpx.Client, model: SpokenModel
 ) -> None:
     id = say(http, "Psst")["conversation_id"]
-    _, key = KeyChain(talking[0].data).add("colleague", organisation=OWN, user="colleague")
+    _, key = storage.key_chain(talking[0].data).add("colleague", organisation=OWN, user="colleague")
     headers = {"authorization": f"Bearer {key}"}
     with httpx.Client(base_url=talking[0].url, headers=headers) as colleague:
         assert colleague.get(f"{PATH}/{id}").status_code == 404
@@ -302,7 +302,7 @@ def test_nobody_else_writes_a_conversation(
 ) -> None:
     id = uuid4().hex
     made = write(http, id, "Psst").json()
-    _, key = KeyChain(talking[0].data).add(
+    _, key = storage.key_chain(talking[0].data).add(
         f"writer of {organisation}", organisation=organisation, user="writer"
     )
     headers = {"authorization": f"Bearer {key}"}

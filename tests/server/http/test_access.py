@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from carrel.server.keys import KeyChain
+from support import storage
 from support.batches import ended
 from support.libraries import new_library
 from support.process import RunningServer
@@ -46,7 +46,7 @@ def operations(http: httpx.Client) -> list[tuple[str, str]]:
 @pytest.fixture
 def stranger(server: RunningServer, request: pytest.FixtureRequest) -> Iterator[httpx.Client]:
     """A client with a good key of another organisation."""
-    chain = KeyChain(server.data)
+    chain = storage.key_chain(server.data)
     name = request.node.name
     _, key = chain.add(name, organisation="strangers", user="stranger")
     with httpx.Client(base_url=server.url, headers={"authorization": f"Bearer {key}"}) as client:

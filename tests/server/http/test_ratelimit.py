@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from carrel.server.http.ratelimit import Allowance, Buckets
-from carrel.server.keys import KeyChain
+from support import storage
 from support.libraries import connect
 from support.process import RunningServer, serve
 
@@ -61,7 +61,7 @@ def test_what_was_used_beyond_the_limit_is_waited_for() -> None:
 def test_who_asks_too_often_is_told_when_to_come_back(tmp_path: Path) -> None:
     data = tmp_path / "data"
     with limited(data, "requests_per_minute = 2") as server, connect(server) as http:
-        _, other = KeyChain(data).add("other", "others", "other")
+        _, other = storage.key_chain(data).add("other", "others", "other")
         first = http.get("/v1/files")
         assert first.headers["x-ratelimit-limit-req-minute"] == "2"
         assert first.headers["x-ratelimit-remaining-req-minute"] == "1"

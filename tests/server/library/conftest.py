@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from carrel.server.folder import DataFolder
-from carrel.server.records.migrate import migrate
+from support import storage
 from support.libraries import LibraryUnderTest, connect, new_library
 from support.process import RunningServer
 from support.processing import Lab, ScriptedReader
@@ -31,7 +31,7 @@ def library(http: httpx.Client) -> LibraryUnderTest:
 async def folder(tmp_path: Path) -> AsyncIterator[DataFolder]:
     """A fresh data folder."""
     with DataFolder(tmp_path / "data") as folder:
-        await asyncio.to_thread(migrate, folder)
+        await asyncio.to_thread(storage.prepare, folder)
         yield folder
 
 

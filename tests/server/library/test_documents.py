@@ -13,6 +13,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from support import storage
 from support.documents import HEADER, TEXT, digital_pdf, docx, scanned_pdf
 from support.libraries import LibraryUnderTest, new_library
 from support.process import RunningServer
@@ -151,7 +152,7 @@ def test_delete_takes_a_document_out_of_everything(library: LibraryUnderTest) ->
     gone = library.http.delete(path)
     assert (gone.status_code, gone.content) == (204, b"")
     assert library.search("heron") == []
-    assert httpx.get(address).status_code == 404
+    assert httpx.get(address).status_code == storage.GONE
     assert httpx.get(text_address).status_code == 404
     for suffix in ("", "/status", "/text_content", "/signed-url"):
         assert library.http.get(path + suffix).status_code == 404

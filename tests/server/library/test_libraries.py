@@ -1,11 +1,10 @@
 """Libraries over HTTP."""
 
-import sqlite3
-from contextlib import closing
-
 import httpx
 import pytest
 
+from support import storage
+from support.crashes import rows
 from support.libraries import LibraryUnderTest, new_library
 from support.process import RunningServer
 
@@ -46,26 +45,29 @@ def test_delete_takes_the_documents_along(library: LibraryUnderTest) -> None:
     assert library.http.get(library.path).status_code == 404
     assert library.http.get(f"{library.path}/documents").status_code == 404
     assert library.http.get(f"{library.path}/search", params={"query": "heron"}).status_code == 404
-    assert httpx.get(address).status_code == 404
+    assert httpx.get(address).status_code == storage.GONE
 
 
 def test_nothing_of_a_deleted_library_stays_in_the_index(
     server: RunningServer, library: LibraryUnderTest
 ) -> None:
     id = library.processed("a.txt", b"a quokkaesque heron at dawn")
-    queries = {
-        "SELECT count(*) FROM documents WHERE library_id = ?": library.id,
-        "SELECT count(*) FROM document_pages WHERE document_id = ?": id,
-        "SELECT count(*) FROM chunks WHERE document_id = ?": id,
-        "SELECT count(*) FROM words WHERE word = ?": "quokkaesque",
-        "SELECT count(*) FROM chunks_fts WHERE chunks_fts MATCH ?": "quokkaesque",
-    }
+    indexed = (
+        "FROM chunks WHERE search @@ to_tsquery('carrel', 'quokkaesque')"
+        if storage.SHARED
+        else "FROM chunks_fts WHERE chunks_fts MATCH 'quokkaesque'"
+    )
+    queries = [
+        f"SELECT count(*) FROM documents WHERE library_id = '{library.id}'",
+        f"SELECT count(*) FROM document_pages WHERE document_id = '{id}'",
+        f"SELECT count(*) FROM chunks WHERE document_id = '{id}'",
+        "SELECT count(*) FROM words WHERE word = 'quokkaesque'",
+        f"SELECT count(*) {indexed}",
+    ]
 
     def counts() -> list[int]:
-        with closing(sqlite3.connect(server.data / "carrel.db")) as database:
-            return [database.execute(*query).fetchone()[0] for query in arguments]
+        return [rows(server.data, query)[0][0] for query in queries]
 
-    arguments = [(query, (value,)) for query, value in queries.items()]
     assert counts() == [1, 1, 1, 1, 1]
     library.http.delete(library.path)
     assert counts() == [0, 0, 0, 0, 0]

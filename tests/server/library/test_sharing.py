@@ -11,9 +11,7 @@ from carrel.server.errors import ApiError
 from carrel.server.folder import DataFolder
 from carrel.server.records import documents, libraries, shares
 from carrel.server.records.caller import Caller
-from carrel.server.records.database import make_engine
 from carrel.server.records.documents import NewDocument
-from carrel.server.records.migrate import migrate
 from carrel.server.records.tables import organisations, users
 from carrel.wire.documents import Document, DocumentQuery, DocumentUpdate, TextQuery
 from carrel.wire.libraries import (
@@ -24,6 +22,7 @@ from carrel.wire.libraries import (
     ShareRemoval,
     ShareRequest,
 )
+from support import storage
 
 OWNER = Caller("north", "olga")
 COLLEAGUE = Caller("north", "carl")
@@ -35,9 +34,8 @@ PAPER = NewDocument("a.txt", "0" * 64, 4, "text/plain", "txt")
 def connection(tmp_path: Path) -> Iterator[sa.Connection]:
     """A connection to a fresh database with two organisations and three users."""
     with DataFolder(tmp_path / "data") as folder:
-        migrate(folder)
-        engine = make_engine(folder.database_url)
-        with engine.begin() as connection:
+        storage.prepare(folder)
+        with storage.connected(folder.path) as connection:
             now = datetime.now(UTC)
             for organisation in ("north", "south"):
                 row = {"id": organisation, "name": organisation, "created_at": now}
@@ -51,7 +49,6 @@ def connection(tmp_path: Path) -> Iterator[sa.Connection]:
                 }
                 connection.execute(users.insert().values(row))
             yield connection
-        engine.dispose()
 
 
 @pytest.fixture

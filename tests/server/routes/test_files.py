@@ -1,14 +1,13 @@
 """The files routes over a real socket."""
 
-import sqlite3
 import time
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
+from support import storage
 from support.libraries import connect
 from support.process import RunningServer, serve
 
@@ -242,9 +241,10 @@ def test_the_signed_address_begins_as_the_server_was_addressed(
 
 def test_an_expired_file_is_gone_and_removed_at_the_next_start(tmp_path: Path) -> None:
     def rows() -> int:
-        with closing(sqlite3.connect(tmp_path / "data" / "carrel.db")) as database, database:
-            database.execute("UPDATE files SET expires_at = 1 WHERE expires_at IS NOT NULL")
-            count: int = database.execute("SELECT count(*) FROM files").fetchone()[0]
+        with storage.connected(tmp_path / "data") as connection:
+            expired = "UPDATE files SET expires_at = 1 WHERE expires_at IS NOT NULL"
+            connection.exec_driver_sql(expired)
+            count: int = connection.exec_driver_sql("SELECT count(*) FROM files").scalar_one()
             return count
 
     with serve(tmp_path / "data") as server, connect(server) as http:
@@ -256,7 +256,7 @@ def test_an_expired_file_is_gone_and_removed_at_the_next_start(tmp_path: Path) -
         assert rows() == 2
         for path in (f"/v1/files/{id}", f"/v1/files/{id}/content", f"/v1/files/{id}/url"):
             assert http.get(path).status_code == 404
-        assert httpx.get(address).status_code == 404
+        assert httpx.get(address).status_code == storage.GONE
         listed = http.get("/v1/files").json()
         assert ([file["id"] for file in listed["data"]], listed["total"]) == ([kept], 1)
     with serve(tmp_path / "data") as server, connect(server) as http:

@@ -9,8 +9,8 @@ import pytest
 from fastapi import FastAPI
 
 from carrel.server.folder import DataFolder
-from carrel.server.records.migrate import migrate
 from carrel.server.routes import health
+from support import storage
 from support.processing import Lab, ScriptedReader
 from support.sockets import serving
 
@@ -35,7 +35,7 @@ async def test_readyz_tells_of_the_worker_and_when_it_is_silent(
     reader = ScriptedReader()
     reader.script = read_slowly
     with DataFolder(tmp_path / "data") as folder:
-        migrate(folder)
+        storage.prepare(folder)
         lab = Lab(folder, reader)
         await lab.open()
         try:

@@ -1,17 +1,15 @@
 """The trash over a real socket."""
 
 import random
-import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
-from carrel.server.keys import KeyChain
+from support import storage
 from support.crashes import named_blobs, rows, storm
 from support.documents import digital_pdf
 from support.libraries import LibraryUnderTest, connect, new_library
@@ -58,7 +56,7 @@ def test_a_file_comes_back_as_it_was_and_its_signed_address_works_only_then(
     assert http.get(f"/v1/files/{id}").status_code == 404
     assert http.delete(f"/v1/files/{id}").status_code == 404
     assert id not in [file["id"] for file in http.get("/v1/files").json()["data"]]
-    assert httpx.get(address).status_code == 404
+    assert httpx.get(address).status_code == storage.GONE
     [item] = deleted(http)
     assert (item["id"], item["kind"], item["name"]) == (id, "file", "notes.txt")
 
@@ -163,7 +161,9 @@ def test_each_item_or_all_of_them_can_be_deleted_for_ever(http: httpx.Client) ->
 @pytest.mark.parametrize("own", [True, False])
 def test_only_who_deleted_it_sees_it(server: RunningServer, http: httpx.Client, own: bool) -> None:
     organisation = "own" if own else f"other-{own}"
-    _, key = KeyChain(server.data).add(f"key-{own}", organisation=organisation, user="colleague")
+    _, key = storage.key_chain(server.data).add(
+        f"key-{own}", organisation=organisation, user="colleague"
+    )
     id = upload(http)
     http.delete(f"/v1/files/{id}").raise_for_status()
     headers = {"Authorization": f"Bearer {key}"}
@@ -184,7 +184,9 @@ def test_an_id_that_is_used_again_leaves_the_trash(
         assert http.put(path, json=chat).status_code == 200
         assert http.delete(path).status_code == 204
     assert [item["id"] for item in deleted(http)] == ["chat-1"]
-    _, key = KeyChain(server.data).add("stranger", organisation="stranger", user="stranger")
+    _, key = storage.key_chain(server.data).add(
+        "stranger", organisation="stranger", user="stranger"
+    )
     headers = {"Authorization": f"Bearer {key}"}
     with httpx.Client(base_url=server.url, headers=headers) as stranger:
         assert stranger.put(path, json=chat).status_code == 404
@@ -197,9 +199,6 @@ def test_bytes_stay_until_the_time_is_over(tmp_path: Path) -> None:
     data.mkdir()
     (data / "settings.toml").write_text("[limits]\ndeleted_seconds = 1\n")
 
-    def blobs() -> set[str]:
-        return {path.name for path in (data / "blobs").rglob("*") if path.is_file()}
-
     with serve(data) as server, connect(server) as http:
         id = upload(http)
         [kept] = named_blobs(data)
@@ -209,12 +208,12 @@ def test_bytes_stay_until_the_time_is_over(tmp_path: Path) -> None:
         [other] = named_blobs(data) - {kept}
         http.delete(f"/v1/files/{gone}").raise_for_status()
         http.delete(f"/v1/trash/{gone}").raise_for_status()
-        _until(lambda: other not in blobs())
-        assert kept in blobs()
-        with closing(sqlite3.connect(data / "carrel.db")) as database, database:
-            database.execute("UPDATE trash SET expires_at = 1")
+        _until(lambda: other not in storage.blobs(data))
+        assert kept in storage.blobs(data)
+        with storage.connected(data) as connection:
+            connection.exec_driver_sql("UPDATE trash SET expires_at = 1")
         assert restore(http, id).status_code == 404
-        _until(lambda: not blobs())
+        _until(lambda: not storage.blobs(data))
         assert rows(data, "SELECT * FROM trash_rows") == []
 
 

@@ -175,16 +175,21 @@ class BatchJobs:
     async def _reconcile(self) -> None:
         while True:
             try:
-                # In this order: a job added in between belongs to a batch not seen here.
-                unfinished = await self._database.read(batches.unfinished)
-                have_jobs = await asyncio.to_thread(self._queue.unfinished)
-                for id in unfinished:
-                    if (id,) not in have_jobs:
-                        log.warning("batch %s had lost its job", id)
-                        await self._database.write(partial(self._queue.enqueue, key=(id,)))
+                async with self._database.alone("reconcile batches") as first:
+                    if first:
+                        await self._enqueue_lost()
             except Exception:
                 log.exception("the batches could not be reconciled; trying again in a minute")
             await asyncio.sleep(_RECONCILE_SECONDS)
+
+    async def _enqueue_lost(self) -> None:
+        # In this order: a job added in between belongs to a batch not seen here.
+        unfinished = await self._database.read(batches.unfinished)
+        have_jobs = await asyncio.to_thread(self._queue.unfinished)
+        for id in unfinished:
+            if (id,) not in have_jobs:
+                log.warning("batch %s had lost its job", id)
+                await self._database.write(partial(self._queue.enqueue, key=(id,)))
 
     def _work(self, key: JobKey, durable_step: RunStep, step: RunStep) -> None:
         # Not durable: every answer is kept by itself.

@@ -42,7 +42,13 @@ class Reconciler:
             await asyncio.sleep(_INTERVAL_SECONDS)
 
     async def reconcile(self) -> None:
-        """Reconciles once."""
+        """Reconciles once, unless another server of the database is at it."""
+        async with self._database.alone("reconcile documents") as first:
+            if first:
+                await self._reconcile()
+        self._came_round = time.monotonic()
+
+    async def _reconcile(self) -> None:
         # In this order: a job added in between belongs to a document not seen here.
         unfinished = await self._database.read(processing.unfinished)
         keys = await asyncio.to_thread(self._queue.unfinished)
@@ -52,7 +58,6 @@ class Reconciler:
                 await self._database.write(partial(self._resume, job=job))
         await self._database.write(documents.delete_expired)
         await asyncio.to_thread(self._jobs.forget_finished)
-        self._came_round = time.monotonic()
 
     def _resume(self, connection: sa.Connection, job: Job) -> None:
         try:

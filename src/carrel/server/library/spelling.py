@@ -2,6 +2,7 @@
 
 import sqlalchemy as sa
 
+from carrel.server.library.index import Index
 from carrel.server.records.tables import words
 
 _MOST = 4
@@ -12,12 +13,10 @@ _ONE_MISTAKE = 7
 _SHORT = 7
 """In words up to this length one mistake may leave no three letters in a row."""
 
-_SHARING = "SELECT rowid FROM words_fts WHERE words_fts MATCH '\"{}\"'"
 
-
-def similar(connection: sa.Connection, word: str) -> list[str]:
+def similar(connection: sa.Connection, index: Index, word: str) -> list[str]:
     """Known words that contain `word`, or else the nearest in spelling, the best first."""
-    candidates = _sharing_letters(connection, word)
+    candidates = _sharing_letters(index, word)
     longer = [known for known in candidates if word in known]
     if longer:
         return sorted(longer, key=len)[:_MOST]
@@ -50,18 +49,10 @@ def distance(one: str, other: str) -> int:
     return row[-1]
 
 
-def _sharing_letters(connection: sa.Connection, word: str) -> dict[str, int]:
+def _sharing_letters(index: Index, word: str) -> dict[str, int]:
     """Words with the most runs of three letters in common, and in how many documents they are."""
     runs = sorted({word[start : start + 3] for start in range(len(word) - 2)})
-    if not runs:
-        return {}
-    sharing = " UNION ALL ".join(_SHARING.format(run) for run in runs)
-    query = sa.text(
-        f"SELECT word, documents FROM ({sharing}) AS sharing JOIN words ON words.id = sharing.rowid"
-        " GROUP BY words.id ORDER BY count(*) DESC, documents DESC LIMIT :most"
-    )
-    rows = connection.execute(query, {"most": _CANDIDATES})
-    return {row.word: row.documents for row in rows}
+    return dict(index.sharing(runs, _CANDIDATES)) if runs else {}
 
 
 def _beginning_alike(connection: sa.Connection, word: str) -> dict[str, int]:

@@ -48,8 +48,9 @@ class Summaries:
         """Summarises waiting documents, now and later; never returns."""
         while True:
             try:
-                while not self._busy() and await self._summarise_next():
-                    pass
+                async with self._database.alone("summaries") as first:
+                    while first and not self._busy() and await self._summarise_next():
+                        pass
             except ApiError as error:
                 log.info("no summaries for now: %s", error.message)
             except Exception:

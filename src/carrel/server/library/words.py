@@ -31,14 +31,15 @@ _STOP_WORDS = frozenset(
 
 @dataclass(frozen=True)
 class Term:
-    """A word of a query. `match` finds it in the full-text index.
+    """A word of a query."""
 
-    `word` is its spelling, None in a script without spaces.
-    """
-
-    match: str
     text: str
     word: str | None
+    """Its spelling; None in a script without spaces."""
+    pairs: tuple[str, ...] = ()
+    """There, the pairs of characters that stand in a row in the segmented text."""
+    is_prefix: bool = False
+    """Whether the only pair is one character, with which others begin."""
 
 
 def fold(text: str) -> str:
@@ -74,10 +75,8 @@ def terms(query: str) -> list[Term]:
 
 def _term(piece: str) -> Term:
     if not _RUN.match(piece):
-        return Term(f'"{piece}"', piece, piece)
-    if len(piece) == 1:
-        return Term(f'segmented : "{piece}" *', piece, None)
-    return Term(f'segmented : "{" ".join(_pairs(piece))}"', piece, None)
+        return Term(piece, piece)
+    return Term(piece, None, tuple(_pairs(piece)), is_prefix=len(piece) == 1)
 
 
 def _pairs(piece: str) -> list[str]:

@@ -1,65 +1,50 @@
-"""The database: one thread that writes, a few that read."""
+"""The database: threads that write, threads that read."""
 
 import asyncio
-from collections.abc import Callable
+import random
+import time
+from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeVar
+from contextlib import asynccontextmanager
+from typing import TypeVar
 
 import sqlalchemy as sa
-from sqlalchemy.pool import QueuePool
+
+from carrel.server.records import postgresql, sqlite
 
 T = TypeVar("T")
 Work = Callable[[sa.Connection], T]
 
-_READERS = 4
+_ATTEMPTS = 8
+"""How often a write is tried that others overtake."""
+_PAUSE_SECONDS = 0.02
 
 
 def make_engine(url: str) -> sa.Engine:
-    """An engine for a SQLite file in WAL mode.
-
-    A transaction takes the write lock when it begins, so that none fails half-way because
-    another wrote in between; the option `sqlite_begin="BEGIN"` is for those that only read.
-    """
-    engine = sa.create_engine(
-        url,
-        poolclass=QueuePool,
-        pool_size=_READERS + 1,
-        connect_args={"check_same_thread": False, "timeout": 5},
-    )
-
-    @sa.event.listens_for(engine, "connect")
-    def _connect(connection: Any, record: object) -> None:
-        # SQLAlchemy's own "begin" below replaces the driver's late and partial one.
-        connection.isolation_level = None
-        for pragma in (
-            "journal_mode = WAL",
-            "synchronous = FULL",
-            "busy_timeout = 5000",
-            "foreign_keys = ON",
-        ):
-            connection.execute(f"PRAGMA {pragma}")
-
-    @sa.event.listens_for(engine, "begin")
-    def _begin(connection: sa.Connection) -> None:
-        options = connection.get_execution_options()
-        connection.exec_driver_sql(options.get("sqlite_begin", "BEGIN IMMEDIATE"))
-
-    return engine
+    """An engine for the address of a SQLite file or of a PostgreSQL database."""
+    parsed = sa.make_url(url)
+    if parsed.get_backend_name() == "sqlite":
+        return sqlite.make_engine(parsed)
+    return postgresql.make_engine(parsed)
 
 
 class Database:
     """The records of a server.
 
-    `read` and `write` take a function of a connection and run it in a thread: writes one
-    after another, each in a transaction that commits when the function returns and rolls
-    back when it raises; reads side by side, each on one consistent snapshot.
+    `read` and `write` take a function of a connection and run it in a thread: a write in a
+    transaction that commits when the function returns and rolls back when it raises, a read on
+    one consistent snapshot. SQLite runs writes one after another. PostgreSQL runs them side by
+    side, of this server and of others, and a function that another's overtook runs again.
     """
 
     def __init__(self, url: str) -> None:
         self.engine = make_engine(url)
-        self._reading = self.engine.execution_options(sqlite_begin="BEGIN")
-        self._writer = ThreadPoolExecutor(1, "database-writer")
-        self._readers = ThreadPoolExecutor(_READERS, "database-reader")
+        self.shared = self.engine.dialect.name == "postgresql"
+        """Whether other servers may use the same database."""
+        kind = postgresql if self.shared else sqlite
+        self._reading = self.engine.execution_options(**kind.READING)
+        self._writers = ThreadPoolExecutor(kind.WRITERS, "database-writer")
+        self._readers = ThreadPoolExecutor(kind.READERS, "database-reader")
 
     async def read(self, work: Work[T]) -> T:
         """What `work` returns, run in a reader thread."""
@@ -67,20 +52,65 @@ class Database:
         return await loop.run_in_executor(self._readers, self._read, work)
 
     async def write(self, work: Work[T]) -> T:
-        """What `work` returns, run in the writer thread and committed."""
+        """What `work` returns, run in a writer thread and committed."""
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._writer, self._write, work)
+        return await loop.run_in_executor(self._writers, self._write, work)
+
+    @asynccontextmanager
+    async def alone(self, name: str) -> AsyncIterator[bool]:
+        """Whether no other server of the database is in a block of this name; none enters then."""
+        if not self.shared:
+            yield True
+            return
+        connection = await asyncio.to_thread(self._session)
+        try:
+            yield await asyncio.to_thread(_try_lock, connection, name)
+        finally:
+            # The end of the session releases the lock.
+            await asyncio.to_thread(connection.invalidate)
+            connection.close()
+
+    def _session(self) -> sa.Connection:
+        return self.engine.connect().execution_options(isolation_level="AUTOCOMMIT")
 
     def _read(self, work: Work[T]) -> T:
         with self._reading.begin() as connection:
             return work(connection)
 
     def _write(self, work: Work[T]) -> T:
-        with self.engine.begin() as connection:
-            return work(connection)
+        return write(self.engine, work)
 
     def close(self) -> None:
         """Waits for what is running and closes every connection."""
-        self._writer.shutdown()
+        self._writers.shutdown()
         self._readers.shutdown()
         self.engine.dispose()
+
+
+def write(engine: sa.Engine, work: Work[T]) -> T:
+    """What `work` returns, committed; run again where another transaction overtook it."""
+    for attempt in range(_ATTEMPTS):
+        try:
+            with engine.begin() as connection:
+                return work(connection)
+        except sa.exc.DBAPIError as error:
+            if not _is_overtaken(error) or attempt == _ATTEMPTS - 1:
+                raise
+        time.sleep(random.uniform(0, _PAUSE_SECONDS * 2**attempt))
+    raise AssertionError("unreachable")
+
+
+def _is_overtaken(error: sa.exc.DBAPIError) -> bool:
+    return getattr(error.orig, "sqlstate", None) in postgresql.CONFLICTS
+
+
+def _try_lock(connection: sa.Connection, name: str) -> bool:
+    query = sa.text("SELECT pg_try_advisory_lock(hashtextextended(:name, 0))")
+    return bool(connection.scalar(query, {"name": f"carrel alone {name}"}))
+
+
+def take_turns(connection: sa.Connection, name: str) -> None:
+    """Has transactions that give the same name run one after another, from here to their end."""
+    if connection.dialect.name == "postgresql":
+        query = sa.text("SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))")
+        connection.execute(query, {"name": f"carrel {name}"})

@@ -9,6 +9,7 @@ import sqlalchemy as sa
 
 from carrel.server.errors import ApiError, InvalidRequest, not_found
 from carrel.server.records import libraries, trash
+from carrel.server.records.attributes import has_attribute
 from carrel.server.records.caller import Caller
 from carrel.server.records.expiry import unexpired
 from carrel.server.records.ids import new_id
@@ -90,7 +91,7 @@ def page(
     wanted = _with_positions().where(documents.c.library_id == library_id, unexpired(documents))
     if query.search:
         wanted = wanted.where(contains(documents.c.name, query.search))
-    wanted = wanted.where(*_has_attributes(query.filters_attributes))
+    wanted = wanted.where(*_has_attributes(connection, query.filters_attributes))
     total = connection.scalar(sa.select(sa.func.count()).select_from(wanted.subquery())) or 0
     sort_by = "process_status" if query.sort_by == "processing_status" else query.sort_by
     direction = sa.desc if query.sort_order == "desc" else sa.asc
@@ -118,7 +119,7 @@ def ids_of(
     if ids is None and attributes is None:
         return None
     wanted = sa.select(documents.c.id).where(
-        documents.c.library_id == library_id, *_has_attributes(attributes)
+        documents.c.library_id == library_id, *_has_attributes(connection, attributes)
     )
     if ids is not None:
         wanted = wanted.where(documents.c.id.in_(ids))
@@ -297,7 +298,7 @@ def _aware(moment: datetime) -> datetime:
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-def _has_attributes(given: str | None) -> list[sa.ColumnElement[bool]]:
+def _has_attributes(connection: sa.Connection, given: str | None) -> list[sa.ColumnElement[bool]]:
     """Whether a document has all attributes of a JSON object."""
     if given is None:
         return []
@@ -312,32 +313,7 @@ def _has_attributes(given: str | None) -> list[sa.ColumnElement[bool]]:
             ("query", "filters_attributes"),
             'Give a JSON object of attributes and values, such as {"year": 2026}.',
         )
-    return [_has_attribute(name, value) for name, value in filters.items()]
-
-
-def _has_attribute(name: str, value: Any) -> sa.ColumnElement[bool]:
-    """Whether a document has an attribute with a value, alone or in its list of values.
-
-    A list asks for any of its members.
-    """
-    values = [item for item in (value if isinstance(value, list) else [value]) if _is_plain(item)]
-    attribute = sa.func.json_each(documents.c.attributes).table_valued("key", "value", "type")
-    member = sa.func.json_each(attribute.c.value).table_valued("value")
-    in_list = sa.and_(
-        attribute.c.type == "array",
-        sa.exists(sa.select(member.c.value).where(member.c.value.in_(values))),
-    )
-    return sa.exists(
-        sa.select(attribute.c.key).where(
-            attribute.c.key == name, sa.or_(attribute.c.value.in_(values), in_list)
-        )
-    )
-
-
-def _is_plain(value: Any) -> bool:
-    if isinstance(value, int):
-        return -(2**63) <= value < 2**63
-    return isinstance(value, (float, str))
+    return [has_attribute(connection, documents.c.attributes, *item) for item in filters.items()]
 
 
 def _stored(row: sa.Row[Any], queue_position: int | None) -> StoredDocument:

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 import sqlalchemy as sa
 
+from carrel.server.records.database import take_turns
 from carrel.server.records.ids import new_id
 from carrel.server.records.tables import api_keys, organisations, users
 
@@ -29,6 +30,7 @@ class Key:
 
 def add(connection: sa.Connection, name: str, organisation: str, user: str, hash: str) -> Key:
     """Adds a key; its organisation and its user are made when there are none of that name."""
+    take_turns(connection, "keys")
     id = new_id()
     connection.execute(
         api_keys.insert().values(

@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from carrel.server.errors import ApiError, InvalidRequest, not_found
 from carrel.server.records import trash
 from carrel.server.records.caller import Caller
+from carrel.server.records.database import take_turns
 from carrel.server.records.expiry import unexpired
 from carrel.server.records.ids import new_id
 from carrel.server.records.tables import documents, libraries, library_shares
@@ -126,6 +127,7 @@ def create(connection: sa.Connection, caller: Caller, new: LibraryCreate) -> Lib
 
 def next_number(connection: sa.Connection) -> int:
     """The number of a library that is added now."""
+    take_turns(connection, "library numbers")
     return (connection.scalar(sa.select(sa.func.max(libraries.c.number))) or 0) + 1
 
 

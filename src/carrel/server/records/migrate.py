@@ -1,7 +1,9 @@
-"""Brings a data folder to the format of this program."""
+"""Brings a database to the schema of this program, whose number is the folder's format."""
 
 import logging
 from importlib.resources import as_file, files
+
+import sqlalchemy as sa
 
 from carrel.server import migrations
 from carrel.server.folder import FORMAT, DataFolder
@@ -19,23 +21,32 @@ def migrate(folder: DataFolder) -> None:
         return
     if folder.database_file.exists():
         log.info("backed up the database to %s", folder.back_up())
-    _upgrade(folder)
+    engine = make_engine(folder.database_url)
+    try:
+        with engine.begin() as connection:
+            upgrade(connection)
+    finally:
+        engine.dispose()
     log.info("migrated the data folder from format %d to %d", folder.format, FORMAT)
     folder.format = FORMAT
 
 
-def _upgrade(folder: DataFolder) -> None:
+def revision(connection: sa.Connection) -> int:
+    """The number of the schema that the database has; 0 where it has none."""
+    if not sa.inspect(connection).has_table("alembic_version"):
+        return 0
+    return int(connection.scalar(sa.text("SELECT version_num FROM alembic_version")) or 0)
+
+
+def upgrade(connection: sa.Connection) -> None:
+    """Runs the migrations that the database lacks."""
     # Alembic takes a tenth of a second to import and is needed once in a folder's life.
     from alembic import command
     from alembic.config import Config
 
     config = Config()
-    engine = make_engine(folder.database_url)
-    try:
-        with as_file(files(migrations)) as scripts, engine.begin() as connection:
-            config.set_main_option("script_location", str(scripts).replace("%", "%%"))
-            config.set_main_option("path_separator", "os")
-            config.attributes["connection"] = connection
-            command.upgrade(config, f"{FORMAT:04}")
-    finally:
-        engine.dispose()
+    with as_file(files(migrations)) as scripts:
+        config.set_main_option("script_location", str(scripts).replace("%", "%%"))
+        config.set_main_option("path_separator", "os")
+        config.attributes["connection"] = connection
+        command.upgrade(config, f"{FORMAT:04}")

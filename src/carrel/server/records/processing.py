@@ -312,7 +312,9 @@ def _current(job: Job) -> sa.ColumnElement[bool]:
 
 
 def _require_current(connection: sa.Connection, job: Job) -> None:
-    if connection.scalar(sa.select(documents.c.id).where(_current(job))) is None:
+    # Where rows can be locked, the document stays current until the transaction ends.
+    query = sa.select(documents.c.id).where(_current(job)).with_for_update()
+    if connection.scalar(query) is None:
         raise Superseded
 
 
@@ -331,8 +333,10 @@ def _replace_chunks(
 ) -> None:
     for table in (chunks, document_words):
         connection.execute(table.delete().where(table.c.document_id == document_id))
+    # Locked where rows can be: documents of a library are published one after another.
     library = sa.select(libraries.c.number).join(documents).where(documents.c.id == document_id)
-    first = (connection.scalar(library) or 0) * CHUNKS_PER_LIBRARY
+    number = connection.scalar(library.with_for_update(of=libraries)) or 0
+    first = number * CHUNKS_PER_LIBRARY
     newest = sa.select(sa.func.max(chunks.c.id)).where(
         chunks.c.id.between(first, first + CHUNKS_PER_LIBRARY - 1)
     )

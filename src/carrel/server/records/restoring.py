@@ -6,7 +6,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from carrel.server.errors import ApiError
-from carrel.server.records import libraries, trash
+from carrel.server.records import libraries, plain, trash
 from carrel.server.records.caller import Caller
 from carrel.server.records.libraries import Role
 from carrel.server.records.processing import Job
@@ -35,8 +35,7 @@ def restore(connection: sa.Connection, caller: Caller, id: str, enqueue: Enqueue
             row = _to_be_indexed(row)
         elif table is library_table:
             row = {**row, "number": libraries.next_number(connection)}
-        columns, values = ", ".join(row), ", ".join(f":{column}" for column in row)
-        connection.execute(sa.text(f"INSERT INTO {name} ({columns}) VALUES ({values})"), row)
+        plain.insert(connection, table, [row])
         if table is documents:
             enqueue(connection, Job(row["id"], row["generation"]))
     return item

@@ -18,8 +18,16 @@ class Moment(sa.types.TypeDecorator[datetime]):
         return None if value is None else (value - EPOCH) // timedelta(microseconds=1)
 
     def process_result_value(self, value: int | None, dialect: Any) -> datetime | None:
-        return None if value is None else EPOCH + timedelta(microseconds=value)
+        return None if value is None else self.of(value)
 
+    @staticmethod
+    def of(microseconds: int) -> datetime:
+        """The moment that is kept as a number."""
+        return EPOCH + timedelta(microseconds=microseconds)
+
+
+# Beyond the range of PostgreSQL's integers; SQLite has one kind only, whose name is significant.
+BigId = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 
 metadata = sa.MetaData(
     naming_convention={
@@ -204,7 +212,7 @@ chunks = sa.Table(
     "chunks",
     metadata,
     # The row id of the full-text indexes; only searchable text has chunks.
-    sa.Column("id", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("id", BigId, primary_key=True, autoincrement=False),
     _reference("document_id", "documents.id"),
     sa.Column("position", sa.Integer, nullable=False),
     sa.Column("page", sa.Integer, nullable=False),
@@ -231,8 +239,14 @@ document_words = sa.Table(
 words = sa.Table(
     "words",
     metadata,
-    sa.Column("id", sa.Integer, primary_key=True),
-    sa.Column("word", sa.Text, nullable=False, unique=True),
+    sa.Column("id", BigId, primary_key=True),
+    # Compared character by character, as SQLite does.
+    sa.Column(
+        "word",
+        sa.Text().with_variant(sa.Text(collation="C"), "postgresql"),
+        nullable=False,
+        unique=True,
+    ),
     sa.Column("documents", sa.Integer, nullable=False),
 )
 
@@ -336,4 +350,20 @@ trash_rows = sa.Table(
     sa.Column("position", sa.Integer, primary_key=True),
     sa.Column("table", sa.String(32), nullable=False),
     sa.Column("row", sa.JSON, nullable=False),
+)
+
+# What the servers of one database have in common; a server alone keeps them in its folder.
+secrets = sa.Table(
+    "secrets",
+    metadata,
+    sa.Column("name", sa.String(32), primary_key=True),
+    sa.Column("value", sa.Text, nullable=False),
+)
+
+# The processes that take jobs from the database, with their last sign of life.
+workers = sa.Table(
+    "workers",
+    metadata,
+    sa.Column("name", sa.Text, primary_key=True),
+    sa.Column("seen_at", Moment, nullable=False),
 )

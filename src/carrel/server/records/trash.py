@@ -10,6 +10,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from carrel.server.errors import not_found
+from carrel.server.records import plain
 from carrel.server.records.caller import Caller
 from carrel.server.records.expiry import unexpired
 from carrel.server.records.tables import (
@@ -51,6 +52,9 @@ def delete(
 
     With 0 days it is deleted for ever.
     """
+    own = _TABLES[kind][0][0]
+    # Where rows can be locked, nothing is added below it from here on.
+    connection.execute(sa.select(own.c.id).where(own.c.id == id).with_for_update())
     if days:
         now = datetime.now(UTC)
         connection.execute(
@@ -66,7 +70,6 @@ def delete(
             )
         )
         _keep_rows(connection, kind, id)
-    own = _TABLES[kind][0][0]
     connection.execute(own.delete().where(own.c.id == id))
 
 
@@ -141,13 +144,10 @@ def delete_expired(connection: sa.Connection) -> int:
 def _keep_rows(connection: sa.Connection, kind: TrashKind, id: str) -> None:
     kept: list[dict[str, Any]] = []
     for table, column in _TABLES[kind]:
-        # As the database stores them, without the types of the columns: they go back as they are.
-        query = sa.text(f"SELECT * FROM {table.name} WHERE {column} = :id ORDER BY rowid")
+        rows = plain.select(connection, table, table.c[column] == id)
         kept += [
-            {"item_id": id, "position": position, "table": table.name, "row": dict(row)}
-            for position, row in enumerate(
-                connection.execute(query, {"id": id}).mappings(), len(kept)
-            )
+            {"item_id": id, "position": position, "table": table.name, "row": row}
+            for position, row in enumerate(rows, len(kept))
         ]
     connection.execute(trash_rows.insert(), kept)
 

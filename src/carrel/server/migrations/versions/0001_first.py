@@ -1,4 +1,4 @@
-"""All tables, and the full-text index of the chunks.
+"""All tables, and the full-text index of the chunks, which 0002 replaces.
 
 Revision ID: 0001
 """
@@ -275,5 +275,6 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint("document_id", "generation", "page", name="pk_document_pages"),
     )
-    for statement in _FULL_TEXT:
-        op.execute(statement)
+    if op.get_context().dialect.name == "sqlite":
+        for statement in _FULL_TEXT:
+            op.execute(statement)

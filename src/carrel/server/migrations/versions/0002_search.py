@@ -16,7 +16,6 @@ _BEFORE = (
     "DROP TRIGGER chunks_fts_delete",
     "DROP TRIGGER chunks_fts_update",
     "DROP TABLE chunks_fts",
-    "DROP TABLE chunks",
 )
 _NUMBERS = """
     UPDATE libraries SET number = numbered.number
@@ -91,10 +90,94 @@ _REVISIONS = (
     """,
 )
 
+# Words of any language, stemmed as English ones, stop words included.
+_TEXT_SEARCH = (
+    "CREATE TEXT SEARCH DICTIONARY carrel_stem (TEMPLATE = snowball, LANGUAGE = english)",
+    "CREATE TEXT SEARCH CONFIGURATION carrel (COPY = pg_catalog.simple)",
+    """
+    ALTER TEXT SEARCH CONFIGURATION carrel ALTER MAPPING FOR asciiword, word, numword
+    WITH carrel_stem
+    """,
+    # In small letters, without accents and punctuation.
+    r"""
+    CREATE FUNCTION carrel_folded(content text) RETURNS text
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE RETURN regexp_replace(
+        normalize(regexp_replace(normalize(lower(content), NFD), '[\u0300-\u036f]', '', 'g'), NFC),
+        '[^[\:alnum\:]]+', ' ', 'g'
+    )
+    """,
+    # The number of the library is a word too.
+    """
+    ALTER TABLE chunks ADD COLUMN search tsvector GENERATED ALWAYS AS (
+        array_to_tsvector(ARRAY['#' || (id >> 32)::text])
+        || to_tsvector('carrel', carrel_folded(coalesce(segmented, text)))
+    ) STORED
+    """,
+    "CREATE INDEX ix_chunks_search ON chunks USING gin (search)",
+    """
+    CREATE FUNCTION carrel_runs(word text) RETURNS text[]
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE RETURN ARRAY(
+        SELECT DISTINCT substr(word, start, 3) FROM generate_series(1, length(word) - 2) AS start
+    )
+    """,
+    "CREATE INDEX ix_words_runs ON words USING gin (carrel_runs(word))",
+    # Rows are locked in the order of their words, so that no two documents wait for each other.
+    """
+    CREATE FUNCTION carrel_count_words() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        INSERT INTO words (word, documents)
+        SELECT value, 1 FROM json_array_elements_text(new.words) AS value
+        ORDER BY value COLLATE "C"
+        ON CONFLICT (word) DO UPDATE SET documents = words.documents + 1;
+        RETURN NULL;
+    END $$
+    """,
+    """
+    CREATE TRIGGER document_words_insert AFTER INSERT ON document_words
+    FOR EACH ROW EXECUTE FUNCTION carrel_count_words()
+    """,
+    """
+    CREATE FUNCTION carrel_discount_words() RETURNS trigger LANGUAGE plpgsql AS $$
+    DECLARE gone text[] := ARRAY(SELECT json_array_elements_text(old.words));
+    BEGIN
+        PERFORM FROM words WHERE word = ANY (gone) ORDER BY word FOR UPDATE;
+        UPDATE words SET documents = documents - 1 WHERE word = ANY (gone);
+        DELETE FROM words WHERE documents = 0 AND word = ANY (gone);
+        RETURN NULL;
+    END $$
+    """,
+    """
+    CREATE TRIGGER document_words_delete AFTER DELETE ON document_words
+    FOR EACH ROW EXECUTE FUNCTION carrel_discount_words()
+    """,
+    """
+    CREATE FUNCTION carrel_published() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        UPDATE libraries SET revision = revision + 1 WHERE id = new.library_id;
+        RETURN NULL;
+    END $$
+    """,
+    """
+    CREATE TRIGGER documents_published AFTER UPDATE OF indexed_generation ON documents
+    FOR EACH ROW EXECUTE FUNCTION carrel_published()
+    """,
+    """
+    CREATE FUNCTION carrel_deleted() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        UPDATE libraries SET revision = revision + 1 WHERE id = old.library_id;
+        RETURN NULL;
+    END $$
+    """,
+    """
+    CREATE TRIGGER documents_deleted AFTER DELETE ON documents
+    FOR EACH ROW EXECUTE FUNCTION carrel_deleted()
+    """,
+)
+
 
 def upgrade() -> None:
-    for statement in _BEFORE:
+    sqlite = op.get_context().dialect.name == "sqlite"
+    for statement in _BEFORE if sqlite else ():
         op.execute(statement)
+    op.drop_table("chunks")
+    big = sa.Integer() if sqlite else sa.BigInteger()
     for name in ("number", "revision"):
         column = sa.Column(name, sa.Integer(), server_default="0", nullable=False)
         op.add_column("libraries", column)
@@ -109,7 +192,7 @@ def upgrade() -> None:
     op.add_column("document_pages", sa.Column("layout", sa.JSON()))
     op.create_table(
         "chunks",
-        sa.Column("id", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("id", big, autoincrement=False, nullable=False),
         sa.Column("document_id", sa.String(36), nullable=False),
         sa.Column("position", sa.Integer(), nullable=False),
         sa.Column("page", sa.Integer(), nullable=False),
@@ -142,12 +225,12 @@ def upgrade() -> None:
     )
     op.create_table(
         "words",
-        sa.Column("id", sa.Integer(), nullable=False),
-        sa.Column("word", sa.Text(), nullable=False),
+        sa.Column("id", big, nullable=False),
+        sa.Column("word", sa.Text(collation=None if sqlite else "C"), nullable=False),
         sa.Column("documents", sa.Integer(), nullable=False),
         sa.PrimaryKeyConstraint("id", name="pk_words"),
         sa.UniqueConstraint("word", name="uq_words_word"),
     )
-    for statement in (*_FULL_TEXT, *_REVISIONS):
+    for statement in (*_FULL_TEXT, *_REVISIONS) if sqlite else _TEXT_SEARCH:
         op.execute(statement)
     op.execute(_PROCESS_ANEW)

@@ -1,0 +1,40 @@
+"""`carrel migrate`: the tables of the bundled server."""
+
+from typing import Annotated
+
+import typer
+
+from carrel.cli import output
+from carrel.cli.errors import CommandError
+
+
+def migrate(
+    database: Annotated[
+        str,
+        typer.Option(
+            metavar="postgresql://USER@HOST/NAME",
+            show_default=False,
+            help="The database that servers share. A password comes from PGPASSWORD or ~/.pgpass.",
+        ),
+    ],
+) -> None:
+    """Create or upgrade the tables of a server's PostgreSQL database.
+
+    Run it once before the first server of a new version starts; several at a time wait for each
+    other. Back up the database first (pg_dump). A data folder is migrated by the server itself.
+    """
+    from carrel.local.installed import require_server
+
+    require_server()
+    from carrel.server.folder import FORMAT
+    from carrel.server.shared import SharedDatabaseError
+    from carrel.server.shared import migrate as migrate_shared
+
+    try:
+        before = migrate_shared(database)
+    except SharedDatabaseError as error:
+        raise CommandError(str(error)) from None
+    if before == FORMAT:
+        output.note(f"The database has the schema {FORMAT} already.")
+    else:
+        output.note(f"Migrated the database from schema {before} to {FORMAT}.")

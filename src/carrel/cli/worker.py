@@ -1,0 +1,79 @@
+"""`carrel worker`: works off the documents and batches of a shared database."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from carrel.cli.errors import Code, CommandError
+from carrel.config import ConfigError, check_url
+
+
+def worker(
+    data: Annotated[
+        Path,
+        typer.Option(
+            metavar="DIR",
+            show_default=False,
+            help="The worker's own folder for its name, log and caches, created if missing.",
+        ),
+    ],
+    database: Annotated[
+        str | None,
+        typer.Option(
+            metavar="postgresql://USER@HOST/NAME",
+            show_default=False,
+            help="The database of the servers. A password comes from PGPASSWORD or ~/.pgpass.",
+        ),
+    ] = None,
+    blobs: Annotated[
+        str | None,
+        typer.Option(
+            metavar="s3://BUCKET/PREFIX",
+            show_default=False,
+            help="The store of their files and documents; credentials as for “carrel serve”.",
+        ),
+    ] = None,
+    model_url: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL",
+            help="An OpenAI-compatible address whose models answer. Without it, the built-in model "
+            "summarises documents and answers batches.",
+        ),
+    ] = None,
+    log_format: Annotated[
+        Literal["text", "json"],
+        typer.Option(help="The format of DIR/log."),
+    ] = "text",
+) -> None:
+    """Process documents and batches for the servers of a database; serve nothing.
+
+    Any number can run, each with a folder of its own. SIGTERM and ctrl+c stop one cleanly: what it
+    was working on is resumed by itself at its next start, or after a minute by another. The same
+    happens when it is killed.
+
+    Options can stand in DIR/settings.toml, as for “carrel serve”.
+    """
+    if model_url is not None:
+        try:
+            check_url(model_url)
+        except ConfigError as error:
+            raise CommandError(f"--model-url: {error}", Code.USAGE) from None
+    from carrel.local.installed import require_server
+
+    require_server()
+    from carrel.server.serve import work
+    from carrel.server.settings import FolderSettings, ServerSettings, ServerSettingsError
+
+    settings = ServerSettings(
+        data=data, database=database, blobs=blobs, model_url=model_url, log_format=log_format
+    )
+    try:
+        shared = database or FolderSettings.load(data / "settings.toml").database
+    except ServerSettingsError as error:
+        raise CommandError(str(error)) from None
+    if shared is None:
+        message = "A worker needs the servers' database. Name it with --database."
+        raise CommandError(message, Code.USAGE)
+    raise typer.Exit(work(settings))

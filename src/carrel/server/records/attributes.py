@@ -1,0 +1,38 @@
+"""Queries by an attribute of a row, in each database's own functions for JSON."""
+
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import JSONB
+
+
+def has_attribute(
+    connection: sa.Connection, column: sa.Column[Any], name: str, value: Any
+) -> sa.ColumnElement[bool]:
+    """Whether the object in a JSON column has an attribute with a value, alone or in its list.
+
+    A list asks for any of its members. Objects and null are never found.
+    """
+    asked = value if isinstance(value, list) else [value]
+    values = [item for item in asked if _is_plain(item)]
+    if connection.dialect.name == "postgresql":
+        # A list contains each of its members.
+        attribute = sa.cast(column, JSONB)[name]
+        return sa.or_(
+            sa.false(), *(attribute.contains(sa.literal(value, JSONB)) for value in values)
+        )
+    each = sa.func.json_each(column).table_valued("key", "value", "type")
+    member = sa.func.json_each(each.c.value).table_valued("value")
+    in_list = sa.and_(
+        each.c.type == "array",
+        sa.exists(sa.select(member.c.value).where(member.c.value.in_(values))),
+    )
+    return sa.exists(
+        sa.select(each.c.key).where(each.c.key == name, sa.or_(each.c.value.in_(values), in_list))
+    )
+
+
+def _is_plain(value: Any) -> bool:
+    if isinstance(value, int):
+        return -(2**63) <= value < 2**63
+    return isinstance(value, (float, str))

@@ -1,0 +1,18 @@
+"""The secrets that servers of one database have in common."""
+
+from collections.abc import Mapping
+
+import sqlalchemy as sa
+
+from carrel.server.records.database import take_turns
+from carrel.server.records.tables import secrets
+
+
+def agree(connection: sa.Connection, own: Mapping[str, str]) -> dict[str, str]:
+    """The secrets of some names: those of the first who asked, who gave its own."""
+    take_turns(connection, "secrets")
+    kept = {row.name: row.value for row in connection.execute(sa.select(secrets))}
+    new = [{"name": name, "value": own[name]} for name in own if name not in kept]
+    if new:
+        connection.execute(secrets.insert(), new)
+    return {name: kept.get(name, value) for name, value in own.items()}

@@ -1,0 +1,43 @@
+"""SQLite: one file, written by one connection at a time."""
+
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.pool import QueuePool
+
+WRITERS, READERS = 1, 4
+READING = {"sqlite_begin": "BEGIN"}
+"""The options of a connection that only reads."""
+
+
+def make_engine(url: sa.URL) -> sa.Engine:
+    """An engine for a file in WAL mode.
+
+    A transaction takes the write lock when it begins, so that none fails half-way because
+    another wrote in between, except with the options `READING`.
+    """
+    engine = sa.create_engine(
+        url,
+        poolclass=QueuePool,
+        pool_size=WRITERS + READERS,
+        connect_args={"check_same_thread": False, "timeout": 5},
+    )
+
+    @sa.event.listens_for(engine, "connect")
+    def _connect(connection: Any, record: object) -> None:
+        # SQLAlchemy's own "begin" below replaces the driver's late and partial one.
+        connection.isolation_level = None
+        for pragma in (
+            "journal_mode = WAL",
+            "synchronous = FULL",
+            "busy_timeout = 5000",
+            "foreign_keys = ON",
+        ):
+            connection.execute(f"PRAGMA {pragma}")
+
+    @sa.event.listens_for(engine, "begin")
+    def _begin(connection: sa.Connection) -> None:
+        options = connection.get_execution_options()
+        connection.exec_driver_sql(options.get("sqlite_begin", "BEGIN IMMEDIATE"))
+
+    return engine

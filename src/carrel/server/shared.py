@@ -1,0 +1,119 @@
+"""A PostgreSQL database, which several servers share."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+
+import sqlalchemy as sa
+
+from carrel.server.folder import FORMAT, DataFolder, new_secret
+from carrel.server.jobs import make_tables
+from carrel.server.records import secrets
+from carrel.server.records.database import make_engine, take_turns, write
+from carrel.server.records.migrate import revision, upgrade
+
+_OLDEST = 14
+
+
+class SharedDatabaseError(Exception):
+    """The database cannot be used; the message names the reason and the next step."""
+
+
+def migrate(url: str) -> int:
+    """Brings the database to the schema of this version; returns the revision that it had.
+
+    Waits while another migrates it.
+
+    Raises:
+        SharedDatabaseError: it cannot be used.
+    """
+    with _opened(url) as engine:
+        with engine.begin() as connection:
+            take_turns(connection, "migration")
+            before = revision(connection)
+            _refuse_newer(engine, before)
+            _require_suitable(connection)
+            if before < FORMAT:
+                upgrade(connection)
+        make_tables(engine)
+        return before
+
+
+def join(folder: DataFolder, url: str) -> None:
+    """Has a server's folder take part in the database: its secrets become the common ones.
+
+    Raises:
+        SharedDatabaseError: it cannot be used.
+    """
+    with _opened(url) as engine:
+        _require_current(engine)
+        folder.share(lambda own: write(engine, partial(secrets.agree, own=own)))
+
+
+def common_secret(url: str) -> bytes:
+    """The pepper of the API key hashes in the database.
+
+    Raises:
+        SharedDatabaseError: it cannot be used.
+    """
+    with _opened(url) as engine:
+        _require_current(engine)
+        agreed = write(engine, partial(secrets.agree, own={"secret": new_secret()}))
+        return bytes.fromhex(agreed["secret"])
+
+
+@contextmanager
+def _opened(url: str) -> Iterator[sa.Engine]:
+    try:
+        engine = make_engine(url)
+    except (sa.exc.ArgumentError, ValueError):
+        engine = None
+    if engine is None or engine.dialect.name != "postgresql":
+        # It may hold a password, so it is not repeated.
+        raise SharedDatabaseError(
+            "--database takes an address such as postgresql://USER@HOST/NAME."
+        )
+    try:
+        yield engine
+    except sa.exc.OperationalError as error:
+        reason = str(error.orig).strip().splitlines()[0]
+        raise SharedDatabaseError(f"{_shown(engine)} cannot be used: {reason}") from None
+    finally:
+        engine.dispose()
+
+
+def _require_current(engine: sa.Engine) -> None:
+    with engine.connect() as connection:
+        present = revision(connection)
+    _refuse_newer(engine, present)
+    if present < FORMAT:
+        state = f"has the schema {present}" if present else "has no tables yet"
+        raise SharedDatabaseError(
+            f"{_shown(engine)} {state}; this version of Carrel needs the schema {FORMAT}."
+            " Run: carrel migrate --database URL"
+        )
+
+
+def _refuse_newer(engine: sa.Engine, present: int) -> None:
+    if present > FORMAT:
+        raise SharedDatabaseError(
+            f"{_shown(engine)} has the schema {present}; this version of Carrel knows schemas up to"
+            f" {FORMAT}. Install a newer Carrel."
+        )
+
+
+def _require_suitable(connection: sa.Connection) -> None:
+    version = connection.scalar(sa.text("SELECT current_setting('server_version_num')::int"))
+    if (version or 0) < _OLDEST * 10_000:
+        raise SharedDatabaseError(f"Carrel needs PostgreSQL {_OLDEST} or newer.")
+    encoding = connection.scalar(sa.text("SELECT current_setting('server_encoding')"))
+    if encoding != "UTF8" or not connection.scalar(sa.text("SELECT lower('\u00c9') = '\u00e9'")):
+        raise SharedDatabaseError(
+            "The database cannot tell letters from other characters: its encoding must be UTF8 and"
+            " its locale one of a language or C.UTF-8. Create one with: createdb -T template0"
+            " -E UTF8 --locale C.UTF-8 NAME"
+        )
+
+
+def _shown(engine: sa.Engine) -> str:
+    return f"The database {engine.url.database} at {engine.url.host or 'this machine'}"
