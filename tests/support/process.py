@@ -47,9 +47,8 @@ def serve(
     command = [*under, sys.executable, "-m", "carrel", "serve", "--data", str(data)]
     command += ["--port", str(port), "--ready-file", str(ready)]
     command += [*storage.options(data), *arguments]
-    environment = os.environ | storage.environment()
     with log.open("ab") as output:
-        process = subprocess.Popen(command, stdout=output, stderr=output, env=environment)
+        process = subprocess.Popen(command, stdout=output, stderr=output, env=_environment())
     try:
         deadline = time.monotonic() + wait
         while not ready.exists():
@@ -59,13 +58,39 @@ def serve(
         answer = json.loads(ready.read_text())
         yield RunningServer(answer["url"], answer["api_key"], data, process)
     finally:
-        if process.poll() is None:
-            process.send_signal(signal.SIGTERM)
-            try:
-                process.wait(20)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+        _stop(process)
+
+
+@contextmanager
+def work(data: Path, *arguments: str, wait: float = 60) -> Iterator[subprocess.Popen[bytes]]:
+    """Starts `carrel worker` with a folder of its own and stops it with SIGTERM at the end."""
+    log = data.parent / f"{data.name}.log"
+    command = [sys.executable, "-m", "carrel", "worker", "--data", str(data), *arguments]
+    with log.open("wb") as output:
+        process = subprocess.Popen(command, stdout=output, stderr=output, env=_environment())
+    try:
+        deadline = time.monotonic() + wait
+        while b"Carrel works as" not in log.read_bytes():
+            if process.poll() is not None or time.monotonic() > deadline:
+                raise RuntimeError(f"the worker did not start:\n{log.read_text()}")
+            time.sleep(0.02)
+        yield process
+    finally:
+        _stop(process)
+
+
+def _environment() -> dict[str, str]:
+    return os.environ | storage.environment()
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    if process.poll() is None:
+        process.send_signal(signal.SIGTERM)
+        try:
+            process.wait(20)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
 
 
 def processor_seconds(pid: int) -> float:

@@ -49,12 +49,14 @@ class ScriptedReader:
 class Lab:
     """A library service on a data folder, without the server around it."""
 
-    def __init__(self, folder: DataFolder, reader: ScriptedReader) -> None:
+    def __init__(
+        self, folder: DataFolder, reader: ScriptedReader, executor: str = "server"
+    ) -> None:
         self.reader = reader
         self.database = Database(storage.database_url(folder.path))
         self.blobs = LocalBlobs(folder.blob_folder)
         self.access = Access(self.database, folder.secret)
-        self.jobs = Jobs(self.database.engine, "lab")
+        self.jobs = Jobs(self.database.engine, executor)
         self.service = LibraryService(self.database, self.blobs, cast(Reader, reader), self.jobs)
         self.api_key = folder.api_key
 

@@ -200,7 +200,7 @@ def serve(
         database=database,
         blobs=blobs,
         log_format=log_format,
-        takes_jobs=not no_worker,
+        no_worker=no_worker,
         until_unused=until_unused,
     )
     raise typer.Exit(run(settings))

@@ -66,7 +66,7 @@ class Server:
         results = Results(folder.pages_file, lambda: server.settings.limits.remembered_bytes)
         reader = Reader(results)
         name = folder.name if database.shared else "server"
-        jobs = Jobs(database.engine, name, takes_jobs=settings.takes_jobs)
+        jobs = Jobs(database.engine, name, takes_jobs=not settings.no_worker)
         library = LibraryService(database, blobs, reader, jobs)
         engine = _engine(settings)
         server = cls(

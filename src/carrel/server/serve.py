@@ -69,7 +69,7 @@ def _run(command: str, settings: ServerSettings, run: Callable[[Server], None]) 
 def _prepare_records(given: ServerSettings, folder: DataFolder) -> None:
     settings = given.with_folder(FolderSettings.load(folder.settings_file))
     if settings.database is None:
-        if not settings.takes_jobs:
+        if settings.no_worker:
             raise ServerSettingsError("--no-worker leaves the work to others: add --database.")
         migrate(folder)
     elif settings.blobs is None:

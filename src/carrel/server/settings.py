@@ -111,7 +111,7 @@ class FolderSettings(_Section):
         """
         try:
             return cls.model_validate(tomllib.loads(path.read_text("utf-8")))
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return cls()
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise ServerSettingsError(f"{path} is not valid TOML: {error}. Correct it.") from None
@@ -137,8 +137,8 @@ class ServerSettings:
     model_name: str | None = None
     strict_models: bool = False
     mcp_write: bool = False
-    takes_jobs: bool = True
-    """Whether it processes documents and batches, or leaves that to others of its database."""
+    no_worker: bool = False
+    """Leave documents and batches to others of the database."""
     until_unused: bool = False
     """Stop after a minute without a lease."""
     public_url: str | None = None

@@ -64,15 +64,14 @@ def common_secret(url: str) -> bytes:
 
 @contextmanager
 def _opened(url: str) -> Iterator[sa.Engine]:
+    # It may hold a password, so a wrong one is not repeated.
+    wrong = SharedDatabaseError("--database takes an address such as postgresql://USER@HOST/NAME.")
+    if not url.startswith("postgresql://"):
+        raise wrong
     try:
         engine = make_engine(url)
     except (sa.exc.ArgumentError, ValueError):
-        engine = None
-    if engine is None or engine.dialect.name != "postgresql":
-        # It may hold a password, so it is not repeated.
-        raise SharedDatabaseError(
-            "--database takes an address such as postgresql://USER@HOST/NAME."
-        )
+        raise wrong from None
     try:
         yield engine
     except sa.exc.OperationalError as error:

@@ -3,7 +3,6 @@
 import os
 import random
 import signal
-import sqlite3
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -13,6 +12,7 @@ from typing import Any
 import pytest
 
 from carrel.server.records.processing import UNFINISHED
+from support.crashes import rows
 from support.documents import digital_pdf
 from support.libraries import LibraryUnderTest, connect, new_library
 from support.process import RunningServer, children, serve
@@ -40,19 +40,15 @@ def _documents(folder: Path) -> dict[str, bytes]:
 
 def _chunks(server: RunningServer) -> list[tuple[Any, ...]]:
     """Every chunk and every page that the database holds, by document name."""
-    database = sqlite3.connect(f"file:{server.data / 'carrel.db'}?mode=ro", uri=True)
-    try:
-        chunks = database.execute(
-            "SELECT name, position, page, text, vector, layout"
-            " FROM chunks JOIN documents ON documents.id = document_id ORDER BY name, position"
-        ).fetchall()
-        pages = database.execute(
-            "SELECT name, page, markdown FROM document_pages"
-            " JOIN documents ON documents.id = document_id ORDER BY name, page"
-        ).fetchall()
-    finally:
-        database.close()
-    return chunks + pages
+    chunks = (
+        "SELECT name, position, page, text, vector, layout"
+        " FROM chunks JOIN documents ON documents.id = document_id ORDER BY name, position"
+    )
+    pages = (
+        "SELECT name, page, markdown FROM document_pages"
+        " JOIN documents ON documents.id = document_id ORDER BY name, page"
+    )
+    return rows(server.data, chunks) + rows(server.data, pages)
 
 
 def _kill_reader(server: RunningServer, chance: random.Random) -> None:

@@ -11,6 +11,7 @@ from carrel.server.blobs.store import put
 from carrel.server.folder import FORMAT, DataFolder
 from carrel.server.records import keys, migrate
 from carrel.server.records.database import make_engine
+from support import storage
 from support.processing import Lab, ScriptedReader
 
 _LIBRARY = """
@@ -43,6 +44,7 @@ def _fill_format_1(folder: DataFolder, blob: str) -> None:
     engine.dispose()
 
 
+@storage.only_alone
 async def test_documents_of_format_1_are_processed_anew(tmp_path: Path) -> None:
     with DataFolder(tmp_path / "data") as folder:
         blob = await put(LocalBlobs(folder.blob_folder), b"bytes")
