@@ -19,6 +19,7 @@ from carrel.notebook.cell import writing
 from carrel.notebook.chat import ChatPanel
 from carrel.notebook.client import SyncClient
 from carrel.notebook.compare import ComparePanel
+from carrel.notebook.deleted import DeletedItems
 from carrel.notebook.document import DocumentPanel
 from carrel.notebook.document_calls import DocumentCalls
 from carrel.notebook.errors import BenchError
@@ -299,6 +300,19 @@ class Bench(DocumentCalls):
             return last_answer(self._store, service.slice.value)
         finally:
             self._store.let_go(service)
+
+    @checked
+    def trash(self, *, timeout: float | None = None) -> DeletedItems:
+        """The deleted items that can be restored, the last deleted first."""
+        done(self._store, self._store.trash.load(), timeout)
+        return DeletedItems(self._store.trash.slice.value)
+
+    @checked
+    def restore(self, *items: str, timeout: float | None = None) -> int:
+        """Restores deleted items, by name or id, and gives their number."""
+        there = self.trash(timeout=timeout)
+        ids = [there.find(item).id for item in items]
+        return done(self._store, self._store.trash.restore(ids), timeout)
 
     @checked
     def sample(self, *, timeout: float | None = None) -> Answer:

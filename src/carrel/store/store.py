@@ -92,6 +92,7 @@ class Store:
         self.kept_chats = KeptChats(self.session, self._last_seen)
         self.sources = Sources(loop, self.copies, self.renderer)
         self.chat = self.another_chat()
+        self._fill_trash()
         self.comparison = self._keep(self._comparison(self.chat))
         self.finder = FinderService(loop, self.session, self.chat)
         self.models = ModelsService(loop, profile, self.session, self.notifications)
@@ -105,6 +106,16 @@ class Store:
             self.libraries,
             self.agents,
             self.chat,
+        )
+
+    def _fill_trash(self) -> None:
+        """Tells the trash how the items of each kind come back."""
+        self.trash.lists("file", self.files.reload)
+        self.trash.lists("document", self.libraries.reload)
+        self.trash.lists("library", self.libraries.reload)
+        self.trash.lists("agent", self.agents.reload)
+        self.trash.lists(
+            "conversation", self.chat.reload, self.chat.restore_deleted, self.chats.deleted
         )
 
     # Further services of an area: the caller ends them with `let_go`.

@@ -86,6 +86,7 @@ class CarrelApp(SteadyApp[Profile], TypeAhead[Profile]):
         Binding("colon", "palette", "Actions", show=False, id="app.palette_colon"),
         Binding("at", "requests", "Requests", show=False, key_display="@", id="app.requests"),
         Binding("U", "undo", "Undo the last delete", show=False, id="app.undo"),
+        Binding("ctrl+t", "trash", "Deleted items…", show=False, id="app.trash"),
         Binding("m", "models", "Use a model of this machine", show=False, id="app.models"),
         Binding("f3", "connect", "Connect to a service", show=False, id="app.connect"),
         Binding("f1", "help", "Help", priority=True, id="app.help"),
@@ -338,6 +339,12 @@ class CarrelApp(SteadyApp[Profile], TypeAhead[Profile]):
     def action_undo(self) -> None:
         if self.place is not None:
             self.place.do(self.store.trash.undo())
+
+    def action_trash(self) -> None:
+        from carrel.tui.dialogs.trash import Trash
+
+        if (place := self.place) is not None and self.screen is place:
+            self.push_screen(Trash(self.store.trash, place.do))
 
     def action_models(self) -> None:
         from carrel.tui.flows.model_servers import use

@@ -179,7 +179,7 @@ async def test_a_question_waits_for_the_chat_that_is_being_opened(
     service.finish()
     await sending
     assert opening.outcome == sending.outcome == "done"
-    assert [turn.text for turn in store.chat.slice.value.turns][0] == "How long?"
+    assert store.chat.slice.value.turns[0].text == "How long?"
     assert len(store.chat.slice.value.turns) == 2
 
     # It goes to no other chat.
@@ -189,7 +189,7 @@ async def test_a_question_waits_for_the_chat_that_is_being_opened(
     await last
     await lost
     assert lost.error is not None and lost.error.title == "Not sent"
-    assert store.chat.slice.value.turns == ()
+    assert not store.chat.slice.value.turns
     assert store.chat.slice.value.history[-1] == "And then?"
 
 

@@ -7,11 +7,13 @@ from pathlib import Path
 import pytest
 
 from carrel.config import Profile, folders
+from carrel.store.chat.conversation import Conversation, Turn
+from carrel.store.chat.sessions import ChatSession
 from carrel.store.core.loop import OwnerLoop
 from carrel.store.session.area import READ_ONLY
 from carrel.store.store import Store
 from carrel.store.trash.service import NOTHING
-from carrel.store.trash.words import way_back
+from carrel.store.trash.words import deleted_rows, way_back
 from carrel.wire.agents import AgentCreate
 from support.process import RunningServer, serve
 from support.slices import until
@@ -173,3 +175,72 @@ async def test_an_old_deleted_chat_is_removed(store: Store) -> None:
         store.chats.restore("old")
     store.chats.restore("new")
     assert [each.id for each in store.chats.all()] == ["new"]
+
+
+async def test_the_whole_trash_is_listed_and_marked_items_are_restored(
+    server: RunningServer, tmp_path: Path
+) -> None:
+    profile = Profile("earlier", server.url, server.api_key)
+    first = await ready(await _started(profile))
+    ids = []
+    for name in ("a.txt", "b.txt", "c.txt"):
+        (tmp_path / name).write_text("x")
+        file = await first.files.upload(tmp_path / name)
+        assert file is not None
+        ids.append(file.id)
+    library = await first.libraries.create("minutes of the earlier run")
+    assert library is not None
+    await first.files.delete(ids)
+    await first.libraries.delete([library.id])
+    await first.close()
+
+    # Another run knows of them.
+    later = await ready(await _started(profile))
+    await later.files.load()
+    await later.libraries.load()
+    await later.trash.load()
+    items = {item.id: item for item in later.trash.slice.value.items}
+    assert items.keys() >= {*ids, library.id}
+    assert (items[ids[0]].kind, items[ids[0]].name) == ("file", "a.txt")
+    rows = {row.id: row for row in deleted_rows(later.trash.slice.value, time.time())}
+    row = rows[library.id]
+    assert (row.kind, row.name) == ("Library", "minutes of the earlier run")
+    assert (row.deleted, row.left) == ("now", "6 d more")
+    for id in (ids[0], library.id, ids[1], ids[1]):
+        later.trash.mark(id)
+    assert later.trash.slice.value.marked == {ids[0], library.id}
+    assert await later.trash.restore(later.trash.slice.value.marked) == 2
+    assert news(later) == ("Restored 2 items.", False)
+    await until(later.files.slice, lambda state: state.find(ids[0]) is not None)
+    await until(later.libraries.slice, lambda state: state.library(library.id) is not None)
+    state = await until(later.trash.slice, lambda state: ids[0] not in {i.id for i in state.items})
+    assert ids[1] in {item.id for item in state.items} and not state.marked
+
+    # One that went meanwhile stops no other.
+    client = await later.session.client()
+    await client.trash.delete(ids[1])
+    restoring = later.trash.restore([ids[1], ids[2]])
+    await restoring
+    assert restoring.error is not None and restoring.error.title == "1 not restored"
+    await until(later.files.slice, lambda state: state.find(ids[2]) is not None)
+    await later.close()
+
+
+async def test_a_deleted_chat_is_in_the_list(server: RunningServer) -> None:
+    store = await ready(await _started(Profile("chats", server.url, server.api_key)))
+    store.chats.save(
+        ChatSession("c-1", "agent", "support", 1.0, Conversation.of(Turn("user", "Hi?")))
+    )
+    await store.chat.delete_session("c-1")
+    await store.trash.load()
+    (item,) = (item for item in store.trash.slice.value.items if item.id == "c-1")
+    assert (item.kind, item.name) == ("conversation", "Hi?")
+    assert await store.trash.restore(["c-1"]) == 1
+    await until(store.chat.slice, lambda state: any(one.id == "c-1" for one in state.sessions))
+    await store.close()
+
+
+async def _started(profile: Profile) -> Store:
+    store = Store(profile, OwnerLoop.running())
+    await store.start()
+    return store

@@ -18,6 +18,7 @@ from carrel.store.chat.compared import Comparison
 from carrel.store.chat.conversation import EMPTY, Attachment, Conversation, Turn
 from carrel.store.chat.parameters import AGENTS_OWN, Parameters
 from carrel.store.tools.state import AgentCall
+from carrel.store.trash.state import DeletedItem
 from carrel.store.trash.words import LOCAL_DAYS
 
 if TYPE_CHECKING:
@@ -152,6 +153,17 @@ class SavedSessions:
             self._aside(session_id).replace(self._path(session_id))
             self._deleted.discard(session_id)
             self.changes += 1
+
+    def deleted(self) -> tuple[DeletedItem, ...]:
+        """The sessions that can be put back."""
+        found = []
+        for path in self._aside("").parent.glob("*.json"):
+            with suppress(OSError, ValueError):
+                then = path.stat().st_mtime
+                session = _from_json(json.loads(path.read_text(encoding="utf-8")))
+                until = then + LOCAL_DAYS * 86400
+                found.append(DeletedItem(session.id, "conversation", session.title, then, until))
+        return tuple(found)
 
     def remove_old(self) -> None:
         """Removes the sessions that were deleted more than LOCAL_DAYS ago."""

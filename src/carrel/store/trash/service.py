@@ -1,24 +1,29 @@
-"""Tells of deletions, and undoes them."""
+"""Tells of deletions, undoes them, and lists the trash."""
 
 from __future__ import annotations
 
+import asyncio
 import itertools
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from carrel.store.core.action import Policy, action
+from carrel.store.core.action import Policy, action, instant
 from carrel.store.core.deleting import Deleted
 from carrel.store.core.loop import OwnerLoop
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.notifications.service import NotificationsService
 from carrel.store.session.area import Area
 from carrel.store.session.service import SessionService
-from carrel.store.trash.state import DeletedFrom, Deletion, TrashState
+from carrel.store.trash.state import DeletedFrom, DeletedItem, DeletedKind, Deletion, TrashState
 
-NOTHING = Problem("Nothing to undo", "Nothing was deleted here that can be restored.")
+NOTHING = Problem(
+    "Nothing to undo", "Nothing was deleted in this run.", "The list of deleted items has the rest."
+)
 
 Restore = Callable[[str], Awaitable[object]]
+Kept = Callable[[], Sequence[DeletedItem]]
+NONE_KEPT: Kept = tuple
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +33,13 @@ class _WayBack:
     ids: tuple[str, ...]
     restore: Restore | None
     reload: Callable[[], object]
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    reload: Callable[[], object]
+    restore: Restore | None
+    kept: Kept
 
 
 class TrashService(Area[TrashState]):
@@ -40,6 +52,18 @@ class TrashService(Area[TrashState]):
         self._notifications = notifications
         self._numbers = itertools.count(1)
         self._ways: dict[int, _WayBack] = {}
+        self._kinds: dict[DeletedKind, _Kind] = {}
+
+    def lists(
+        self,
+        kind: DeletedKind,
+        reload: Callable[[], object],
+        restore: Restore | None = None,
+        kept: Kept = NONE_KEPT,
+    ) -> None:
+        """Tells how items of a kind come back: `reload` shows them, `restore` restores one that
+        this machine keeps, too, and `kept` lists those."""
+        self._kinds[kind] = _Kind(reload, restore, kept)
 
     def deleted(
         self,
@@ -74,6 +98,69 @@ class TrashService(Area[TrashState]):
         way = self._take(deletion)
         return self._undo(deletion, way)
 
+    @action(Policy.JOIN)
+    async def load(self) -> None:
+        """Loads the list of the trash: the service's, and what this machine keeps."""
+        await self._load()
+
+    @action(Policy.RENEW, lane="load")
+    async def _reload(self) -> None:
+        await self._load()
+
+    async def _load(self) -> None:
+        with self._loading():
+            kept = [await asyncio.to_thread(kind.kept) for kind in self._kinds.values()]
+            found = {item.id: item for items in kept for item in items}
+            client = await self._session.client()
+            if self._session.slice.value.trash_days is not None:
+                async for item in client.trash.every():
+                    times = item.deleted_at.timestamp(), item.expires_at.timestamp()
+                    found[item.id] = DeletedItem(item.id, item.kind, item.name or "", *times)
+        items = sorted(found.values(), key=lambda item: item.deleted_at, reverse=True)
+        marked = self.slice.value.marked & found.keys()
+        self.slice.set(items=tuple(items), marked=marked, loaded=True)
+
+    @instant
+    def mark(self, item_id: str) -> None:
+        """Toggles the mark of an item of the trash."""
+        self.slice.set(marked=self.slice.value.marked ^ {item_id})
+
+    @action(Policy.QUEUE, lane="undo")
+    def restore(self, item_ids: Iterable[str]) -> Coroutine[Any, Any, int]:
+        """Restores items of the trash, and gives their number; a refusal stops no other."""
+        ids = {*item_ids}
+        items = [item for item in self.slice.value.items if item.id in ids]
+        if any(item.kind != "conversation" for item in items):
+            self._check_allowed()
+        return self._restore_each(items)
+
+    async def _restore_each(self, items: Sequence[DeletedItem]) -> int:
+        from carrel.client.errors import ClientError, Unreachable
+
+        client = await self._session.client()
+        refused: list[Exception] = []
+        done = 0
+        try:
+            # A library first: its documents come back into it.
+            for item in sorted(items, key=lambda item: item.kind != "library"):
+                try:
+                    await (self._kinds[item.kind].restore or client.trash.restore)(item.id)
+                except Unreachable:
+                    raise
+                except (ClientError, OSError) as error:
+                    refused.append(error)
+                else:
+                    done += 1
+        finally:
+            for kind in {item.kind for item in items}:
+                self._kinds[kind].reload()
+            self._reload()
+        self.slice.set(marked=frozenset())
+        if refused:
+            raise _not_restored(refused, len(items))
+        self._notifications.notify(f"Restored {Deleted.counted(done, 'item', 'items')}.")
+        return done
+
     def _take(self, deletion: Deletion) -> _WayBack:
         rest = (each for each in self.slice.value.deletions if each is not deletion)
         self.slice.set(deletions=tuple(rest), error=None)
@@ -98,12 +185,15 @@ class TrashService(Area[TrashState]):
         finally:
             way.reload()
         if refused:
-            problem = Problem.of(refused[0])
-            number = len(refused)
-            what = "Not restored" if number == len(way.ids) else f"{number} not restored"
-            raise ProblemError(Problem(what, f"{problem.title}. {problem.detail}"))
+            raise _not_restored(refused, len(way.ids))
         self._notifications.notify(f"Restored {deletion.what}.")
 
     def _put_back(self, deletion: Deletion, way: _WayBack, ids: tuple[str, ...]) -> None:
         self._ways[deletion.number] = _WayBack(ids, way.restore, way.reload)
         self.slice.set(deletions=(*self.slice.value.deletions, deletion))
+
+
+def _not_restored(refused: Sequence[Exception], total: int) -> ProblemError:
+    problem, number = Problem.of(refused[0]), len(refused)
+    what = "Not restored" if number == total else f"{number} not restored"
+    return ProblemError(Problem(what, f"{problem.title}. {problem.detail}"))

@@ -8,6 +8,7 @@ from typing import Literal
 from carrel.store.core.problem import Problem
 
 DeletedFrom = Literal["files", "libraries", "agents", "chats"]
+DeletedKind = Literal["file", "document", "library", "agent", "conversation"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,10 +21,26 @@ class Deletion:
 
 
 @dataclass(frozen=True, slots=True)
+class DeletedItem:
+    """An item of the trash; its times in seconds since 1970."""
+
+    id: str
+    kind: DeletedKind
+    name: str
+    deleted_at: float
+    expires_at: float
+
+
+@dataclass(frozen=True, slots=True)
 class TrashState:
-    """The deletions of this run that can be undone, newest last."""
+    """The deletions of this run that can be undone, newest last; the list of the whole trash, the
+    last deleted first, and the ids of its marked items."""
 
     deletions: tuple[Deletion, ...] = ()
+    items: tuple[DeletedItem, ...] = ()
+    marked: frozenset[str] = frozenset()
+    loaded: bool = False
+    loading: bool = False
     error: Problem | None = None
 
     def last(self, area: DeletedFrom | None = None) -> Deletion | None:

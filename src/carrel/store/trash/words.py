@@ -2,11 +2,52 @@
 
 from __future__ import annotations
 
-from carrel.store.core.words import count
+from dataclasses import dataclass
+
+from carrel.store.core.words import age, count, one_line
 from carrel.store.session.state import SessionState
+from carrel.store.trash.state import DeletedItem, DeletedKind, TrashState
+
+_KINDS: dict[DeletedKind, str] = {
+    "file": "File",
+    "document": "Document",
+    "library": "Library",
+    "agent": "Agent",
+    "conversation": "Chat",
+}
 
 LOCAL_DAYS = 7
 """Days in which a chat of this machine can be restored."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeletedRow:
+    """An item of the trash; `left` is how long it can be restored."""
+
+    id: str
+    kind: str
+    name: str
+    deleted: str
+    left: str
+    marked: bool
+
+
+def deleted_rows(state: TrashState, now: float) -> tuple[DeletedRow, ...]:
+    """The items of the trash, the last deleted first."""
+    return tuple(_row(item, item.id in state.marked, now) for item in state.items)
+
+
+def trash_title(state: TrashState) -> str:
+    """`Deleted · 12 · 2 marked`."""
+    marked = f"{count(len(state.marked))} marked" if state.marked else ""
+    return " · ".join(filter(None, ("Deleted", count(len(state.items)), marked)))
+
+
+def _row(item: DeletedItem, marked: bool, now: float) -> DeletedRow:
+    days = int((item.expires_at - now) // 86400)
+    left = "today" if days < 1 else f"{count(days)} d more"
+    name = one_line(item.name) or item.id
+    return DeletedRow(item.id, _KINDS[item.kind], name, age(now - item.deleted_at), left, marked)
 
 
 def way_back(state: SessionState) -> str:

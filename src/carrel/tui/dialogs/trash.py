@@ -1,0 +1,117 @@
+"""The trash: deleted items, of earlier runs too, and their way back."""
+
+import time
+from collections.abc import Callable, Iterable
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+
+from carrel.store.core.handle import Handle
+from carrel.store.core.watch import watch
+from carrel.store.trash.service import TrashService
+from carrel.store.trash.state import TrashState
+from carrel.store.trash.words import DeletedRow, deleted_rows, trash_title
+from carrel.tui.dialogs.dialog import Dialog, hint
+from carrel.tui.looks import labels
+from carrel.tui.widgets.columns import Column
+from carrel.tui.widgets.filter import ListFilter
+from carrel.tui.widgets.table import Row, VirtualTable
+
+HINT = "enter restores · space marks · / filters · esc closes"
+
+
+class Trash(Dialog[None]):
+    """A list of deleted items, the last deleted first."""
+
+    DEFAULT_CSS = """
+    Trash .dialog { width: 96; height: 80%; padding: 0 1; }
+    Trash VirtualTable { border: none; height: 1fr; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("space", "mark", "Mark", id="trash.mark"),
+        Binding("slash", "filter", "Filter", id="trash.filter"),
+        Binding("escape", "back", "Back", show=False, id="trash.back"),
+    ]
+
+    def __init__(self, trash: TrashService, do: Callable[[Handle[int]], None]) -> None:
+        super().__init__("Deleted")
+        self._trash = trash
+        self._do = do
+
+    def inside(self) -> ComposeResult:
+        yield VirtualTable(
+            Column("Kind", 8),
+            Column("Name", least=18),
+            Column("Deleted", 11, right=True, rank=1),
+            Column("Kept", 10, right=True),
+            classes="",
+        )
+        yield ListFilter()
+        yield hint(HINT)
+
+    @property
+    def table(self) -> VirtualTable:
+        """The table of deleted items."""
+        return self.query_one(VirtualTable)
+
+    @property
+    def filter(self) -> ListFilter:
+        """The line that filters the table."""
+        return self.query_one(ListFilter)
+
+    def on_mount(self) -> None:
+        self.table.say(Content.styled("Loading …", "$muted"))
+        self.table.focus()
+        self._close = watch(self._trash.slice, self._show, deliver=self.call_later)
+        self._trash.load()
+
+    def on_unmount(self) -> None:
+        self._close()
+
+    def _show(self, state: TrashState) -> None:
+        self.query_one(".dialog").border_title = labels.title(trash_title(state))
+        self.table.show([_row(row) for row in deleted_rows(state, time.time())])
+        if state.error is not None:
+            self.table.say(*labels.problem(state.error))
+        elif state.loaded:
+            self.table.say(Content.styled("Nothing is in the trash.", "$muted"))
+
+    def _chosen(self) -> Iterable[str]:
+        """The marked items, else the one under the cursor."""
+        key = self.table.key
+        return self._trash.slice.value.marked or ([] if key is None else [key])
+
+    def action_mark(self) -> None:
+        if self.table.key is not None:
+            self._trash.mark(self.table.key)
+            self.table.action_move(1)
+
+    def on_virtual_table_opened(self, event: VirtualTable.Opened) -> None:
+        event.stop()
+        self._do(self._trash.restore(self._chosen()))
+
+    def action_filter(self) -> None:
+        self.filter.begin(self.table)
+
+    def action_back(self) -> None:
+        if self.filter.field.has_focus:
+            self.filter.leave()
+        elif self.filter.over is not None:
+            self.filter.end()
+        else:
+            self.dismiss(None)
+
+
+def _row(row: DeletedRow) -> Row:
+    return Row(
+        row.id,
+        (
+            Content.styled(row.kind, "$muted"),
+            labels.line(row.name, "bold $accent" if row.marked else ""),
+            Content.styled(row.deleted, "$muted"),
+            Content.styled(row.left, "$muted"),
+        ),
+        Content.styled("✓", "$accent") if row.marked else None,
+    )
