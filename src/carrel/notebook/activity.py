@@ -2,16 +2,18 @@
 
 import time
 from collections.abc import Sequence
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Any
 
 from carrel.notebook.assets import module, style
 from carrel.notebook.columns import TablePanel
-from carrel.notebook.panel import Cell, Json, badge_json, intent
+from carrel.notebook.panel import Cell, Json, badge_json, finish, intent
 from carrel.store.activity.words import ActivityRow, activity_rows
+from carrel.store.batches.words import job_id
+from carrel.store.core.handle import Handle
 from carrel.store.store import Store
 
-_HEAD = ("What", "Name", "Status", "Progress", "Rate", "Time", "Problem")
+_HEAD = ("What", "Name", "Status", "Progress", "Rate", "Time", "Note")
 
 
 class ActivityPanel(TablePanel):
@@ -36,6 +38,7 @@ class ActivityPanel(TablePanel):
                     "cells": _cells(row),
                     "running": row.running,
                     "retryable": row.retryable,
+                    "saves": bool(row.facts) and not row.running,
                 }
                 for row in rows
             ],
@@ -57,6 +60,15 @@ class ActivityPanel(TablePanel):
         self._store.activity.retry(id)
 
     @intent
+    async def _on_save(self, id: str) -> None:
+        """Saves the answers of a batch job in the folder of the notebook."""
+        if job := job_id(id):
+            await finish(self._store.batches.save(job, Path.cwd()))
+
+    def _loads(self) -> Sequence[Handle[Any]]:
+        return (self._store.batches.load(),)
+
+    @intent
     async def _on_dismiss(self, id: str) -> None:
         self._store.activity.dismiss(id)
 
@@ -72,4 +84,5 @@ def _last(name: Cell) -> Cell:
 
 def _cells(row: ActivityRow) -> list[Cell]:
     last = row.left or row.when
-    return [row.kind, row.name, badge_json(row.status), row.progress, row.rate, last, row.error]
+    note = row.error or " · ".join(f"{name}: {words}" for name, words in row.facts)
+    return [row.kind, row.name, badge_json(row.status), row.progress, row.rate, last, note]

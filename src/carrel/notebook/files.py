@@ -11,6 +11,7 @@ from carrel.notebook.html import moment
 from carrel.notebook.panel import Cell, Json, badge_json, finish, intent, problem_json
 from carrel.notebook.progress import cancel, progress_rows
 from carrel.notebook.uploads import Offer
+from carrel.store.batches.words import AS_A_BATCH
 from carrel.store.cache.copies import DocumentSource
 from carrel.store.core.handle import Handle
 from carrel.store.files.words import (
@@ -106,6 +107,7 @@ class FilesPanel(DropPanel, TablePanel):
             "loading": state.loading,
             "read_only": session.read_only,
             "service": service_words(session),
+            "as_a_batch": AS_A_BATCH[1:],
             "problem": problem_json(state.error),
         }
 
@@ -176,10 +178,14 @@ class FilesPanel(DropPanel, TablePanel):
         cancel(self._store.activity, "upload", id)
 
     @intent
-    async def _on_read(self, ids: list[str]) -> None:
-        """Runs OCR of files; Activity shows each."""
+    async def _on_read(self, ids: list[str], batch: bool) -> None:
+        """Runs OCR of files, each by itself or as one batch job; Activity shows it."""
         files = [file for file in map(self._store.files.slice.value.find, ids) if file is not None]
-        self._store.batch.read([DocumentSource("file", file.id, file.filename) for file in files])
+        sources = [DocumentSource("file", file.id, file.filename) for file in files]
+        if batch:
+            await finish(self._store.batches.read(sources))
+        else:
+            self._store.batch.read(sources)
 
     @intent
     async def _on_open(self, id: str) -> None:

@@ -9,6 +9,7 @@ from carrel.config import folders
 from carrel.pages.renderer import Renderer
 from carrel.store.activity.service import ActivityService
 from carrel.store.agents.service import AgentsService
+from carrel.store.batches.service import BatchesService
 from carrel.store.cache.copies import Copies
 from carrel.store.cache.last_seen import LastSeen
 from carrel.store.chat.kept import KeptChats
@@ -85,6 +86,9 @@ class Store:
             self.renderer,
             self.notifications,
             self._ocr_options,
+        )
+        self.batches = BatchesService(
+            loop, self.session, self.activity, self.copies, self.notifications, folders().state
         )
         self.agents = self.another_agents()
         self.tools = ToolsService(loop, profile, folders().state)
@@ -188,6 +192,7 @@ class Store:
         logs.start()
         self.session.slice.changed.connect(self._session_changed)
         self.chat.load_sessions()
+        self.batches.resume()
         await self.session.start()
 
     async def close(self) -> None:
@@ -202,6 +207,7 @@ class Store:
             self.files,
             self.previews,
             self.batch,
+            self.batches,
             self.finder,
             self.models,
             *self._made,

@@ -363,8 +363,12 @@ class View {
       this.h("span", {}, `Deleted ${deletion.what}.`), this.button("Undo", () => this.ask("undo"), "small"), dismiss);
   }
 
-  /** Asks in the panel before something is deleted or costs something. */
-  confirm(text, verb, action) {
+  /**
+   * Asks in the panel before something is deleted or costs something.
+   *
+   * @param {{ verb: string, words: string, action: () => void }} [other] another way to do it
+   */
+  confirm(text, verb, action, other) {
     const before = document.activeElement;
     const close = () => {
       this.question.hidden = true;
@@ -375,6 +379,7 @@ class View {
     this.question.replaceChildren(
       this.h("span", {}, text),
       this.button(verb, () => { close(); action(); }, "danger"),
+      ...(other ? [this.button(other.verb, () => { close(); other.action(); }), this.h("small", {}, other.words)] : []),
       cancel);
     this.question.hidden = false;
     cancel.focus();

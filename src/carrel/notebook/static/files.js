@@ -156,11 +156,20 @@ class FilesView extends View {
   read() {
     const ids = this.chosen();
     const start = async () => {
-      if ((await this.ask("read", { ids })) !== undefined) this.goto("Activity");
+      if ((await this.ask("read", { ids, batch: false })) !== undefined) this.goto("Activity");
     };
     if (!this.state.marked.length) this.open(this.grid.cursor);
     else if (!this.state.service) start();
-    else this.confirm(`Run OCR of ${counted(ids.length)}? ${this.state.service}`, "Run OCR", start);
+    else this.confirm(`Run OCR of ${counted(ids.length)}? ${this.state.service}`, "Run OCR", start, this.asBatch(ids));
+  }
+
+  /** The other way to read many files: one batch job. */
+  asBatch(ids) {
+    const [name, differs] = this.state.as_a_batch;
+    if (ids.length < 2) return undefined;
+    return { verb: name, words: differs, action: async () => {
+      if ((await this.ask("read", { ids, batch: true })) !== undefined) this.goto("Activity");
+    } };
   }
 
   async copyLink() {

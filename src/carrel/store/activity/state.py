@@ -7,7 +7,7 @@ from typing import Literal
 
 from carrel.store.core.problem import Problem
 
-ActivityKind = Literal["upload", "download", "sync", "ocr", "processing", "delete"]
+ActivityKind = Literal["upload", "download", "sync", "ocr", "processing", "delete", "batch"]
 ActivityStatus = Literal["queued", "running", "done", "failed", "cancelled"]
 Unit = Literal["bytes", "pages", "items"]
 
@@ -18,7 +18,8 @@ class ActivityItem:
 
     `done` and `total` count in `unit`, and `before` is what was done when it started; times are
     seconds since 1970; `rate` is units a second since it started; `subject` is the id of the file
-    or document it is about. `retryable`: it failed or was cancelled, and can be retried.
+    or document it is about. `retryable`: it failed or was cancelled, and can be retried. `facts`
+    are names with words that only its kind has.
     """
 
     id: str
@@ -35,6 +36,7 @@ class ActivityItem:
     subject: str | None = None
     before: int = 0
     retryable: bool = False
+    facts: tuple[tuple[str, str], ...] = ()
 
     @property
     def ended(self) -> bool:

@@ -19,6 +19,7 @@ _KINDS = {
     "ocr": "OCR",
     "processing": "Processing",
     "delete": "Delete",
+    "batch": "Batch",
 }
 _DOING = {
     "upload": "uploading",
@@ -27,6 +28,7 @@ _DOING = {
     "ocr": "running OCR of",
     "processing": "processing",
     "delete": "deleting",
+    "batch": "answering",
 }
 _BADGES = {
     "queued": Badge("○", "Queued", "waiting"),
@@ -56,6 +58,7 @@ class ActivityRow:
     when: str
     took: str
     error: str
+    facts: tuple[tuple[str, str], ...]
     fraction: float | None
     running: bool
     retryable: bool
@@ -88,6 +91,7 @@ def activity_row(item: ActivityItem, now: float) -> ActivityRow:
         age(now - item.finished) if item.finished is not None else "",
         _took(item),
         str(item.error) if item.error else "",
+        tuple((name, one_line(words)) for name, words in item.facts),
         1.0 if item.status == "done" else fraction,
         not item.ended,
         item.retryable,

@@ -16,7 +16,7 @@ from carrel.store.session.service import SessionService
 
 if TYPE_CHECKING:
     from carrel.wire.formats import ResponseFormat
-    from carrel.wire.ocr import OCRDocument
+    from carrel.wire.ocr import OCRDocument, OCRRequest, OCRResult
 
 BATCH = 4
 """The most pages asked for at a time, after the first."""
@@ -149,11 +149,27 @@ class DocumentReader:
         self, source: DocumentSource, pages: list[int] | None, options: OCROptions
     ) -> KeptResult:
         """One request: these pages, or all."""
+        client = await self._session.client()
+        return _kept(await client.ocr.process(await self.request(source, pages, options)))
+
+    async def keep(
+        self, source: DocumentSource, key: str, answer: OCRResult, options: OCROptions
+    ) -> None:
+        """Keeps an answer to one request for all the pages that are wanted."""
+        kept = _kept(answer)
+        if options.wanted(None) is None:
+            kept.page_count = len(kept.pages)
+        await self.results.add(key, kept)
+        await self.note(source, key, len(kept.pages), len(kept.pages))
+
+    async def request(
+        self, source: DocumentSource, pages: list[int] | None, options: OCROptions
+    ) -> OCRRequest:
+        """The request for these pages, or for all."""
         from carrel.wire.ocr import OCRRequest
 
-        client = await self._session.client()
         hosted = self._session.slice.value.hosted
-        request = OCRRequest(
+        return OCRRequest(
             model=HOSTED_MODEL if hosted else None,
             # Signed each time: a URL may expire before the last page is read.
             document=await self._document(source),
@@ -166,9 +182,6 @@ class DocumentReader:
             table_format=None if options.tables == "text" else options.tables,
             document_annotation_format=options.format(),
         )
-        answer = await client.ocr.process(request)
-        found = {page.index: page for page in answer.pages}
-        return KeptResult(found, annotation=answer.document_annotation)
 
     async def _document(self, source: DocumentSource) -> OCRDocument:
         """The document as a request for reading names it."""
@@ -179,6 +192,11 @@ class DocumentReader:
         client = await self._session.client()
         url = await client.documents.url(source.library_id or "", source.id)
         return DocumentURLChunk(document_url=url, document_name=source.name)
+
+
+def _kept(answer: OCRResult) -> KeptResult:
+    found = {page.index: page for page in answer.pages}
+    return KeptResult(found, annotation=answer.document_annotation)
 
 
 def in_a_row(pages: Sequence[int], most: int) -> list[int]:

@@ -4,6 +4,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from carrel.store.batches.words import AS_A_BATCH, MANY, NOW
 from carrel.store.cache.copies import DocumentSource
 from carrel.store.files.words import facets, link_words
 from carrel.store.libraries.words import document_count
@@ -27,13 +28,31 @@ async def upload(place: Place) -> None:
 
 
 async def run_ocr(place: Place, sources: Sequence[DocumentSource]) -> None:
-    """Reads several files, one after the other; asks first where the service bills for it."""
-    if place.store.session.slice.value.hosted:
+    """Reads several files; asks first where the service bills for it, and whether as one job."""
+    hosted = place.store.session.slice.value.hosted
+    if hosted and len(sources) >= MANY:
+        things = [Thing(*NOW), Thing(*AS_A_BATCH)]
+        chosen = await place.choose(f"Run OCR of {len(sources)} files", things)
+        if chosen is None:
+            return
+        if chosen == AS_A_BATCH[0]:
+            await _as_a_batch(place, sources)
+            return
+    if hosted:
         names = labels.names(source.name for source in sources)
         if not await place.confirm(f"Run OCR of {len(sources)} files?", names, "Run OCR"):
             return
     place.do(place.store.batch.read(sources))
     place.notice(f"{len(sources)} files wait for OCR: Activity shows each.")
+
+
+async def _as_a_batch(place: Place, sources: Sequence[DocumentSource]) -> None:
+    names = labels.names(source.name for source in sources)
+    if await place.confirm(f"Run OCR of {len(sources)} files as one batch job?", names, "Run OCR"):
+        place.do(
+            place.store.batches.read(sources),
+            lambda _: place.notice("The batch job is on its way: Activity shows it."),
+        )
 
 
 async def copy_part(place: Place, file: File) -> None:

@@ -11,6 +11,8 @@ from textual.widgets import Static
 
 from carrel.store.activity.state import ActivityItem, ActivityState
 from carrel.store.activity.words import ActivityRow, activity_row, activity_rows
+from carrel.store.batches.words import job_id
+from carrel.tui.flows import batches as flows
 from carrel.tui.looks import labels
 from carrel.tui.looks.empty import Way, empty
 from carrel.tui.place import Place
@@ -33,6 +35,7 @@ class ActivityPlace(Place):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("x", "cancel", "Cancel", id="activity.cancel"),
         Binding("ctrl+r", "retry", "Retry", id="activity.retry"),
+        Binding("s", "save", "Save to…", show=False, id="activity.save"),
         Binding("d", "dismiss_item", "Dismiss", id="activity.dismiss"),
         Binding("delete", "dismiss_all", "Dismiss all", key_display="del", id="activity.clear"),
     ]
@@ -89,10 +92,13 @@ class ActivityPlace(Place):
         row = activity_row(item, time.time())
         facts = [("What", row.kind), ("Progress", row.progress), ("Rate", row.rate)]
         facts += [("Left", row.left), ("Took", row.took), ("Ended", row.when)]
+        facts += row.facts
         known = [(name, Content(words)) for name, words in facts if words]
         parts.append(labels.fields(("Status", labels.badge(row.status)), *known))
         if item.error is not None:
             parts += [Content(""), *self.explain(item.error)]
+        if job_id(item.id) is not None and item.ended and item.facts:
+            parts += [Content(""), Content.styled("s saves its answers and failures", "$muted")]
         if item.retryable:
             parts += [Content(""), Content.styled("ctrl+r tries it again", "$muted")]
         shown.update(Content("\n").join(parts))
@@ -108,7 +114,7 @@ class ActivityPlace(Place):
         item = self._item()
         if item is not None and item.error is not None:
             self.workbench.show_problem(item.error)
-        elif item is not None:
+        elif item is not None and job_id(item.id) is None:
             places = {"ocr": "document", "processing": "libraries", "sync": "libraries"}
             self.open_place(places.get(item.kind, "files"))
 
@@ -120,6 +126,10 @@ class ActivityPlace(Place):
             return "This has ended: d dismisses it."
         if action == "dismiss_item" and item is not None and not item.ended:
             return "This still runs: x cancels it."
+        if action == "save" and (item is None or job_id(item.id) is None):
+            return "s saves the answers of a batch job."
+        if action == "save" and item is not None and not item.ended:
+            return "The batch job still runs: its answers can be saved when it has ended."
         if action == "retry" and item is not None and not item.retryable:
             return "Only what failed or was stopped can be tried again."
         return ""
@@ -133,6 +143,14 @@ class ActivityPlace(Place):
         item = self._item()
         if item is not None and item.retryable:
             self.store.activity.retry(item.id)
+
+    def action_save(self) -> None:
+        item = self._item()
+        if item is not None and (job := job_id(item.id)):
+            self.run_flow(flows.save(self, job))
+
+    def reload(self) -> None:
+        self.store.batches.load()
 
     def action_dismiss_all(self) -> None:
         self.store.activity.dismiss_all()

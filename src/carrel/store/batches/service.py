@@ -1,0 +1,241 @@
+"""The batch jobs of a service: watched while they run, cancelled, fetched."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import logging
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from carrel.filenames import file_name, free
+from carrel.store.activity.service import ActivityService
+from carrel.store.batches.state import BatchesState
+from carrel.store.batches.submitted import SubmittedJobs
+from carrel.store.batches.words import item_of, job_name, read_words, saved_words
+from carrel.store.cache.copies import Copies, DocumentSource
+from carrel.store.core.action import Policy, action
+from carrel.store.core.loop import OwnerLoop
+from carrel.store.core.problem import Problem, ProblemError
+from carrel.store.documents.reader import HOSTED_MODEL, USUAL, DocumentReader, OCROptions
+from carrel.store.notifications.service import NotificationsService
+from carrel.store.session.area import Area
+from carrel.store.session.service import SessionService
+
+if TYPE_CHECKING:
+    from carrel.client import Client
+    from carrel.wire.batches import BatchJob
+
+logger = logging.getLogger(__name__)
+
+LOOK = 5.0
+"""Seconds between two looks at jobs that run."""
+SHOWN = 50
+"""Jobs that are asked for, the newest."""
+_OPTIONS = "carrel_ocr"
+"""The key of a job's metadata with the options of its OCR."""
+_LINE = 64 * 1024 * 1024
+
+
+class BatchesService(Area[BatchesState]):
+    """Shows the jobs in Activity; a job of OCR that ends here becomes readings."""
+
+    def __init__(
+        self,
+        loop: OwnerLoop,
+        session: SessionService,
+        activity: ActivityService,
+        copies: Copies,
+        notifications: NotificationsService,
+        state: Path,
+    ) -> None:
+        super().__init__(loop, BatchesState(), session)
+        self._activity = activity
+        self._copies = copies
+        self._notifications = notifications
+        self._reader = DocumentReader(session)
+        self._submitted = SubmittedJobs(state, session.slice.value.profile)
+        self._ended: set[str] = set()
+        """Jobs that were shown as ended: one that is dismissed stays away."""
+
+    @action(Policy.JOIN)
+    async def load(self) -> None:
+        """Loads the newest jobs; looks again while one of them runs."""
+        from carrel.client.errors import ClientError, ServiceError, Unreachable
+        from carrel.wire.batches import BatchQuery
+
+        client = await self._session.client()
+        try:
+            page = await client.batches.list(BatchQuery(page_size=SHOWN))
+        except Unreachable:
+            raise
+        except ServiceError as error:
+            if error.status not in (404, 405, 501):
+                raise
+            return  # a service without batch jobs
+        except ClientError as error:
+            logger.info("the batch jobs were not understood: %s", error)
+            return
+        self._show(page.data)
+        waited_for = await asyncio.to_thread(self._submitted.all)
+        for job in page.data:
+            if job.id in waited_for and not job.running:
+                self._collect(job)
+        if any(job.running for job in page.data):
+            self._look_again()
+
+    @action(Policy.JOIN)
+    async def resume(self) -> None:
+        """Waits on for the OCR that an earlier run has submitted, if there is any."""
+        if await asyncio.to_thread(self._submitted.all):
+            self.load()
+
+    @action(Policy.BESIDE, changes=True)
+    async def cancel(self, job_id: str) -> None:
+        """Asks a job to end with the answers that it has."""
+        client = await self._session.client()
+        self._put(await client.batches.cancel(job_id))
+        self._look_again()
+
+    @action(Policy.BESIDE)
+    async def save(self, job_id: str, folder: Path) -> tuple[Path, ...]:
+        """Saves a job's answers and its failures in a folder that exists; overwrites nothing."""
+        client = await self._session.client()
+        job = await client.batches.get(job_id)
+        wanted = [
+            (folder / f"{file_name(job.id, 'batch')}-{kind}.jsonl", file_id)
+            for kind, file_id in (("answers", job.output_file), ("errors", job.error_file))
+            if file_id is not None
+        ]
+        if not wanted:
+            raise ProblemError(_nothing(job))
+        saved = []
+        for path, file_id in wanted:
+            place = await asyncio.to_thread(free, path)
+            saved.append(await client.files.download(file_id, place))
+        self._notifications.notify(saved_words([path.name for path in saved]))
+        return tuple(saved)
+
+    @action(Policy.BESIDE, changes=True)
+    async def read(self, sources: Sequence[DocumentSource], options: OCROptions = USUAL) -> str:
+        """Sends files to OCR as one job and returns its id; the pages are kept when it ends."""
+        from carrel.wire.batches import BatchCreate, BatchLine
+
+        client = await self._session.client()
+        hosted = self._session.slice.value.hosted
+        lines = []
+        for source in sources:
+            request = await self._reader.request(source, options.wanted(None), options)
+            lines.append(BatchLine(custom_id=source.id, body=request.body()))
+        job = await client.batches.create(
+            BatchCreate(
+                endpoint="/v1/ocr",
+                requests=lines,
+                model=HOSTED_MODEL if hosted else None,
+                metadata={_OPTIONS: asdict(options)},
+            )
+        )
+        await asyncio.to_thread(self._submitted.add, job.id)
+        self._put(job)
+        self._look_again()
+        return job.id
+
+    @action(Policy.QUEUE)
+    async def _collect(self, job: BatchJob) -> None:
+        """Keeps the pages that a job of OCR has read, as if each file had been read by itself."""
+        from pydantic import ValidationError
+
+        from carrel.client.errors import NotFound
+
+        if job.id not in await asyncio.to_thread(self._submitted.all):
+            return  # an earlier look has them
+        options = _options_of(job)
+        client = await self._session.client()
+        read = 0
+        if job.output_file is not None:
+            async for line in _lines(client, job.output_file):
+                try:
+                    read += await self._keep(line, options)
+                except (ValidationError, KeyError, TypeError) as error:
+                    logger.info("a line of the batch %s was not understood: %s", job.id, error)
+                except NotFound:
+                    logger.info("a file of the batch %s is gone", job.id)
+        await asyncio.to_thread(self._submitted.remove, job.id)
+        failed = job.total_requests - read
+        self._notifications.notify(read_words(read, failed), "error" if failed else "info")
+
+    async def _keep(self, line: dict[str, Any], options: OCROptions) -> int:
+        """Keeps the pages of one answer; 1 if it has some."""
+        from carrel.wire.ocr import OCRResult
+
+        source = DocumentSource("file", str(line["custom_id"]), str(line["custom_id"]))
+        result = OCRResult.model_validate(line["response"]["body"])
+        copy = await self._copies.fetch(source)
+        await self._reader.keep(source, self._reader.key(copy, options), result, options)
+        return 1
+
+    @action(Policy.LATEST)
+    async def _look_again(self) -> None:
+        await asyncio.sleep(LOOK)
+        self.load()
+
+    def _show(self, jobs: Sequence[BatchJob]) -> None:
+        for job in reversed(jobs):
+            self._show_one(job)
+        self.slice.set(jobs=tuple(jobs), error=None)
+
+    def _put(self, job: BatchJob) -> None:
+        self._show_one(job)
+        others = (one for one in self.slice.value.jobs if one.id != job.id)
+        self.slice.set(jobs=(job, *others))
+
+    def _show_one(self, job: BatchJob) -> None:
+        item = item_of(job)
+        if job.id in self._ended and self._activity.find(item.id) is None:
+            return
+        self._activity.show(item)
+        if job.running:
+            self._activity.set_cancel(item.id, lambda: self.cancel(job.id))
+        else:
+            self._ended.add(job.id)
+
+
+def _nothing(job: BatchJob) -> Problem:
+    if job.running:
+        advice = "Its answers can be saved when it has ended."
+        return Problem("Not saved", f"{job_name(job)}: the job still runs.", advice)
+    return Problem("Not saved", f"{job_name(job)}: the job has no answers and no failures.")
+
+
+def _options_of(job: BatchJob) -> OCROptions:
+    """The options that a job was made with; the usual ones where they are not understood."""
+    given = (job.metadata or {}).get(_OPTIONS)
+    with contextlib.suppress(TypeError):
+        return OCROptions(**given) if isinstance(given, dict) else USUAL
+    return USUAL
+
+
+async def _lines(client: Client, file_id: str) -> AsyncIterator[dict[str, Any]]:
+    """The lines of a batch's file that are JSON objects."""
+    rest = b""
+    async with client.files.content(file_id) as content:
+        async for chunk in content:
+            *lines, rest = (rest + chunk).split(b"\n")
+            for line in lines:
+                if (found := _object(line)) is not None:
+                    yield found
+            if len(rest) > _LINE:
+                return
+    if (found := _object(rest)) is not None:
+        yield found
+
+
+def _object(line: bytes) -> dict[str, Any] | None:
+    try:
+        found = json.loads(line)
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) else None
