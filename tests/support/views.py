@@ -50,6 +50,7 @@ def files_state(*rows: dict[str, Any], **fields: Any) -> dict[str, Any]:
         "preview": preview(),
         "sample": {"running": False, "steps": []},
         "service": "",
+        "as_a_batch": ["As one batch job", "Cheaper; all come at its end."],
         "way_back": "You can undo this for 7 days.",
         "empty": "No files yet.",
         "layout": LAYOUT,
@@ -150,7 +151,7 @@ def chat_state(*turns: dict[str, Any], **fields: Any) -> dict[str, Any]:
         "model": "large",
         "models": ["large", "small"],
         "parameters": dict.fromkeys(
-            ("model", "temperature", "top_p", "max_tokens", "seed", "stop"), ""
+            ("model", "temperature", "top_p", "max_tokens", "seed", "stop", "tools"), ""
         ),
         "parameter_words": "",
         "turns": list(turns),
@@ -161,6 +162,7 @@ def chat_state(*turns: dict[str, Any], **fields: Any) -> dict[str, Any]:
         "history": [],
         "busy": False,
         "phase": "",
+        "permission": None,
         "empty": "Ask something.",
         "problem": None,
     }

@@ -28,3 +28,20 @@ def test_what_can_be_done_goes_with_the_row(page: Page) -> None:
     assert sent(page, "cancel")[0]["args"] == {"id": "ocr-2"}
     page.get_by_role("button", name="Dismiss all").click()
     assert len(sent(page, "dismiss_all")) == 1
+
+
+def test_the_answers_of_a_batch_job_are_saved(page: Page) -> None:
+    done = {"text": "● Done", "role": "ready"}
+    rows = [
+        {"id": "batch-1", "cells": ["Batch", "OCR of 2 files", done, "", "", "", "Answers: 2"],
+         "running": False, "retryable": False, "saves": True},
+        {"id": "ocr-2", "cells": ["OCR", "a.pdf", done, "", "", "", ""],
+         "running": False, "retryable": False, "saves": False},
+    ]  # fmt: skip
+    mount(page, "activity", {"rows": rows, "empty": "", "problem": None})
+    save = page.get_by_role("button", name="Save answers")
+    page.get_by_role("row", name="a.pdf").click()
+    expect(save).to_be_hidden()
+    page.get_by_role("row", name="OCR of 2 files").click()
+    save.click()
+    assert sent(page, "save")[0]["args"] == {"id": "batch-1"}

@@ -303,3 +303,15 @@ def test_a_question_that_was_asked_from_around_is_not_edited_here(page: Page) ->
     expect(page.get_by_role("button", name="Edit")).to_have_count(0)
     page.get_by_label("Transcript").press("e")
     assert sent(page, "edit") == []
+
+
+def test_a_tool_of_the_settings_is_allowed_in_the_panel(page: Page) -> None:
+    asked = {"mark": "m", "title": "Let agents run this command?", "runs": f"weather: {EVIL}",
+             "about": "An agent calls it."}  # fmt: skip
+    mount(page, "chat", chat_state(turn(0, "user", ["<p>Hi</p>"]), busy=True, permission=asked))
+    question = page.get_by_role("alertdialog", name="Let agents run this command?")
+    expect(question).to_contain_text(EVIL)
+    question.get_by_role("button", name="Allow").click()
+    assert sent(page, "permit")[0]["args"]["allowed"] is True
+    kernel(page, "state", chat_state(turn(0, "user", ["<p>Hi</p>"]), busy=True))
+    expect(question).to_be_hidden()

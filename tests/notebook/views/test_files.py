@@ -216,3 +216,15 @@ def test_a_deletion_is_offered_to_be_undone_until_it_is_dismissed(page: Page) ->
     kernel(page, "state", {"deletion": {"number": 2, "what": "one file"}})
     page.get_by_role("button", name="Dismiss").click()
     expect(page.get_by_text("Deleted one file.")).to_be_hidden()
+
+
+def test_marked_files_go_to_ocr_of_a_hosted_service_as_one_job(page: Page) -> None:
+    rows = [file_row(0), file_row(1)]
+    marked = [row["id"] for row in rows]
+    mount(page, "files", files_state(*rows, marked=marked, service="It bills."))
+    page.get_by_role("button", name="Run OCR").first.click()
+    question = page.get_by_role("alertdialog")
+    expect(question).to_contain_text("It bills.")
+    expect(question).to_contain_text("Cheaper; all come at its end.")
+    question.get_by_role("button", name="As one batch job").click()
+    assert sent(page, "read")[0]["args"] == {"ids": marked, "batch": True}

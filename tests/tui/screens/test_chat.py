@@ -1,11 +1,15 @@
 import asyncio
+import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 from textual import events
+from textual.widgets import Button
 
 from carrel.config import Profile
+from carrel.settings import settings_file
+from carrel.tui.widgets.fields import Field
 from carrel.tui.widgets.prompt import Prompt
 from carrel.tui.widgets.transcript import TurnView
 from carrel.wire.agents import Agent
@@ -381,3 +385,45 @@ async def test_the_question_that_is_changed_gives_back_what_was_typed(
     assert prompt.text == "How long?"
     await bench.press("escape")
     await bench.until(lambda: prompt.text == "And then")
+
+
+async def test_a_command_is_allowed_before_it_answers_a_call(
+    bench: Workbench, service: ScriptedService
+) -> None:
+    settings_file().parent.mkdir(parents=True, exist_ok=True)
+    settings_file().write_text(
+        f"[tools.weather]\ncommand = ['{sys.executable}', '-c', 'print(\"Sunny.\")']\n"
+    )
+    await bench.type("Weather?")
+    await bench.press("enter")
+    service.call(("a23456789", "weather", '{"city": "Paris"}'))
+    await bench.shows("Let agents run this command?", "weather:", "It is remembered")
+    # What is typed meanwhile allows nothing.
+    await bench.leave("enter")
+    await bench.shows('Result of weather(city="Paris")')
+    bench.store.chat.answer_call("a23456789", "Rain.")
+    service.call(("b23456789", "weather", "{}"))
+    await bench.shows("Let agents run this command?")
+    await bench.press("right")
+    await bench.leave("enter")
+    service.say("It is fine.")
+    service.finish()
+    await bench.shows("Sunny.", "It is fine.")
+
+
+async def test_the_tools_of_a_chat_are_chosen_among_its_parameters(
+    bench: Workbench, service: ScriptedService
+) -> None:
+    settings_file().parent.mkdir(parents=True, exist_ok=True)
+    settings_file().write_text("[tools.weather]\ncommand = ['true']\ndescription = 'Weather.'\n")
+    await bench.press("escape", "p")
+    await bench.shows("Tools of the settings, by name: weather")
+    bench.app.screen.query_one("#tools", Field).value = "weather"
+    bench.app.screen.query_one("#save", Button).press()
+    await bench.shows("tools weather")
+    assert bench.store.chat.slice.value.parameters.tools == ("weather",)
+    bench.store.chat.send("Weather?")
+    service.say("Fine.")
+    service.finish()
+    await bench.shows("Fine.")
+    assert service.requests[-1]["tools"][0]["function"]["description"] == "Weather."

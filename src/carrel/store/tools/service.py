@@ -87,6 +87,7 @@ class ToolsService(Service[ToolsState]):
         asked = self._asked.get(consent.mark)
         if asked is not None and not asked.answer.done():
             asked.answer.set_result(allowed)
+            self._no_longer(consent)
 
     @action(Policy.BESIDE)
     async def named(self) -> tuple[NamedTool, ...]:
@@ -157,11 +158,14 @@ class ToolsService(Service[ToolsState]):
             # Nobody waits any more: it was answered, or every question that wanted it was stopped.
             if not asked.waiting:
                 del self._asked[consent.mark]
-                left = tuple(one for one in self.slice.value.asking if one != consent)
-                self.slice.set(asking=left)
+                self._no_longer(consent)
         if allowed:
             await asyncio.to_thread(self._consents.give, consent)
         return allowed
+
+    def _no_longer(self, consent: Consent) -> None:
+        left = (one for one in self.slice.value.asking if one != consent)
+        self.slice.set(asking=tuple(left))
 
     def _consent(self, name: str, settings: CommandSettings | ServerSettings) -> Consent:
         return consent_of(name, settings, settings_file().parent, self._service)

@@ -251,7 +251,8 @@ class ChatPlace(Comparing):
         if self._asked is not None:
             consent, dialog = self._asked
             if consent not in state.asking and dialog.is_current:
-                dialog.dismiss(None)
+                # It may not be drawn yet.
+                dialog.call_after_refresh(lambda: dialog.is_current and dialog.dismiss(None))
         elif state.asking and self.app.screen is self:
             consent = state.asking[0]
             self._asked = consent, flows.permission(consent)
