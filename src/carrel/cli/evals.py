@@ -13,6 +13,7 @@ from carrel.cli.errors import Code, CommandError
 from carrel.cli.find import find_agent
 from carrel.cli.options import AgentArgument, JSONOption, ProfileOption, version_or_alias
 from carrel.cli.session import check_writable, run
+from carrel.cli.tools import asking_tools
 from carrel.config import folders, load_profile
 from carrel.text import clean_text
 
@@ -159,11 +160,12 @@ def _run_all(
 
             try:
                 for number in numbers:
-                    done.append(
-                        await run_set(
-                            client, chosen.service, records, found, number, cases, plan, told
+                    async with asking_tools(chosen) as tools:
+                        service, offered = chosen.service, tools.of_question
+                        one = await run_set(
+                            client, service, records, found, number, cases, plan, offered, told
                         )
-                    )
+                    done.append(one)
             except BaseException:
                 if progress is not None and progress.done:
                     output.note(f"\n{kept_words(progress)}")

@@ -17,8 +17,27 @@ from carrel.store.evals.records import Records, Run
 from carrel.store.evals.report import Report, junit, report
 from carrel.store.evals.running import OnProgress, Plan, Progress, run_set
 from carrel.store.evals.words import verdict_words
+from carrel.store.tools.loop import Tools
+from carrel.store.tools.state import AgentCall
 from carrel.wire.agents import Agent
+from carrel.wire.tools import FunctionTool
 from support.engine import Engine, completion
+
+
+class Answering:
+    """Tools that give what they are told to."""
+
+    def __init__(self, results: dict[str, str]) -> None:
+        self._results = results
+
+    async def offered(self, known: frozenset[str]) -> list[FunctionTool]:
+        return []
+
+    async def result(self, call: AgentCall) -> str | None:
+        return self._results.get(call.name)
+
+
+NONE = Answering({})
 
 
 def a_set(count: int, **check: Any) -> CaseSet:
@@ -40,11 +59,34 @@ async def tried(
     *,
     agent: str = "support",
     version: int | None = None,
+    tools: Tools = NONE,
     told: OnProgress = lambda progress: None,
 ) -> Run:
     async with engine.client() as client:
         chosen = Agent.model_validate(engine.agent(agent))
-        return await run_set(client, "http://engine", records, chosen, version, cases, plan, told)
+        service = "http://engine"
+        return await run_set(
+            client, service, records, chosen, version, cases, plan, lambda: tools, told
+        )
+
+
+async def test_calls_of_functions_are_answered_on_the_way(records: Records) -> None:
+    def answer(agent: dict[str, Any], question: str) -> str | httpx.Response:
+        if question == "twice":
+            return "yes, twice"
+        function = {"name": "double", "arguments": '{"n": 1}'}
+        call = {"id": "one", "function": function}
+        return httpx.Response(200, json=completion("", tool_calls=[call]))
+
+    cases = a_set(1, contains="twice")
+    run = await tried(
+        Engine(answer, "support"), records, cases, tools=Answering({"double": "twice"})
+    )
+    (attempt,) = run.attempts
+    assert attempt.passed and attempt.answer == "yes, twice"
+    assert (attempt.prompt_tokens, attempt.completion_tokens) == (10, 6)
+    open_call = await tried(Engine(answer, "support"), records, cases)
+    assert open_call.attempts[0].error == ("The agent calls double, and nothing here answers it.")
 
 
 def by_chance(seed: int, rate: Callable[[str, int], float]) -> Engine:

@@ -9,6 +9,7 @@ import operator
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
 from carrel.store.chat.asked import Asked
@@ -19,8 +20,9 @@ from carrel.store.evals.cases import Case, Judge
 
 if TYPE_CHECKING:
     from carrel.client import Client
+    from carrel.store.tools.loop import Tools
     from carrel.wire.agents import Agent
-    from carrel.wire.completions import Completion, CompletionRequest, Passage
+    from carrel.wire.completions import Completion, CompletionMessage, CompletionRequest, Passage
 
 T = TypeVar("T")
 
@@ -76,6 +78,31 @@ class Pace:
             self._waiting(pause)
 
 
+@dataclass
+class Answered:
+    """An answer, after as many steps as it took. `seconds` and tokens are of all of them."""
+
+    text: str = ""
+    passages: list[Passage] = field(default_factory=list)
+    error: str = ""
+    seconds: float = 0.0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+    def add(self, completion: Completion, seconds: float) -> None:
+        """Takes in the answer of one step."""
+        self.seconds += seconds
+        self.prompt_tokens += completion.usage.prompt_tokens
+        self.completion_tokens += completion.usage.completion_tokens
+        message = completion.choices[0].message
+        self.text = text_of(message)
+        self.passages += message.sources or ()
+        if completion.choices[0].finish_reason == "error":
+            self.error = "The service failed during the answer."
+        elif not self.text.strip() and not message.tool_calls:
+            self.error = "The answer is empty."
+
+
 class Target:
     """The version that answers.
 
@@ -104,26 +131,59 @@ class Target:
         if not self._active:
             self._made("")
 
-    async def answer(self, case: Case, seed: int | None) -> Completion:
-        """The answer to a case.
+    async def answer(self, case: Case, seed: int | None, pace: Pace, tools: Tools) -> Answered:
+        """The answer to a case; calls of functions are answered by `tools`.
 
         Raises:
-            ProblemError: the version is gone, or another is active by now.
+            ProblemError: the version is gone, another is active by now, or a tool cannot be had.
             ClientError: the service refused.
         """
+        from carrel.store.tools.loop import complete_with_tools
+        from carrel.wire.completions import AssistantMessage
+
+        answered = Answered()
+
+        async def complete(request: CompletionRequest) -> AssistantMessage:
+            async def ask() -> Completion:
+                began = time.monotonic()
+                completion = await self._complete(request)
+                # Waiting for the service is not the agent's time.
+                answered.add(completion, time.monotonic() - began)
+                return completion
+
+            message = (await pace.keep(ask)).choices[0].message
+            return AssistantMessage(
+                content=answered.text, tool_calls=list(message.tool_calls or ()) or None
+            )
+
+        request, end = await complete_with_tools(
+            case.request("", seed), complete, tools, known=self._asked.functions
+        )
+        if end != "answered":
+            answered.error = _unanswered(request, end)
+        return answered
+
+    async def _complete(self, request: CompletionRequest) -> Completion:
         from carrel.client.errors import NotFound
 
         agent_id = self._agent_id
-        request = case.request(agent_id, seed)
         try:
-            completion = await self._client.completions.complete(request)
+            completion = await self._ask(agent_id, request)
         except NotFound:
             await self._renew(agent_id)
-            request = request.model_copy(update={"agent_id": self._agent_id})
-            completion = await self._client.completions.complete(request)
+            completion = await self._ask(self._agent_id, request)
         version = completion.agent_version
         if self._active and version is not None and version != self._version.version:
             raise ProblemError(self._replaced(version))
+        return completion
+
+    async def _ask(self, agent_id: str, request: CompletionRequest) -> Completion:
+        from carrel.client.errors import UnexpectedAnswer
+
+        named = request.model_copy(update={"agent_id": agent_id})
+        completion = await self._client.completions.complete(named)
+        if not completion.choices:
+            raise UnexpectedAnswer("The service gave no answer, and no reason.")
         return completion
 
     async def _enter(self) -> None:
@@ -185,20 +245,22 @@ class Asking:
         request = _judging(self._judges[judge.agent], judge, case, answer)
         completion = await self._pace.keep(lambda: self._client.completions.complete(request))
         self.judging += completion.usage.total_tokens
-        return _read_verdict(text_of(completion))
+        return _read_verdict(text_of(completion.choices[0].message))
 
 
-def text_of(completion: Completion) -> str:
+def text_of(message: CompletionMessage) -> str:
     """The text of an answer, which may come as chunks of several kinds."""
-    content = completion.choices[0].message.content if completion.choices else ""
-    if isinstance(content, list):
-        return "".join(str(chunk.get("text", "")) for chunk in content)
-    return content or ""
+    if isinstance(message.content, list):
+        return "".join(str(chunk.get("text", "")) for chunk in message.content)
+    return message.content or ""
 
 
-def passages_of(completion: Completion) -> list[Passage]:
-    """The passages that an answer was given."""
-    return list(completion.choices[0].message.sources or ()) if completion.choices else []
+def _unanswered(request: CompletionRequest, end: str) -> str:
+    if end == "limit":
+        return "The agent went on calling functions."
+    *_, last = (one for one in request.messages if one.role == "assistant")
+    names = ", ".join(call.function.name for call in last.tool_calls or ())
+    return f"The agent calls {names}, and nothing here answers it."
 
 
 def _judging(agent_id: str, judge: Judge, case: Case, answer: str) -> CompletionRequest:

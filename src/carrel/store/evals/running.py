@@ -12,21 +12,18 @@ from typing import TYPE_CHECKING
 from carrel.store.agents.trials import is_trial, remove_trial
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.core.words import one_line
-from carrel.store.evals.asking import Asking, Pace, Target, passages_of, text_of
+from carrel.store.evals.asking import Answered, Asking, Pace, Target
 from carrel.store.evals.cases import Case, CaseSet
 from carrel.store.evals.checks import Given, checked
 from carrel.store.evals.records import Attempt, Header, Journal, Records, Run, new_id
 
 if TYPE_CHECKING:
     from carrel.client import Client
+    from carrel.store.tools.loop import Tools
     from carrel.wire.agents import Agent
-    from carrel.wire.completions import Completion
 
 JOBS = 2
 """Attempts at once, unless it is said otherwise."""
-
-_EMPTY = "The answer is empty."
-_FAILED = "The service failed during the answer."
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +64,11 @@ async def run_set(
     version: int | None,
     cases: CaseSet,
     plan: Plan,
+    tools: Callable[[], Tools],
     on_progress: OnProgress = lambda progress: None,
 ) -> Run:
-    """Runs a set against a version of an agent; None is the active one. `service` is its address.
+    """Runs a set against a version of an agent; None is the active one. `service` is its address,
+    `tools` gives those of one question.
 
     To stop it, cancel the task: what has ended is kept.
 
@@ -94,7 +93,7 @@ async def run_set(
         cases=cases,
     )
     with _journal(records, header, resume=plan.resume) as journal:
-        run = _Running(client, journal, judges, plan.jobs, on_progress)
+        run = _Running(client, journal, judges, plan.jobs, tools, on_progress)
         if not journal.run.finished:
             active = chosen.version == agent.version
             await run.work(Target(client, chosen, active=active, made=journal.note_trial))
@@ -108,6 +107,7 @@ class _Running:
         journal: Journal,
         judges: dict[str, str],
         jobs: int,
+        tools: Callable[[], Tools],
         on_progress: OnProgress,
     ) -> None:
         self._journal = journal
@@ -116,6 +116,7 @@ class _Running:
         self._pace = Pace(self._tell)
         self._client = client
         self._judges = judges
+        self._tools = tools
 
     async def work(self, target: Target) -> None:
         """Makes every attempt that has not ended yet."""
@@ -145,20 +146,12 @@ class _Running:
         from carrel.client.errors import NotFound, ServiceError, Unauthorized
 
         attempt = Attempt(case=case.id, repeat=repeat, seed=seed)
-        began = 0.0
-
-        async def ask() -> Completion:
-            nonlocal began
-            began = time.monotonic()  # waiting for the service is not the agent's time
-            return await target.answer(case, seed)
-
         try:
-            completion = await self._pace.keep(ask)
-            seconds = time.monotonic() - began
-            attempt = attempt.model_copy(update=_measured(completion, seconds))
+            answered = await target.answer(case, seed, self._pace, self._tools())
+            attempt = attempt.model_copy(update=_kept(answered))
             if attempt.error:
                 return attempt
-            given = Given(attempt.answer, passages_of(completion))
+            given = Given(answered.text, answered.passages)
             asking = Asking(self._client, self._pace, self._judges)
             checks = await checked(case, given, asking)
             return attempt.model_copy(update={"checks": checks, "judging": asking.judging})
@@ -177,17 +170,14 @@ class _Running:
         self._on_progress(progress)
 
 
-def _measured(completion: Completion, seconds: float) -> dict[str, object]:
-    text = text_of(completion)
-    reason = completion.choices[0].finish_reason if completion.choices else "error"
-    error = _FAILED if reason == "error" else "" if text.strip() else _EMPTY
+def _kept(answered: Answered) -> dict[str, object]:
     return {
-        "answer": text,
-        "error": error,
-        "sources": [_source(one.document_name, one.page) for one in passages_of(completion)],
-        "seconds": seconds,
-        "prompt_tokens": completion.usage.prompt_tokens,
-        "completion_tokens": completion.usage.completion_tokens,
+        "answer": answered.text,
+        "error": answered.error,
+        "sources": [_source(one.document_name, one.page) for one in answered.passages],
+        "seconds": answered.seconds,
+        "prompt_tokens": answered.prompt_tokens,
+        "completion_tokens": answered.completion_tokens,
     }
 
 
