@@ -53,6 +53,7 @@ from carrel.wire.documents import Document
 from carrel.wire.files import File
 from carrel.wire.libraries import Library
 from carrel.wire.ocr import Page
+from carrel.yamlfile import FileError
 from support.process import RunningServer, serve
 from support.slices import until
 
@@ -183,6 +184,11 @@ FAILURES = tuple(
         ),
         (("The folder was not synced",), SyncError("It is gone."), ConfigError("It is gone.")),
         (("The settings cannot be used",), ConfigError("It is gone."), SyncError("It is gone.")),
+        (
+            ("The file cannot be used", "Mend it and try again."),
+            FileError(Path("set.yaml"), 2, "question is missing."),
+            ConfigError("It is gone."),
+        ),
         (("No picture of this page",), NoPicture("It is no PDF."), SyncError("It is gone.")),
         (
             ("No such file", "Check the path and try again."),

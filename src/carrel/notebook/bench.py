@@ -3,6 +3,7 @@
 import atexit
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Self, TypeVar, Unpack, overload
 
 from ipywidgets import Layout
@@ -15,7 +16,7 @@ from carrel.notebook.agent_keywords import AgentKeywords, spelled
 from carrel.notebook.agent_making import AgentMaker
 from carrel.notebook.answer import Answer
 from carrel.notebook.calls import as_answer, checked, done, last_answer, permission
-from carrel.notebook.cell import writing
+from carrel.notebook.cell import trying, writing
 from carrel.notebook.chat import ChatPanel
 from carrel.notebook.client import SyncClient
 from carrel.notebook.compare import ComparePanel
@@ -23,6 +24,7 @@ from carrel.notebook.deleted import DeletedItems
 from carrel.notebook.document import DocumentPanel
 from carrel.notebook.document_calls import DocumentCalls
 from carrel.notebook.errors import BenchError
+from carrel.notebook.evals import EvalRun
 from carrel.notebook.files import FilesPanel
 from carrel.notebook.library import LibraryPanel
 from carrel.notebook.panel import Json, Panel, shown_as
@@ -30,7 +32,9 @@ from carrel.notebook.together import Together
 from carrel.notebook.workbench import Workbench
 from carrel.store.chat.service import ChatService
 from carrel.store.core.loop import OwnerLoop
-from carrel.store.core.problem import Problem
+from carrel.store.core.problem import Problem, ProblemError
+from carrel.store.evals.report import report
+from carrel.store.evals.running import JOBS, Plan
 from carrel.store.sample.service import AGENT
 from carrel.store.session.words import header
 from carrel.store.store import Store
@@ -313,6 +317,62 @@ class Bench(DocumentCalls):
         there = self.trash(timeout=timeout)
         ids = [there.find(item).id for item in items]
         return done(self._store, self._store.trash.restore(ids), timeout)
+
+    @checked
+    def evaluate(
+        self,
+        agent: str | Agent,
+        cases: str | Path,
+        *,
+        version: int | None = None,
+        baseline: "EvalRun | str | None" = None,
+        repeat: int = 1,
+        seed: int | None = None,
+        jobs: int = JOBS,
+        resume: bool = False,
+        timeout: float | None = None,
+    ) -> EvalRun:
+        """Runs test cases against an agent and keeps the run on this machine.
+
+        Interrupted, it keeps what has ended; `resume` goes on with that. Registered functions
+        are called when the agent asks for them.
+
+        Args:
+            agent: its name or id.
+            cases: a YAML file with `cases`, or a JSONL file with a case on each line.
+            version: the version that answers; None is the active one.
+            baseline: a run to compare with, or its id.
+            repeat: how often each case is asked; from 6, one case alone can be evidence.
+            seed: the seed of the first attempt; the next has one more.
+            jobs: how many cases are asked at once.
+        """
+        asked = self._names.agent(agent)
+        service, plan = self._store.evals, Plan(repeat, seed, jobs, resume)
+        run = done(
+            self._store,
+            service.run(asked.id, version, Path(cases).expanduser(), plan),
+            timeout,
+            lambda: trying(service.slice.value.progress),
+            look=permission(self._store),
+        )
+        tried = EvalRun(run, report(run), service.records)
+        return tried if baseline is None else tried.beside(baseline)
+
+    @checked
+    def eval_run(self, run: str, *, baseline: "EvalRun | str | None" = None) -> EvalRun:
+        """A kept run of test cases, by its id, the beginning of it, or a file.
+
+        Args:
+            run: its id.
+            baseline: a run to compare with, or its id.
+        """
+        records = self._store.evals.records
+        try:
+            found = records.get(run)
+        except ProblemError as error:
+            raise BenchError(error.problem) from None
+        kept = EvalRun(found, report(found), records)
+        return kept if baseline is None else kept.beside(baseline)
 
     @checked
     def sample(self, *, timeout: float | None = None) -> Answer:

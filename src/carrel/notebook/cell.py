@@ -14,6 +14,8 @@ from carrel.store.activity.state import ActivityState
 from carrel.store.activity.words import activity_rows
 from carrel.store.chat.state import ChatState
 from carrel.store.chat.words import phase_words
+from carrel.store.evals.running import Progress
+from carrel.store.evals.words import progress_words
 from carrel.store.session.state import SessionState
 from carrel.store.session.words import waiting
 
@@ -74,6 +76,13 @@ def writing(session: SessionState, chat: ChatState) -> str:
     turn = chat.turns[-1]
     text = to_html(turn.text) if turn.role == "assistant" else ""
     return f"{text}<p><em>{escape(phase_words(chat, time.time()))}</em></p>"
+
+
+def trying(progress: Progress | None) -> str:
+    """How far a run of test cases is."""
+    if progress is None:
+        return ""
+    return _line(progress_words(progress), (), progress.done / max(1, progress.total))
 
 
 def _line(name: str, words: tuple[str, ...], fraction: float | None) -> str:

@@ -24,6 +24,7 @@ from carrel.store.documents.batch import BatchService
 from carrel.store.documents.corrections import SavedCorrections
 from carrel.store.documents.remembered import RememberedOptions
 from carrel.store.documents.service import DocumentsService
+from carrel.store.evals.service import EvalsService
 from carrel.store.files.service import FilesService
 from carrel.store.finder.service import FinderService
 from carrel.store.histories.service import HistoriesService
@@ -99,6 +100,9 @@ class Store:
         self._fill_trash()
         self.comparison = self._keep(self._comparison(self.chat))
         self.finder = FinderService(loop, self.session, self.chat)
+        self.evals = EvalsService(
+            loop, profile, self.session, self.tools, self.notifications, folders().evals
+        )
         self.models = ModelsService(loop, profile, self.session, self.notifications)
         self.trail = TrailService()
         self.histories = HistoriesService(loop, folders().state, profile)
@@ -210,6 +214,7 @@ class Store:
             self.batches,
             self.finder,
             self.models,
+            self.evals,
             *self._made,
             self.tools,
         )
@@ -238,5 +243,6 @@ class Store:
         for other in (
             *(self.files, self.libraries, self.agents, self.documents, self.batch, self.sync),
             *(self.trash, self.comparison, self.finder, self.models, self.previews, self.sample),
+            self.evals,
         ):
             other.service_is_back()

@@ -1,0 +1,143 @@
+"""Evals: runs sets, keeps the runs, compares them, and takes turns of chats into sets."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from carrel.config import Profile
+from carrel.store.core.action import Policy, action, instant
+from carrel.store.core.loop import OwnerLoop
+from carrel.store.core.problem import Problem, ProblemError
+from carrel.store.evals.state import EvalsState
+from carrel.store.notifications.service import NotificationsService
+from carrel.store.session.area import Area
+from carrel.store.session.service import SessionService
+from carrel.store.tools.service import ToolsService
+
+if TYPE_CHECKING:
+    from carrel.store.evals.cases import Case
+    from carrel.store.evals.records import Records, Run
+    from carrel.store.evals.running import Plan, Progress
+
+
+class EvalsService(Area[EvalsState]):
+    def __init__(
+        self,
+        loop: OwnerLoop,
+        profile: Profile,
+        session: SessionService,
+        tools: ToolsService,
+        notifications: NotificationsService,
+        folder: Path,
+    ) -> None:
+        """`folder` holds the runs."""
+        super().__init__(loop, EvalsState(), session)
+        self._service = profile.service
+        self._tools = tools
+        self._notifications = notifications
+        self._folder = folder
+
+    @cached_property
+    def records(self) -> Records:
+        """The kept runs."""
+        from carrel.store.evals.records import Records
+
+        return Records(self._folder)
+
+    @action(Policy.JOIN)
+    async def load(self) -> None:
+        """Loads the kept runs."""
+        with self._loading():
+            await self._load()
+
+    @action(Policy.SINGLE)
+    def run(
+        self, agent_id: str, version: int | None, path: Path, plan: Plan
+    ) -> Coroutine[Any, Any, Run]:
+        """Runs a set's file against a version of an agent, None for the active one. The run is
+        shown at its end, unless another was chosen meanwhile.
+
+        What has ended is kept, whatever happens.
+        """
+        return self._run(agent_id, version, path, plan, self.slice.value.shown)
+
+    async def _run(
+        self, agent_id: str, version: int | None, path: Path, plan: Plan, shown: str | None
+    ) -> Run:
+        from carrel.store.evals.cases import load_set
+        from carrel.store.evals.running import run_set
+
+        cases = await asyncio.to_thread(load_set, path)
+        self.slice.set(file=path, error=None)
+        try:
+            client = await self._session.client()
+            agent = await client.agents.get(agent_id)
+            if version not in (None, agent.version):
+                self._check_allowed()  # another version answers by an agent made for it
+            run = await run_set(
+                *(client, self._service, self.records, agent, version, cases, plan),
+                self._tools.of_question,
+                self._told,
+            )
+        finally:
+            self.slice.set(progress=None)
+            await asyncio.shield(asyncio.ensure_future(self._load()))
+        if self.slice.value.shown == shown:
+            self.show(run.id, self._before(run))
+        return run
+
+    @instant
+    def stop(self) -> None:
+        """Stops the run under way; what has ended is kept."""
+        self._lane("run").cancel()
+
+    @action(Policy.LATEST)
+    def show(self, run: str, baseline: str | None = None) -> Coroutine[Any, Any, None]:
+        """Shows a run, beside another: their ids, or files."""
+        self.slice.set(shown=run, baseline=baseline, report=None, error=None)
+        return self._show(run, baseline)
+
+    async def _show(self, run: str, baseline: str | None) -> None:
+        from carrel.store.evals.report import report
+
+        found = await asyncio.to_thread(self.records.get, run)
+        before = None if baseline is None else await asyncio.to_thread(self.records.get, baseline)
+        self.slice.set(report=await asyncio.to_thread(report, found, before))
+
+    @action(Policy.QUEUE)
+    async def add_case(self, path: Path, case: Case) -> None:
+        """Adds a test case at the end of a set's file, or begins one."""
+        from carrel.store.evals.cases import add_case
+
+        try:
+            await asyncio.to_thread(add_case, path, case)
+        except OSError as error:
+            detail = f"{path}: {error.strerror}."
+            raise ProblemError(Problem("The case was not added", detail)) from None
+        self.slice.set(file=path)
+        self._notifications.notify(f"Added to {path.name}: {case.id}")
+
+    def before(self, run: Run) -> Run | None:
+        """The newest finished run of the same agent and set before this one."""
+        mine = run.header
+        for other in self.slice.value.runs:
+            theirs = other.header
+            alike = (theirs.agent_id, theirs.cases.name) == (mine.agent_id, mine.cases.name)
+            if alike and other.finished and theirs.begun < mine.begun:
+                return other
+        return None
+
+    def _before(self, run: Run) -> str | None:
+        before = self.before(run)
+        return None if before is None else before.id
+
+    async def _load(self) -> None:
+        runs = await asyncio.to_thread(self.records.all)
+        self.slice.set(runs=runs, loaded=True)
+
+    def _told(self, progress: Progress) -> None:
+        self.slice.set(progress=progress)

@@ -1,0 +1,38 @@
+"""Turns of a chat as test cases."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from carrel.store.core.problem import Problem, ProblemError
+from carrel.store.evals.cases import Case
+
+if TYPE_CHECKING:
+    from carrel.store.chat.conversation import Turn
+
+LIKE = 0.8
+"""Similarity from which an answer counts as the same as another."""
+_NO_ANSWER = Problem("No answer to take", "Choose an answer to a question of yours.")
+
+
+def case_of(turns: Sequence[Turn], index: int, *, good: bool) -> Case:
+    """The case of the answer at `index`: a good one is to come again, a bad one is not.
+
+    Raises:
+        ProblemError: there is no answer to a question.
+    """
+    spoken = [one for one in turns[: index + 1] if one.role != "tool" and one.text.strip()]
+    if len(spoken) < 2 or spoken[-1] is not turns[index] or spoken[-1].role != "assistant":
+        raise ProblemError(_NO_ANSWER)
+    *before, question, answer = spoken
+    if question.role != "user":
+        raise ProblemError(_NO_ANSWER)
+    bound = {"at_least": LIKE} if good else {"at_most": LIKE}
+    fields: dict[str, Any] = {
+        "question": question.text,
+        "before": [{"role": one.role, "content": one.text} for one in before],
+        "checks": [{"similar": {"to": answer.text, **bound}}],
+        "note": f"A {'good' if good else 'bad'} answer of a chat.",
+    }
+    return Case.model_validate({name: value for name, value in fields.items() if value})

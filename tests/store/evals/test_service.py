@@ -1,0 +1,140 @@
+"""The actions of evals: run, stop, show, and turns of a chat as cases."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from carrel.config import Profile
+from carrel.store.chat.conversation import Turn
+from carrel.store.core.loop import OwnerLoop
+from carrel.store.core.problem import ProblemError
+from carrel.store.evals.cases import load_set
+from carrel.store.evals.running import Plan
+from carrel.store.evals.service import EvalsService
+from carrel.store.evals.turns import case_of
+from carrel.store.store import Store
+from support.engine import Engine
+from support.slices import until
+
+SET = "cases:\n- question: hello\n- question: goodbye\n"
+
+
+class Desk:
+    def __init__(self, store: Store, engine: Engine, path: Path) -> None:
+        self.store = store
+        self.engine = engine
+        self.path = path
+
+    @property
+    def evals(self) -> EvalsService:
+        return self.store.evals
+
+    async def run(self, version: int | None = None, plan: Plan = Plan()) -> Any:  # noqa: B008
+        handle = self.evals.run("support", version, self.path, plan)
+        run = await handle
+        assert handle.error is None, handle.error
+        return run
+
+
+@pytest.fixture
+async def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Desk]:
+    engine = Engine(lambda agent, question: question, "support")
+    store = Store(Profile("there", "http://engine"), OwnerLoop.running())
+    client = engine.client()
+
+    async def connected() -> Any:
+        return client
+
+    monkeypatch.setattr(store.session, "client", connected)
+    path = tmp_path / "set.yaml"
+    path.write_text(SET)
+    yield Desk(store, engine, path)
+    await store.close()
+    await client.aclose()
+
+
+async def test_a_run_is_shown_beside_the_one_before(desk: Desk) -> None:
+    first = await desk.run()
+    await desk.evals.show(first.id)
+    second = await desk.run()
+    state = desk.evals.slice.value
+    assert [one.id for one in state.runs] == [second.id, first.id]
+    assert (state.progress, state.file) == (None, desk.path)
+    await until(desk.evals.slice, lambda state: state.report is not None)
+    report = desk.evals.slice.value.report
+    assert report and report.run == second and report.baseline == first
+
+
+async def test_another_run_that_was_chosen_stays(desk: Desk) -> None:
+    first, _ = await desk.run(), await desk.run()
+    desk.engine.pause = 0.02
+    handle = desk.evals.run("support", None, desk.path, Plan())
+    await asyncio.sleep(0.01)
+    await desk.evals.show(first.id)
+    second = await handle
+    assert second and desk.evals.slice.value.shown == first.id
+    late = desk.evals.show(second.id)
+    await desk.evals.show(first.id, second.id)
+    await late
+    report = desk.evals.slice.value.report
+    assert report and report.baseline
+    assert (report.run.id, report.baseline.id) == (first.id, second.id)
+
+
+async def test_a_stopped_run_is_kept_and_goes_on(desk: Desk) -> None:
+    desk.engine.pause = 0.02
+    handle = desk.evals.run("support", None, desk.path, Plan(jobs=1))
+    await until(desk.evals.slice, lambda state: bool(state.progress and state.progress.done))
+    second = desk.evals.run("support", None, desk.path, Plan())
+    await second
+    assert second.error is not None and second.error.title == "Still busy with the last one"
+    await desk.evals.stop()
+    await handle
+    assert handle.outcome == "cancelled"
+    state = desk.evals.slice.value
+    assert state.progress is None and [len(one.attempts) for one in state.runs] == [1]
+    done = await desk.run(plan=Plan(resume=True))
+    assert done.finished and len(desk.evals.slice.value.runs) == 1
+
+
+async def test_a_set_that_is_wrong_is_an_error_in_words(desk: Desk) -> None:
+    desk.path.write_text("cases:\n- qestion: a\n")
+    handle = desk.evals.run("support", None, desk.path, Plan())
+    await handle
+    assert handle.error is not None and "line 2" in handle.error.detail
+    assert desk.engine.asked == []
+
+
+def _turns() -> tuple[Turn, ...]:
+    return (
+        Turn("user", "Hello"),
+        Turn("assistant", "Good day."),
+        Turn("user", "How long is it?"),
+        Turn("assistant", ""),
+        Turn("tool", "three", call_id="c"),
+        Turn("assistant", "Three months."),
+    )
+
+
+async def test_a_turn_of_a_chat_becomes_a_case(desk: Desk) -> None:
+    good = case_of(_turns(), 5, good=True)
+    assert good.question == "How long is it?"
+    assert [one.content for one in good.before] == ["Hello", "Good day."]
+    bad = case_of(_turns(), 1, good=False)
+    path = desk.path.with_name("new.yaml")
+    for case in (good, bad):
+        added = desk.evals.add_case(path, case)
+        await added
+        assert added.error is None
+    first, second = load_set(path).cases
+    assert first.checks[0].similar and first.checks[0].similar.at_least == 0.8
+    assert second.checks[0].similar and second.checks[0].similar.at_most == 0.8
+    again = desk.evals.add_case(path, bad)
+    await again
+    assert again.error is not None and "is there already" in again.error.detail
+    for index in (0, 3, 4):
+        with pytest.raises(ProblemError, match="No answer to take"):
+            case_of(_turns(), index, good=True)
