@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from carrel.server.reading.layout.contents import contents
 from carrel.server.reading.layout.evidence import Edge, Evidence
 from carrel.server.reading.layout.figures import (
     captioned,
@@ -83,10 +84,11 @@ def page_layout(found: PageParts, frame: PageFrame, evidence: Evidence = NO_EVID
         *chunks_of_lines(found.lines, found.rules),
     ]
     drawn, flowing, turned = _drawn(found, chunks, flowing, turned)
-    loose, tables = _taken(flowing, _tables(found, chunks, drawn))
-    solids = [*tables, *drawn, *pictures(found.figures, flowing, drawn)]
+    entries, flowing = contents(flowing)
+    loose, tables = _taken(flowing, _tables(found, chunks, [*drawn, *entries]))
+    solids = [*tables, *entries, *drawn, *pictures(found.figures, flowing, drawn)]
     # Leave out tables: their small type would make headings of the text around them.
-    style = Style.of(loose or flowing)
+    style = Style.of([*loose, *(line for entry in entries for line in entry.lines)] or flowing)
     seen = [] if found.items else found.regions()
     loose = with_text_even(loose, seen, style.size)
     loose, solids = captioned(loose, solids, style.size)
@@ -135,12 +137,12 @@ def _drawn(
     return labelled(outside_tables(found.drawings, ruled), lines, turned)
 
 
-def _tables(found: PageParts, chunks: list[Chunk], drawn: Sequence[Region]) -> list[Region]:
-    """The tables outside drawings."""
+def _tables(found: PageParts, chunks: list[Chunk], others: Sequence[Region]) -> list[Region]:
+    """The tables outside other regions."""
     rules = found.rules
-    for figure in drawn:
-        chunks = [chunk for chunk in chunks if not figure.box.holds_centre(chunk.box)]
-        rules = [rule for rule in rules if not figure.box.holds(*rule.middle)]
+    for other in others:
+        chunks = [chunk for chunk in chunks if not other.box.holds_centre(chunk.box)]
+        rules = [rule for rule in rules if not other.box.holds(*rule.middle)]
     return find_tables(chunks, rules, found.regions, found.structure, scanned=not found.items)
 
 

@@ -1,0 +1,149 @@
+"""Tables of contents: entries with leaders and page numbers, as a list."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from carrel.server.reading.page.elements import Box, Line, Region
+from carrel.server.reading.page.lines import one_line
+
+_FEWEST = 3
+"""Fewest entries with leaders, and with one right margin, that make contents."""
+_SAME_LINE = 0.4
+"""Pieces of one line differ in height by less than this part of their own."""
+_SAME_EDGE = 3.0
+"""Points by which right edges of page numbers may differ."""
+_INDENT = 4.0
+"""Points of indentation between levels of entries, at least."""
+_PITCH = 3.5
+"""Largest distance between entries, top to top, in line heights."""
+_ENTRY = re.compile(r"(.*?[^\s.…])((?:\s?[.…]){3,}|\s*…)?\s+(\d{1,4}|[ivxlc]{1,7})")
+"""A title, perhaps a leader, and a page number."""
+_SECTION = re.compile(r"\d+\.\d")
+"""Start of an entry that needs no leader where its page number stands apart."""
+_APART = 0.7
+"""Least width of such an entry per letter, as a part of its type size."""
+_DOTS = 3
+"""Fewest dots of a leader."""
+_SIGN = re.compile(r"…|(?:\. ?){4}|^\.$|^\d+\.\d+(?:[.\d]*$|.*\s\d+$)")
+"""Pre-filter: pages without it have no contents."""
+
+
+@dataclass(frozen=True)
+class _Entry:
+    line: Line
+    led: bool
+    """Whether it has a leader."""
+
+
+def contents(lines: Sequence[Line]) -> tuple[list[Region], list[Line]]:
+    """The entries of a page's table of contents, and its other lines."""
+    if sum(_SIGN.search(line.text) is not None for line in lines) < _FEWEST:
+        return [], list(lines)
+    entries = list(_entries(lines))
+    found: list[Line] = []
+    for edge in _edges([entry.line.box.right for entry in entries if entry.led]):
+        here = [entry for entry in entries if abs(entry.line.box.right - edge) <= _SAME_EDGE]
+        found += _adjacent(here)
+    held = [line.box for line in found]
+    rest = [line for line in lines if not any(box.holds_centre(line.box) for box in held)]
+    return _levelled(found), rest
+
+
+def _entries(lines: Sequence[Line]) -> Iterator[_Entry]:
+    """The parts of each row that end in a page number."""
+    for row in _rows(lines):
+        leaders = [line for line in row if not line.text.strip(" .…")]
+        texts = [line for line in row if line not in leaders]
+        pieces: list[Line] = []
+        for line in texts:
+            pieces.append(line)
+            whole = one_line(pieces)
+            match = _ENTRY.fullmatch(whole.text)
+            if match is None:
+                continue
+            led = bool(match[2]) or _is_parted(whole) or _leads(leaders, whole.box)
+            if led or line is texts[-1]:
+                yield _Entry(_with_leader(whole, match), led)
+                pieces = []
+
+
+def _leads(leaders: Sequence[Line], entry: Box) -> bool:
+    """Whether there are enough dots for a leader in an entry; each may be a piece of its own."""
+    inside = [leader.text for leader in leaders if entry.holds_centre(leader.box)]
+    return "…" in inside or sum(text.count(".") for text in inside) >= _DOTS
+
+
+def _is_parted(line: Line) -> bool:
+    """Whether a numbered title and its page number are apart, their leader lost."""
+    wide = line.box.width > _APART * line.size * len(line.text)
+    return wide and _SECTION.match(line.text) is not None
+
+
+def _rows(lines: Sequence[Line]) -> list[list[Line]]:
+    """The lines grouped by height on the page, each group from left to right."""
+    rows: list[list[Line]] = []
+    for line in sorted(lines, key=lambda line: line.box.centre[1]):
+        above = rows[-1][0].box if rows else None
+        if above and line.box.centre[1] - above.centre[1] < _SAME_LINE * line.box.height:
+            rows[-1].append(line)
+        else:
+            rows.append([line])
+    return [sorted(row, key=lambda line: line.box.left) for row in rows]
+
+
+def _with_leader(line: Line, match: re.Match[str]) -> Line:
+    """The line with an ellipsis between its title and page number."""
+    title, number = match[1], match[3]
+    marks = tuple(
+        mark._replace(start=min(mark.start, len(title)), end=min(mark.end, len(title)))
+        for mark in line.marks
+        if mark.start < len(title)
+    )
+    return replace(line, text=f"{title} … {number}", marks=marks)
+
+
+def _edges(rights: Sequence[float]) -> list[float]:
+    """The right margins that several entries share."""
+    groups: list[list[float]] = []
+    for right in sorted(rights):
+        if groups and right - groups[-1][0] <= _SAME_EDGE:
+            groups[-1].append(right)
+        else:
+            groups.append([right])
+    return [group[len(group) // 2] for group in groups if len(group) >= _FEWEST]
+
+
+def _adjacent(entries: Sequence[_Entry]) -> Iterator[Line]:
+    """Entries above and below each other whose page numbers rise; others are of a table."""
+    ordered = sorted(entries, key=lambda entry: entry.line.box.top)
+    runs = [ordered[:1]]
+    for above, entry in pairwise(ordered):
+        apart = entry.line.box.top - above.line.box.top > _PITCH * entry.line.box.height
+        if apart or _page(entry) < _page(above):
+            runs.append([])
+        runs[-1].append(entry)
+    for run in runs:
+        if sum(entry.led for entry in run) >= _FEWEST:
+            yield from (entry.line for entry in run)
+
+
+def _page(entry: _Entry) -> int:
+    """The page number of an entry; Roman ones, on the first pages, do not count."""
+    number = entry.line.text.rsplit(" ", 1)[-1]
+    return int(number) if number.isdigit() else 0
+
+
+def _levelled(lines: Sequence[Line]) -> list[Region]:
+    """List items with a level by indentation."""
+    regions: list[Region] = []
+    edges: list[float] = []
+    for line in lines:
+        left = line.box.left
+        while edges and left < edges[-1] - _INDENT:
+            edges.pop()
+        if not edges or left > edges[-1] + _INDENT:
+            edges.append(left)
+        regions.append(Region("list_item", line.box, line.text, len(edges) - 1, lines=(line,)))
+    return regions
