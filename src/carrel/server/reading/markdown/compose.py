@@ -12,7 +12,7 @@ from carrel.server.reading.markdown.inline import add_inline
 from carrel.server.reading.markdown.page_builder import PageBuilder
 from carrel.server.reading.markdown.scored_text import ScoredText
 from carrel.server.reading.options import ReadOptions
-from carrel.server.reading.page.elements import Box, PageLayout, Region
+from carrel.server.reading.page.elements import Box, PageFrame, PageLayout, Region
 from carrel.wire.ocr import BlockType, Dimensions, Page
 
 Crop = Callable[[tuple[int, int, int, int]], Image.Image]
@@ -61,6 +61,8 @@ class _Composer:
         self._layout = layout
         self._raster = raster
         self._options = options
+        # A method would tie builder and composer, and keep the page's picture in memory.
+        self._place = _placing(layout.frame, raster)
         self._builder = PageBuilder(index, options, self._place)
         self._heads: dict[str, list[str]] = {"header": [], "footer": []}
 
@@ -80,9 +82,6 @@ class _Composer:
             header="\n".join(self._heads["header"]) or None,
             footer="\n".join(self._heads["footer"]) or None,
         )
-
-    def _place(self, boxes: Sequence[Box]) -> tuple[int, int, int, int]:
-        return self._raster.pixels(self._layout.frame.on_page(Box.around(boxes)))
 
     def _add(self, group: list[Region]) -> None:
         first, boxes = group[0], [region.box for region in group]
@@ -110,6 +109,13 @@ class _Composer:
         text = ScoredText()
         text.content(region.text, region.lines)
         self._builder.add_block(kind, text, [region.box])
+
+
+def _placing(
+    frame: PageFrame, raster: Raster
+) -> Callable[[Sequence[Box]], tuple[int, int, int, int]]:
+    """The function that places boxes of the layout in pixels of the page."""
+    return lambda boxes: raster.pixels(frame.on_page(Box.around(boxes)))
 
 
 def _grouped(regions: Sequence[Region]) -> Iterator[list[Region]]:
