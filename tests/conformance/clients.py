@@ -80,7 +80,9 @@ class Client:
     beside: tuple[str, ...] = ()
     """Packages that it is installed with."""
     notes: Mapping[str, str] = field(default_factory=dict)
-    """Why an operation is as it is, for footnotes."""
+    """Why an operation is as it is, or why there is none, for footnotes."""
+    everyday: bool = True
+    """Whether the tests run it; others, which take long to install, only the conformance run."""
 
     @property
     def npm(self) -> bool:
@@ -190,6 +192,38 @@ CLIENTS = (
         "instructor_client",
         frozenset({"chat: whole", "chat: with a tool"}),
     ),
+    Client(
+        "dspy",
+        "3.4.1",
+        "dspy_client",
+        frozenset({"chat: whole", "chat: with a tool"}),
+        notes={
+            "chat: streamed": "It streams the fields of its own format, which the built-in model "
+            "does not write."
+        },
+        everyday=False,
+    ),
+    Client(
+        "crewai",
+        "1.15.30",
+        "crewai_client",
+        frozenset({"chat: whole", "chat: streamed"}),
+        notes={
+            "chat: with a tool": "It leaves to the model whether it calls a tool, and the "
+            "built-in model calls none unless told to."
+        },
+        everyday=False,
+    ),
+    Client(
+        "autogen-agentchat",
+        "0.7.5",
+        "autogen_client",
+        _CHAT,
+        ("autogen-ext[openai]==0.7.5", "openai==3.54.0"),
+        everyday=False,
+    ),
+    Client("agno", "3.1.10", "agno_client", _CHAT, ("openai==3.54.0",), everyday=False),
+    Client("strands-agents[openai]", "1.62.0", "strands_client", _CHAT, everyday=False),
     Client("llm", "0.36", "llm_cli", frozenset({"chat: whole", "chat: streamed"})),
     Client(
         "mcp",

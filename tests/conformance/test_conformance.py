@@ -11,6 +11,8 @@ from conformance.table import table, written
 from support import requires
 from support.process import RunningServer
 
+_EVERYDAY = [client for client in CLIENTS if client.everyday]
+
 pytestmark = [pytest.mark.xdist_group("conformance"), pytest.mark.timeout(900)]
 
 
@@ -20,7 +22,7 @@ def documents(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return prepare(tmp_path_factory.mktemp("conformance"))
 
 
-@pytest.fixture(scope="session", params=CLIENTS, ids=lambda client: client.name)
+@pytest.fixture(scope="session", params=_EVERYDAY, ids=lambda client: client.name)
 def client(request: pytest.FixtureRequest) -> Client:
     """Each client in turn."""
     chosen: Client = request.param

@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from carrel.client.libraries import Libraries
     from carrel.client.models import Models
     from carrel.client.ocr import OCR
+    from carrel.client.responses import Responses
     from carrel.client.trash import Trash
+    from carrel.client.users import Users
 
 
 class Client:
@@ -125,6 +127,20 @@ class Client:
         from carrel.client.models import Models
 
         return Models(self._transport)
+
+    @cached_property
+    def responses(self) -> "Responses":
+        """Answers of a model in the Responses shape."""
+        from carrel.client.responses import Responses
+
+        return Responses(self._transport)
+
+    @cached_property
+    def users(self) -> "Users":
+        """The caller: user, organisations, workspaces."""
+        from carrel.client.users import Users
+
+        return Users(self._transport)
 
     @cached_property
     def trash(self) -> "Trash":

@@ -8,14 +8,13 @@ import httpx
 from httpx_sse import EventSource, SSEError
 
 from carrel.client.errors import ServiceError, UnexpectedAnswer, Unreachable
+from carrel.client.events import EVENT_STREAM, FAILED
 from carrel.client.keywords import fields_of
 from carrel.client.transport import Transport, parse
 from carrel.text import clean_text
 from carrel.wire.completions import Completion, CompletionChunk, CompletionRequest, Progress
 
 _PATH = "/v1/agents/completions"
-_EVENT_STREAM = "text/event-stream"
-_FAILED = "The service failed while it answered. Try again."
 
 OnProgress = Callable[[Progress], object]
 
@@ -57,7 +56,7 @@ class Completions:
                 "POST",
                 _PATH,
                 body={**request.body(), "stream": True},
-                accept=_EVENT_STREAM,
+                accept=EVENT_STREAM,
                 prefer="progress" if on_progress else None,
                 unhurried=True,
             ) as response,
@@ -83,7 +82,7 @@ async def _chunks(
                     finished = finished or any(choice.finish_reason for choice in chunk.choices)
                     yield chunk
                     if any(choice.finish_reason == "error" for choice in chunk.choices):
-                        raise ServiceError(_FAILED, response.status_code)
+                        raise ServiceError(FAILED, response.status_code)
         except SSEError:
             raise UnexpectedAnswer(f"{host} did not answer with a stream.") from None
     # Some services leave the last [DONE] out.
@@ -107,6 +106,6 @@ def _chunk(data: str, status: int) -> CompletionChunk:
     if error is not None:
         words = error.get("message") if isinstance(error, dict) else error
         sent = error.get("raw_status_code") if isinstance(error, dict) else None
-        message = clean_text(words) if isinstance(words, str) else _FAILED
+        message = clean_text(words) if isinstance(words, str) else FAILED
         raise ServiceError(message, sent if isinstance(sent, int) else status)
     return parse(CompletionChunk, data, f"POST {_PATH}")

@@ -2,15 +2,19 @@
 
 import builtins
 from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
+from carrel.client.events import events
 from carrel.client.keywords import fields_of
 from carrel.client.paging import PAGE, every
 from carrel.client.transport import Transport, path_of
 from carrel.wire.conversations import (
     Conversation,
     ConversationAppend,
+    ConversationEvent,
     ConversationHistory,
+    ConversationMessages,
     ConversationQuery,
     ConversationResponse,
     ConversationRestart,
@@ -20,6 +24,7 @@ from carrel.wire.conversations import (
 
 _PATH = "/v1/conversations"
 _ONE = f"{_PATH}/{{}}"
+_ENDS = frozenset({"conversation.response.done"})
 
 
 class Conversations:
@@ -53,6 +58,41 @@ class Conversations:
         """
         return await self._answer(path_of(f"{_ONE}/restart", conversation_id), restart)
 
+    @fields_of(ConversationStart)
+    @asynccontextmanager
+    async def stream_start(
+        self, start: ConversationStart
+    ) -> AsyncIterator[AsyncIterator[ConversationEvent]]:
+        """Begins a conversation; gives the answer's events as it is written.
+
+            async with client.conversations.stream_start(agent_id=id, inputs="Hi") as events:
+                async for event in events: ...
+
+        `start`: a ConversationStart, or its fields as keywords. Leaving closes the connection, and
+        an answer that is not complete by then is not kept. The iterator raises Unreachable if the
+        answer breaks off, and ServiceError if the service fails while it answers.
+        """
+        async with self._events(_PATH, start) as found:
+            yield found
+
+    @fields_of(ConversationAppend)
+    @asynccontextmanager
+    async def stream_append(
+        self, conversation_id: str, append: ConversationAppend
+    ) -> AsyncIterator[AsyncIterator[ConversationEvent]]:
+        """Continues a conversation; events and errors are those of `stream_start`."""
+        async with self._events(path_of(_ONE, conversation_id), append) as found:
+            yield found
+
+    @fields_of(ConversationRestart)
+    @asynccontextmanager
+    async def stream_restart(
+        self, conversation_id: str, restart: ConversationRestart
+    ) -> AsyncIterator[AsyncIterator[ConversationEvent]]:
+        """Restarts a conversation; events and errors are those of `stream_start`."""
+        async with self._events(path_of(f"{_ONE}/restart", conversation_id), restart) as found:
+            yield found
+
     async def list(
         self, *, page: int = 0, page_size: int = PAGE, metadata: dict[str, Any] | None = None
     ) -> builtins.list[Conversation]:
@@ -71,6 +111,11 @@ class Conversations:
     async def get(self, conversation_id: str) -> Conversation:
         """A conversation without its entries."""
         return await self._transport.call(Conversation, "GET", path_of(_ONE, conversation_id))
+
+    async def messages(self, conversation_id: str) -> ConversationMessages:
+        """The messages of a conversation, in order."""
+        path = path_of(f"{_ONE}/messages", conversation_id)
+        return await self._transport.call(ConversationMessages, "GET", path)
 
     async def history(self, conversation_id: str) -> ConversationHistory:
         """All entries of a conversation, in order."""
@@ -92,6 +137,11 @@ class Conversations:
     async def delete(self, conversation_id: str) -> None:
         """Deletes a conversation with its entries."""
         await self._transport.send("DELETE", path_of(_ONE, conversation_id))
+
+    def _events(
+        self, path: str, asked: ConversationStart | ConversationAppend | ConversationRestart
+    ) -> AbstractAsyncContextManager[AsyncIterator[ConversationEvent]]:
+        return events(self._transport, path, asked.body(), ConversationEvent, _ENDS)
 
     async def _answer(
         self, path: str, asked: ConversationStart | ConversationAppend | ConversationRestart

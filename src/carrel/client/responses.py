@@ -1,0 +1,39 @@
+"""Answers of a model in the Responses shape."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from carrel.client.events import events
+from carrel.client.keywords import fields_of
+from carrel.client.transport import Transport
+from carrel.wire.responses import ModelResponse, ResponseEvent, ResponseRequest
+
+_PATH = "/v1/responses"
+_ENDS = frozenset({"response.completed", "response.incomplete"})
+
+
+class Responses:
+    """`/v1/responses`. The bundled server keeps none."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    @fields_of(ResponseRequest)
+    async def create(self, request: ResponseRequest) -> ModelResponse:
+        """The whole answer; `request` as a ResponseRequest or as keywords."""
+        body = {**request.body(), "stream": False}
+        return await self._transport.call(ModelResponse, "POST", _PATH, body=body, unhurried=True)
+
+    @fields_of(ResponseRequest)
+    @asynccontextmanager
+    async def stream(self, request: ResponseRequest) -> AsyncIterator[AsyncIterator[ResponseEvent]]:
+        """The answer's events as it is written; `request` as a ResponseRequest or as keywords.
+
+            async with client.responses.stream(model="smollm2", input="Hello") as events:
+                async for event in events: ...
+
+        The iterator raises Unreachable if the answer breaks off, and ServiceError if the
+        service fails while it answers.
+        """
+        async with events(self._transport, _PATH, request.body(), ResponseEvent, _ENDS) as found:
+            yield found

@@ -1,0 +1,29 @@
+"""The caller of a service."""
+
+from carrel.client.transport import Transport
+from carrel.wire.users import OrganisationList, UserIdentity, Whoami, WorkspaceList
+
+_ME = "/v1/users/me"
+
+
+class Users:
+    """`/v1/users/me` and `/v1/whoami`."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    async def me(self) -> UserIdentity:
+        """The user behind the key."""
+        return await self._transport.call(UserIdentity, "GET", _ME)
+
+    async def organisations(self) -> OrganisationList:
+        """The organisations of the user."""
+        return await self._transport.call(OrganisationList, "GET", f"{_ME}/organizations")
+
+    async def workspaces(self) -> WorkspaceList:
+        """The workspaces of the user."""
+        return await self._transport.call(WorkspaceList, "GET", f"{_ME}/workspaces")
+
+    async def whoami(self) -> Whoami:
+        """The caller, whatever kind of account it is."""
+        return await self._transport.call(Whoami, "GET", "/v1/whoami")
