@@ -28,7 +28,8 @@ TICK = 0.01
 """Seconds."""
 
 
-async def _watch(gaps: list[float], waits: list[float]) -> None:
+async def watch_loop(gaps: list[float], waits: list[float]) -> None:
+    """Notes how long the loop works at a stretch, and how late it is by the clock, in seconds."""
     while True:
         worked, began = time.thread_time(), time.perf_counter()
         await asyncio.sleep(TICK)
@@ -43,7 +44,7 @@ async def _listen(bench: Workbench) -> tuple[float, list[float], list[float]]:
     await bench.press("5")
     gaps: list[float] = []
     waits: list[float] = []
-    watching = asyncio.create_task(_watch(gaps, waits))
+    watching = asyncio.create_task(watch_loop(gaps, waits))
     began = time.perf_counter()
     await bench.store.chat.send("Everything, please.")
     assert bench.store.chat.slice.value.turns[-1].text == speech(CHARACTERS)
@@ -65,13 +66,13 @@ async def _measure(url: str) -> list[Figure]:
     seconds = f"{took:.1f} s, the service takes {floor:.1f} s to say it"
     return [
         Figure("time against what saying it takes", took / floor, 1.05, "lower", seconds),
-        Figure("ms the loop was busy at a stretch, p99", _p99(gaps), 200, "lower", longest),
-        Figure("ms it was late by the clock, p99", _p99(waits)),
+        Figure("ms the loop was busy at a stretch, p99", p99(gaps), 200, "lower", longest),
+        Figure("ms it was late by the clock, p99", p99(waits)),
         Figure("widgets on the screen at the end", widgets, 400, "lower"),
     ]
 
 
-def _p99(seconds: list[float]) -> float:
+def p99(seconds: list[float]) -> float:
     """In milliseconds."""
     return seconds[math.ceil(0.99 * len(seconds)) - 1] * 1000
 

@@ -3,7 +3,6 @@ import time
 import pytest
 
 from carrel.notebook.chat import ChatPanel
-from carrel.notebook.compare import ComparePanel
 from carrel.store.chat.conversation import Conversation, Turn
 from carrel.store.store import Store
 from carrel.wire.completions import Passage
@@ -108,23 +107,3 @@ def test_sources_stand_beside_the_answer_as_text(store: Store) -> None:
     assert source["label"] == "[1] lease.pdf p.7"
     assert source["title"] == "Source 1 · lease.pdf p. 7"
     assert source["snippet"] == "<b>three</b> months"
-
-
-def test_side_by_side_every_chat_is_asked(store: Store) -> None:
-    services = [store.another_chat(saved=False) for _ in range(2)]
-    panel = ComparePanel(store, services)
-    wire = Wire(panel)
-    assert [chat["panel"] for chat in panel.state["chats"]] == [
-        f"anywidget:{chat.model_id}" for chat in panel.chats
-    ]
-    assert not any(chat.state["asks"] for chat in panel.chats)
-    wire.send({"kind": "intent", "name": "send", "args": {"text": "Why?"}, "view": "v", "rid": "r"})
-    # What was typed stays in the field.
-    wire.wait(lambda content: content["kind"] == "error")
-    for chat in panel.chats:
-        # No agent was chosen: each says so, in its own place.
-        assert Wire(chat).wait_state(lambda state: state["problem"])["problem"]["title"] == (
-            "No agent chosen"
-        )
-    panel.close()
-    assert all(chat.comm is None for chat in panel.chats)

@@ -26,6 +26,22 @@ def kernel(page: Page, call: str, *values: Any) -> None:
     page.evaluate(f"values => kernel.{call}(...values)", list(values))
 
 
+def compare_state(*panels: str, **fields: Any) -> dict[str, Any]:
+    """Chats side by side, which nothing was asked yet."""
+    state = {
+        "chats": [
+            {"id": number, "panel": f"anywidget:{panel}", "place": number}
+            for number, panel in enumerate(panels)
+        ],
+        "names": [f"support v{number}" for number in range(len(panels))],
+        "compared": len(panels) > 1,
+        "judged": "",
+        "problem": None,
+    }
+    named = ("busy", "begun", "answered", "hidden", "blind", "seed")
+    return {**state, **dict.fromkeys(named, False), **fields}
+
+
 def file_row(number: int, name: str = "") -> dict[str, Any]:
     cells = [name or f"file-{number}.pdf", "ocr", "1.2 MB", "3", None, "now"]
     return {"id": f"f{number}", "cells": cells, "marked": False}

@@ -7,6 +7,7 @@ from typing import Any
 
 from carrel.notebook.agent_fields import AgentFields
 from carrel.notebook.assets import module, style
+from carrel.notebook.changes import changes_json
 from carrel.notebook.compare import ComparePanel
 from carrel.notebook.html import moment, table
 from carrel.notebook.panel import Cell, Json, Panel, badge_json, finish, intent, problem_json
@@ -18,7 +19,6 @@ from carrel.store.agents.starters import starters
 from carrel.store.agents.state import AgentsState
 from carrel.store.agents.words import (
     DraftRow,
-    FieldRow,
     VersionRow,
     agent_rows,
     changed_field_rows,
@@ -27,8 +27,6 @@ from carrel.store.agents.words import (
     draft_row,
     draft_title,
     field_rows,
-    gap_words,
-    line_sign,
     models_words,
     new_agent_rows,
     next_version,
@@ -36,7 +34,6 @@ from carrel.store.agents.words import (
     version_name,
     version_rows,
 )
-from carrel.store.core.diff import Hunk, side_by_side
 from carrel.store.core.handle import Handle
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.core.words import Badge
@@ -164,7 +161,7 @@ class AgentPanel(Panel):
         return {one.id: one.name for one in self._store.libraries.slice.value.items}
 
     def _changes(self, title: str, changes: Iterable[FieldChange]) -> Json:
-        return {"title": title, "rows": _rows(field_rows(changes, self._libraries()))}
+        return {"title": title, "rows": changes_json(field_rows(changes, self._libraries()))}
 
     # choosing and comparing
 
@@ -189,7 +186,7 @@ class AgentPanel(Panel):
         return {
             "title": f"Make {version_name(version)} of {agent.name} active?",
             "about": f"{version_name(agent.version)} is active now. What changes:",
-            "rows": _rows(rows),
+            "rows": changes_json(rows),
         }
 
     @intent
@@ -284,7 +281,7 @@ class AgentPanel(Panel):
             "title": f"Save this as {agent.name} {version}?",
             "doubt": doubt,
             "about": f"“{filled.message}” {about}" if filled.message else about,
-            "rows": _rows(rows),
+            "rows": changes_json(rows),
             "verb": f"Save as {version}",
         }
 
@@ -389,36 +386,3 @@ def _cells(row: VersionRow) -> list[Cell]:
     state = badge_json(ACTIVE) if row.active else None
     name = f"{row.name} · {row.aliases}" if row.aliases else row.name
     return [name, state, row.age, row.note]
-
-
-def _rows(rows: Iterable[FieldRow]) -> list[Json]:
-    return [
-        {
-            "field": row.field,
-            "words": row.words,
-            "change": row.change,
-            "depth": row.depth,
-            "hunks": [_hunk(hunk) for hunk in row.hunks],
-        }
-        for row in rows
-    ]
-
-
-def _hunk(hunk: Hunk) -> Json:
-    """The lines of a change, with those to show side by side."""
-    number = {id(line): index for index, line in enumerate(hunk.lines)}
-    return {
-        "gap": gap_words(hunk.skipped) if hunk.skipped else "",
-        "lines": [
-            {
-                "change": line.change,
-                "sign": line_sign(line.change),
-                "spans": [{"text": span.text, "change": span.change} for span in line.spans],
-            }
-            for line in hunk.lines
-        ],
-        "pairs": [
-            [None if side is None else number[id(side)] for side in pair]
-            for pair in side_by_side(hunk.lines)
-        ],
-    }

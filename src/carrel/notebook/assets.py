@@ -11,6 +11,7 @@ PARTS = {
     "activity": ("_grid", "_progress"),
     "agent": ("_grid", "_choices", "_changes"),
     "chat": ("_choices", "_uploads", "_compose", "_source"),
+    "compare": ("_changes",),
     "document": ("_reading", "_corrections"),
     "files": ("_details", "_grid", "_uploads", "_progress"),
     "library": ("_details", "_grid", "_choices", "_uploads", "_progress", "_folders"),

@@ -31,6 +31,7 @@ from carrel.notebook.panel import Json, Panel, shown_as
 from carrel.notebook.together import Together
 from carrel.notebook.workbench import Workbench
 from carrel.store.chat.service import ChatService
+from carrel.store.comparison.state import MOST, Side
 from carrel.store.core.loop import OwnerLoop
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.evals.report import report
@@ -189,6 +190,7 @@ class Bench(DocumentCalls):
         agent: str | Agent,
         *,
         versions: Sequence[int],
+        blind: bool = False,
         height: int | None = None,
         layout: Layout | None = None,
     ) -> ComparePanel: ...
@@ -199,6 +201,7 @@ class Bench(DocumentCalls):
         agent: str | Agent | None = None,
         *,
         versions: Sequence[int] | None = None,
+        blind: bool = False,
         height: int | None = None,
         layout: Layout | None = None,
     ) -> ChatPanel | ComparePanel:
@@ -206,7 +209,8 @@ class Bench(DocumentCalls):
 
         Args:
             agent: its name or id.
-            versions: every question goes to each of these versions, side by side.
+            versions: every question goes to each of these two to four versions, side by side.
+            blind: hides the names of the versions from each question until the vote.
             height: the height of the panel in pixels; longer content scrolls inside.
             layout: the layout of the widget.
         """
@@ -217,11 +221,16 @@ class Bench(DocumentCalls):
             for name, value in options.items():
                 setattr(self._chats, name, value)
             return self._chats
+        if versions is not None and not 2 <= len(versions) <= MOST:
+            raise TypeError(f"bench.chat() compares two to {MOST} versions.")
         chosen = self._names.agent(agent)
         if versions is None:
             return self._kept(ChatPanel(self._store, self._begun(chosen), **options))
-        services = [self._begun(chosen, version) for version in versions]
-        return self._kept(ComparePanel(self._store, services, **options))
+        comparison = self._store.another_comparison()
+        done(self._store, comparison.begin([Side(chosen.id, version) for version in versions]))
+        if blind:
+            done(self._store, comparison.set_blind(True))
+        return self._kept(ComparePanel(self._store, comparison, **options))
 
     def _begun(
         self, agent: Agent, version: int | None = None, *, saved: bool = True

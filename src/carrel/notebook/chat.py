@@ -16,7 +16,7 @@ from carrel.notebook.panel import Json, accepted, finish, intent, problem_json
 from carrel.notebook.uploads import Offer
 from carrel.store.chat.attachments import as_mention
 from carrel.store.chat.conversation import Attachment
-from carrel.store.chat.parameters import Parameters
+from carrel.store.chat.parameters import AGENTS_OWN, Parameters
 from carrel.store.chat.service import ChatService
 from carrel.store.chat.sources import source_of
 from carrel.store.chat.state import ChatState
@@ -109,6 +109,8 @@ class ChatPanel(DropPanel):
 
     def _view(self) -> Json:
         state = self._chat.slice.value
+        if state.alias:
+            state = replace(state, agent_id=None, pinned=None, model=None, parameters=AGENTS_OWN)
         now = time.time()
         # Whole seconds: tenths would send the whole state again each time.
         waited = now if state.started is None else state.started + int(now - state.started)
@@ -130,7 +132,7 @@ class ChatPanel(DropPanel):
                     "version": agent.version,
                     "versions": sorted(agent.versions, reverse=True),
                 }
-                for agent in agents.items
+                for agent in ([] if state.alias else agents.items)
             ],
             "agent": state.agent_id,
             "pinned": state.pinned,
@@ -138,7 +140,7 @@ class ChatPanel(DropPanel):
             "title": title(state) if state.session_id else "",
             "tokens": tokens(state),
             "model": state.model or "",
-            "models": list(self._store.session.slice.value.models),
+            "models": [] if state.alias else list(self._store.session.slice.value.models),
             "parameters": _parameters(state.parameters),
             "parameter_words": parameter_words(state),
             "turns": _turns(state),
@@ -344,7 +346,7 @@ def _turns(state: ChatState) -> list[Json]:
             "speaker": row.speaker,
             # A streaming answer goes as deltas, not with every state.
             "figures": "" if turn.status == "writing" else row.figures,
-            "blocks": None if turn.status == "writing" else _finished(turn.text),
+            "blocks": None if turn.status == "writing" else _finished(row.text),
             "note": row.note,
             "variant": state.conversation.variant(place),
             "calls": row.calls,
@@ -352,7 +354,7 @@ def _turns(state: ChatState) -> list[Json]:
             "sources_title": row.sources_title,
             "sources": [
                 _source(shown, passage)
-                for shown, passage in zip(row.sources, turn.sources, strict=True)
+                for shown, passage in zip(row.sources, turn.sources, strict=False)
             ],
         }
         for place, (turn, row) in enumerate(zip(state.turns, turn_rows(state), strict=True))

@@ -1,57 +1,106 @@
-"""The same questions to several versions of an agent, side by side."""
+"""The same questions to several agents, versions or drafts, side by side."""
 
-from collections.abc import Sequence
 from typing import Any
 
 from carrel.notebook.answer import Answer
 from carrel.notebook.assets import module, style
 from carrel.notebook.calls import done, last_answer
+from carrel.notebook.changes import changes_json
 from carrel.notebook.chat import ChatPanel
-from carrel.notebook.panel import Json, Panel, accepted, intent
-from carrel.store.chat.service import ChatService
+from carrel.notebook.panel import Json, Panel, accepted, finish, intent, problem_json
+from carrel.store.agents.words import FieldRow
+from carrel.store.chat.words import title
+from carrel.store.comparison.service import VOTE_FIRST, ComparisonService
+from carrel.store.comparison.words import (
+    agent_differences,
+    answer_differences,
+    answered,
+    judgement_words,
+    questions,
+    tally_words,
+)
+from carrel.store.comparison.words import (
+    last_answer as last_turn,
+)
+from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.store import Store
+
+_TWO_ANSWERS = Problem("Not two finished answers", "", "Wait for both, or ask again.")
+_LOADING = Problem("The agents are still being loaded", "", "Try again in a moment.")
 
 
 class ComparePanel(Panel):
-    """Chats side by side under one prompt; `chats` are their panels."""
+    """Chats side by side under one prompt; `chats` are their panels, in the order of the sides."""
 
     _esm = module("compare")
     _css = style("compare")
     _title = "Compare"
 
-    def __init__(self, store: Store, services: Sequence[ChatService], **options: Any) -> None:
-        self._services = tuple(services)
+    def __init__(self, store: Store, comparison: ComparisonService, **options: Any) -> None:
+        self._comparison = comparison
         height = options.get("height", 560)
         self.chats = tuple(
-            ChatPanel(store, service, asks=False, height=max(height - 90, 160))
-            for service in self._services
+            ChatPanel(store, service, asks=False, height=max(height - 130, 160))
+            for service in comparison.every[: len(comparison.chats)]
         )
         super().__init__(store, **{"height": 560, **options})
-        self._follow(*(service.slice for service in self._services))
+        self._follow(
+            comparison.slice, *(service.slice for service in comparison.every[: len(self.chats)])
+        )
         for panel in self.chats:
             panel.put_into(self)
+        self._watches.append(lambda: store.let_go(comparison))
+
+    @property
+    def votes(self) -> str:
+        """The votes so far, counted per version."""
+        record = self._comparison.record
+        return "" if record is None else tally_words(record)
 
     def ask(self, text: str, *, timeout: float | None = None) -> list[Answer]:
         """Asks all of them at once, as typing does, and waits for the answers, in order."""
-        for handle in [service.send(text) for service in self._services]:
-            done(self._store, handle, timeout)
-        return [last_answer(self._store, service.slice.value) for service in self._services]
+        done(self._store, self._comparison.send(text), timeout)
+        chats = self._comparison.every[: len(self._comparison.chats)]
+        return [last_answer(self._store, chat.slice.value) for chat in chats]
 
     def _view(self) -> Json:
-        states = [service.slice.value for service in self._services]
+        comparison, record = self._comparison, self._comparison.record
+        states = [chat.slice.value for chat in comparison.chats]
+        order = comparison.slice.value.order
+        seeds = {state.parameters.seed for state in states}
+        idle = all(state.phase == "idle" for state in states)
+        judged = ""
+        if record is not None:
+            words = (judgement_words(record, questions(states[0])), tally_words(record))
+            judged = " · ".join(filter(None, words))
         return {
             "chats": [
-                {"id": index, "panel": f"anywidget:{panel.model_id}"}
+                {
+                    "id": index,
+                    "panel": f"anywidget:{panel.model_id}",
+                    "place": order.index(index) if index in order else None,
+                }
                 for index, panel in enumerate(self.chats)
             ],
-            "busy": any(state.phase != "idle" for state in states),
+            "names": [title(state) for state in states],
+            "busy": not idle,
             "begun": any(state.turns for state in states),
-            "problem": None,
+            "compared": record is not None,
+            "answered": idle and any(map(answered, states)),
+            "hidden": comparison.slice.value.hidden,
+            "blind": record is not None and record.blind_after is not None,
+            "seed": len(seeds) == 1 and None not in seeds,
+            "judged": judged,
+            "problem": problem_json(comparison.slice.value.error),
         }
 
     async def draw_still(self) -> str:
         """The chats side by side."""
-        sides = [f"<div>{await panel.draw_still()}</div>" for panel in self.chats]
+        sides = [
+            f"<div>{await self.chats[number].draw_still()}</div>"
+            for number in self._comparison.slice.value.order
+            if number < len(self.chats)
+        ]
         return f'<div class="sides">{"".join(sides)}</div>'
 
     def unsettled(self) -> bool:
@@ -60,18 +109,59 @@ class ComparePanel(Panel):
 
     @intent
     async def _on_send(self, text: str) -> None:
-        for handle in [service.send(text) for service in self._services]:
-            accepted(handle)
+        accepted(self._comparison.send(text))
 
     @intent
     async def _on_retry(self) -> None:
-        for service in self._services:
-            service.retry()
+        accepted(self._comparison.retry())
 
     @intent
     async def _on_stop(self) -> None:
-        for service in self._services:
-            service.stop()
+        await finish(self._comparison.stop())
+
+    @intent
+    async def _on_vote(self, place: int | None) -> None:
+        await finish(self._comparison.vote(place))
+
+    @intent
+    async def _on_note(self, text: str) -> None:
+        await finish(self._comparison.note(text))
+
+    @intent
+    async def _on_blind(self, on: bool) -> None:
+        await finish(self._comparison.set_blind(on))
+
+    @intent
+    async def _on_seed(self, on: bool) -> None:
+        await finish(self._comparison.same_seed(on))
+
+    @intent
+    async def _on_go_on(self, place: int) -> None:
+        await finish(self._comparison.go_on(place))
+
+    @intent
+    async def _on_agents_differ(self, old: int, new: int) -> Json:
+        if self._comparison.slice.value.hidden:
+            raise ProblemError(VOTE_FIRST)
+        before, after = (self._comparison.chats[place].fields for place in (old, new))
+        if before is None or after is None:
+            raise ProblemError(_LOADING)
+        return self._differences(old, new, agent_differences(before, after))
+
+    @intent
+    async def _on_answers_differ(self, old: int, new: int) -> Json:
+        chats = self._comparison.chats
+        before, after = (last_turn(chats[place].slice.value) for place in (old, new))
+        if before is None or after is None:
+            raise ProblemError(_TWO_ANSWERS)
+        return self._differences(old, new, answer_differences(before, after))
+
+    def _differences(self, old: int, new: int, rows: tuple[FieldRow, ...]) -> Json:
+        before, after = (title(self._comparison.chats[place].slice.value) for place in (old, new))
+        return {
+            "title": f"{before} → {after}" + ("" if rows else ": the agents are the same"),
+            "rows": changes_json(rows),
+        }
 
     def close(self) -> None:
         """Closes the chats and the panel around them."""

@@ -5,7 +5,8 @@ from typing import Self
 from carrel.notebook.compare import ComparePanel
 from carrel.notebook.panel import Json, finish
 from carrel.store.agents.drafts import Draft
-from carrel.store.chat.service import ChatService
+from carrel.store.comparison.service import ComparisonService
+from carrel.store.comparison.state import Side
 from carrel.store.store import Store
 
 
@@ -14,9 +15,9 @@ class Trial:
     alone.
     """
 
-    def __init__(self, store: Store, draft: Draft, chats: list[ChatService]) -> None:
+    def __init__(self, store: Store, draft: Draft, comparison: ComparisonService) -> None:
         self._draft = draft
-        self.panel = ComparePanel(store, chats)
+        self.panel = ComparePanel(store, comparison)
 
     @classmethod
     async def begin(cls, store: Store, draft: Draft) -> Self:
@@ -25,19 +26,15 @@ class Trial:
         Raises:
             ProblemError: the draft is incomplete, or the agent was deleted.
         """
-        fields = draft.create()
-        chats: list[ChatService] = []
+        tried = Side(draft.agent_id or "", draft=draft.create())
+        sides = [tried] if draft.agent_id is None else [Side(draft.agent_id), tried]
+        comparison = store.another_comparison(saved=False)
         try:
-            if draft.agent_id is not None:
-                chats.append(store.another_chat(saved=False))
-                await finish(chats[-1].new(draft.agent_id))
-            chats.append(store.another_chat(saved=False))
-            await finish(chats[-1].try_draft(fields, draft.agent_id or ""))
+            await finish(comparison.begin(sides))
         except BaseException:
-            for chat in chats:
-                store.let_go(chat)
+            store.let_go(comparison)
             raise
-        return cls(store, draft, chats)
+        return cls(store, draft, comparison)
 
     @property
     def draft(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakSet
 
@@ -176,12 +177,13 @@ class Store:
             )
         )
 
-    def another_comparison(self) -> ComparisonService:
+    def another_comparison(self, *, saved: bool = True) -> ComparisonService:
         """One more comparison, with chats of its own."""
-        return self._keep(self._comparison(self.another_chat()))
+        return self._keep(self._comparison(self.another_chat(saved=saved), saved=saved))
 
-    def _comparison(self, first: ChatService) -> ComparisonService:
-        return ComparisonService(self.loop, self.session, self.requests, first, self.another_chat)
+    def _comparison(self, first: ChatService, *, saved: bool = True) -> ComparisonService:
+        another = partial(self.another_chat, saved=saved)
+        return ComparisonService(self.loop, self.session, self.requests, first, another)
 
     def let_go(self, service: Service[Any]) -> None:
         """Ends one of these services. From any thread."""

@@ -282,3 +282,21 @@ async def test_an_edited_question_is_edited_on_every_side(
     assert texts(store) == ["Four.", "4"]
     record = comparison.record
     assert record is not None and record.judgements == ()
+
+
+async def test_four_streams_lose_no_token_and_keep_their_order(
+    store: Store, service: ScriptedService
+) -> None:
+    names = ["agent", "brief", "polite", "slow"]
+    voices = [service, *(service.voice(name) for name in names[1:])]
+    await store.comparison.begin(list(map(Side, names)))
+    handle = store.comparison.send("Everything, please.")
+    for number in range(300):
+        for voice in voices:
+            voice.say(f" {number}")
+        if number % 20 == 0:
+            await asyncio.sleep(0.01)
+    for voice in voices:
+        voice.finish()
+    await handle
+    assert texts(store) == ["".join(f" {number}" for number in range(300))] * 4

@@ -6,7 +6,7 @@ import asyncio
 import random
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from dataclasses import replace
-from itertools import zip_longest
+from itertools import repeat, zip_longest
 from typing import TYPE_CHECKING, Any
 
 from carrel.store.chat.compared import Comparison, Judgement
@@ -54,6 +54,7 @@ class ComparisonService(Area[ComparisonState]):
         self.every = (first, *(another() for _ in range(MOST - 1)))
         """All chats that may be sides, used or not."""
         self._seen: object = None
+        self._aliases: dict[int, str] = {}
         for chat in self.every:
             chat.slice.changed.connect(self._look)
 
@@ -78,14 +79,17 @@ class ComparisonService(Area[ComparisonState]):
         if self.slice.value.hidden:
             self._requests.conceal(False)
         await super().close()
+        for chat in self.every:
+            await chat.close()
 
     # Sides
 
     @action(Policy.LATEST, lane="open")
     async def begin(self, sides: Sequence[Side]) -> None:
-        """Begins chats with these sides, two to four."""
+        """Begins chats with these sides, up to four; one alone is compared with nothing."""
         await _open(self.first, sides[0], EMPTY)
-        await self._open_beside(sides[1:])
+        if len(sides) > 1:
+            await self._open_beside(sides[1:])
 
     @action(Policy.LATEST, lane="open")
     def add(self, side: Side) -> Coroutine[Any, Any, None]:
@@ -163,13 +167,15 @@ class ComparisonService(Area[ComparisonState]):
             self._edit(editing, chats[1:])
         for chat in chats:
             chat.check_sendable()
-        if (record := self.record) is not None and record.blind_after is not None:
-            self.first.set_comparison(replace(record, order=_shuffled(record.order)))
         attached = self.first.slice.value.attached
         for chat in chats[1:]:
             for one in attached:
                 chat.attach_known(one)
-        return _ended([chat.send(text) for chat in chats])
+        handles = [chat.send(text) for chat in chats]
+        # The names are hidden by now.
+        if (record := self.record) is not None and record.blind_after is not None:
+            self.first.set_comparison(replace(record, order=_shuffled(record.order)))
+        return _ended(handles)
 
     def _edit(self, place: int, others: Sequence[ChatService]) -> None:
         """Edits the question of the first chat at a place in the others too."""
@@ -275,12 +281,19 @@ class ComparisonService(Area[ComparisonState]):
                 if chat.slice.value.session_id != id:
                     chat.leave() if id is None else chat.resume(id)
             order = record.order if record is not None else (0,)
-            self.slice.set(order=order, hidden=bool(record and record.hides(asked)))
-            self._requests.conceal(self.slice.value.hidden)
-        for place, chat in enumerate(self.chats):
-            alias = ALIASES[place] if self.slice.value.hidden else ""
-            if chat.slice.value.alias != alias:
-                chat.hide_as(alias)
+            hidden = bool(record and record.hides(asked))
+            # Before the sides change their places, so that none is seen with its name there.
+            self._aliases = dict(zip(order, ALIASES if hidden else repeat(""), strict=False))
+            self._hide()
+            self._requests.conceal(hidden)
+            self.slice.set(order=order, hidden=hidden)
+        else:
+            self._hide()
+
+    def _hide(self) -> None:
+        for number, alias in self._aliases.items():
+            if self.every[number].slice.value.alias != alias:
+                self.every[number].hide_as(alias)
 
 
 def _shuffled(order: Sequence[int]) -> tuple[int, ...]:

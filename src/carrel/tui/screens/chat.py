@@ -126,10 +126,8 @@ class ChatPlace(Comparing):
     # Showing
 
     def _redraw(self) -> None:
-        for transcript in self.query(Transcript):
-            transcript.redraw()
+        self.redraw()
         self._show(self.store.chat.slice.value)
-        self._paint_soon()
 
     def _show(self, state: ChatState) -> None:
         sessions = self.sessions

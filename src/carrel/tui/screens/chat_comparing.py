@@ -28,8 +28,9 @@ UNSAVED = "4 saves or drops it"
 """The note beside the name of an agent that is a draft."""
 HINT = "v Vote  d Agents differ  x Answers differ  o Go on"
 PAINT = 0.1
-"""Seconds between two paintings of the sides. All are painted in one: each by itself would keep
-the screen busy four times as often."""
+"""Seconds between two paintings of one chat."""
+TURN = 0.05
+"""Seconds between the paintings of two sides: painted in turns, none keeps the keys waiting."""
 
 
 class Comparing(ChatSources):
@@ -54,6 +55,9 @@ class Comparing(ChatSources):
         super().__init__(store, workbench)
         self._painted = 0.0
         self._paint_waits = False
+        self._last = -1
+        self._shown: dict[int, ChatState] = {}
+        """The states that were painted last, by the places of their sides."""
 
     @property
     def sides(self) -> Sides:
@@ -71,7 +75,7 @@ class Comparing(ChatSources):
         if self._paint_waits:
             return
         self._paint_waits = True
-        wait = self._painted + PAINT - time.monotonic()
+        wait = self._painted + (PAINT if len(self.chats) == 1 else TURN) - time.monotonic()
         if wait <= 0:
             # In this place's own turn, so that one change is drawn after the other.
             self.call_later(self._paint)
@@ -79,15 +83,27 @@ class Comparing(ChatSources):
             self.set_timer(wait, self._paint)
 
     async def _paint(self) -> None:
-        self._paint_waits = False
+        """Paints the next side that is seen and has changed; the others follow in their turns."""
         states = [chat.slice.value for chat in self.chats]
         self.set_class(len(states) > 1, "-comparing")
         self.sides.stand([tab_words(state) for state in states], self._judged())
         seen = self.sides.seen
-        for place, transcript in enumerate(self.sides.transcripts):
-            if place in seen:
-                await _show(states[place], transcript)
+        changed = [place for place in seen if self._shown.get(place) is not states[place]]
+        if changed:
+            place = next((place for place in changed if place > self._last), changed[0])
+            self._last, self._shown[place] = place, states[place]
+            await _show(states[place], self.sides.transcripts[place])
         self._painted = time.monotonic()
+        self._paint_waits = False
+        if len(changed) > 1:
+            self._paint_soon()
+
+    def redraw(self) -> None:
+        """Paints every side anew."""
+        for transcript in self.sides.transcripts:
+            transcript.redraw()
+        self._shown.clear()
+        self._paint_soon()
 
     def _judged(self) -> Content:
         comparison = self.store.comparison

@@ -19,11 +19,13 @@ class _Drawn(Widget):
         self._lines: list[list[Segment]] = []
         self._drawn: tuple[object, ...] = ()
 
-    def update(self, shown: RenderableType, *, layout: bool = True) -> None:
-        """Shows something else; without `layout` it is as high as what was there."""
+    def update(self, shown: RenderableType) -> None:
+        """Shows something else."""
         self._shown = shown
-        self._drawn = ()
-        self.refresh(layout=layout)
+        height, self._drawn = len(self._lines), ()
+        # Laying out a screen costs more than drawing a few lines: most have as many as before.
+        same = bool(self.size.width) and len(self._drawn_lines(self.size.width)) == height
+        self.refresh(layout=not same)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         return len(self._drawn_lines(width))

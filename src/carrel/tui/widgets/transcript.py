@@ -54,8 +54,7 @@ class TurnView(Vertical):
     def grow(self, row: TurnRow) -> None:
         """Shows more of the same answer."""
         if row.figures != self.row.figures:
-            # One line as before: nothing needs another place.
-            self._head.update(_head(row, self._place), layout=False)
+            self._head.update(_head(row, self._place))
         if _about(row) != _about(self.row):
             self._foot.update(_foot(row, self._place))
         self.row = row

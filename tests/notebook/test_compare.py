@@ -1,0 +1,63 @@
+"""Versions side by side, against the real server."""
+
+from collections.abc import Iterator
+
+import pytest
+
+import carrel
+from carrel.notebook.bench import Bench
+from carrel.notebook.compare import ComparePanel
+from carrel.store.chat.words import HIDDEN
+from support.panels import Wire
+from support.process import RunningServer
+from support.spoken import SpokenModel
+
+
+@pytest.fixture
+def bench(talking: tuple[RunningServer, SpokenModel]) -> Iterator[Bench]:
+    server, _ = talking
+    with carrel.connect(url=server.url, api_key=server.api_key) as bench:
+        yield bench
+
+
+@pytest.fixture
+def panel(bench: Bench) -> ComparePanel:
+    agent = bench.create_agent("compared", instructions="Answer at length.")
+    bench.edit_agent(agent, instructions="Answer in one sentence.")
+    return bench.chat("compared", versions=[0, 1], blind=True)
+
+
+def test_versions_are_asked_judged_and_gone_on_with(bench: Bench, panel: ComparePanel) -> None:
+    wire = Wire(panel)
+    answers = panel.ask("How long is the notice period?", timeout=60)
+    assert [answer.version for answer in answers] == [0, 1]
+    state = wire.wait_state(lambda state: state["answered"] and not state["busy"])
+    assert (state["names"], state["hidden"]) == (["A", "B"], True)
+    for chat in panel.chats:
+        hidden = Wire(chat).wait_state(lambda state: state["title"] in ("A", "B"))
+        assert (hidden["agent"], hidden["model"], hidden["agents"]) == (None, "", [])
+        assert hidden["turns"][-1]["speaker"] in ("A", "B")
+    assert wire.ask("agents_differ", old=0, new=1)["problem"]["title"] == "The names are hidden"
+    assert wire.ask("answers_differ", old=0, new=1)["result"]["title"] == "A → B"
+    assert wire.ask("vote", place=0)["kind"] == "done"
+    shown = wire.wait_state(lambda state: state["judged"] and not state["hidden"])
+    assert panel.votes == f"{shown['names'][0]} 1"
+    assert wire.ask("note", text="clearer")["kind"] == "done"
+    wire.wait_state(lambda state: ": clearer" in state["judged"])
+    found = wire.ask("agents_differ", old=0, new=1)["result"]
+    assert [row["field"] for row in found["rows"]] == ["instructions"]
+    panel.ask("And who pays?", timeout=60)
+    older = Wire(panel.chats[0]).wait_state(lambda state: len(state["turns"]) == 4)["turns"][1]
+    assert (older["note"], older["blocks"]) == (HIDDEN, [])
+    assert wire.ask("go_on", place=0)["kind"] == "error"
+    wire.ask("vote", place=None)
+    assert wire.ask("go_on", place=1)["kind"] == "done"
+    alone = wire.wait_state(lambda state: not state["compared"])
+    assert [chat["place"] for chat in alone["chats"]] == [0, None]
+    panel.close()
+    assert all(chat.comm is None for chat in panel.chats)
+
+
+def test_one_version_is_no_comparison(bench: Bench) -> None:
+    with pytest.raises(TypeError, match="two to 4 versions"):
+        bench.chat("compared", versions=[0])
