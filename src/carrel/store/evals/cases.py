@@ -230,6 +230,7 @@ def add_case(path: Path, case: Case) -> None:
         FileError: the file is no set, or has the case already.
         OSError: it cannot be written.
     """
+    path = path.expanduser()
     entry = case.model_dump(mode="json", exclude_unset=True)
     before = ""
     if path.exists():

@@ -108,6 +108,12 @@ class EvalsService(Area[EvalsState]):
         before = None if baseline is None else await asyncio.to_thread(self.records.get, baseline)
         self.slice.set(report=await asyncio.to_thread(report, found, before))
 
+    @instant
+    def show_none(self) -> None:
+        """Shows no run."""
+        self._lane("show").cancel()
+        self.slice.set(shown=None, baseline=None, report=None)
+
     @action(Policy.QUEUE)
     async def add_case(self, path: Path, case: Case) -> None:
         """Adds a test case at the end of a set's file, or begins one."""

@@ -25,7 +25,7 @@ from carrel.store.agents.words import (
 from carrel.store.comparison.state import Side
 from carrel.store.store import Store
 from carrel.tui.flows import agents as flows
-from carrel.tui.flows import drafts
+from carrel.tui.flows import drafts, evals
 from carrel.tui.looks import labels
 from carrel.tui.looks.empty import Way, empty
 from carrel.tui.place import Place
@@ -42,6 +42,7 @@ NO_AGENTS = empty("No agents yet.", Way("n", "New agent"))
 _BLANK, _COPY = "blank", "copy"
 _OF_AN_AGENT = (
     "edit", "mark", "try", "chat", "make_active", "yaml", "roll_back", "aliases", "copy", "delete",
+    "evals",
 )  # fmt: skip
 
 
@@ -64,6 +65,7 @@ class AgentsPlace(Place):
         Binding(
             "number_sign", "aliases", "Aliases…", key_display="#", show=False, id="agents.aliases"
         ),
+        Binding("E", "evals", "Evals…", show=False, id="agents.evals"),
         Binding("v", "split", "View side by side", show=False, id="agents.split"),
         Binding(
             "left_square_bracket", "change(-1)", "Change before", show=False, id="agents.before"
@@ -333,6 +335,12 @@ class AgentsPlace(Place):
             other = version if self.versions.has_focus else None
             pinned = other.version if other and other.version != agent.version else None
             self.open_chat(self.store.chat.new(agent.id, pinned))
+
+    def action_evals(self) -> None:
+        agent, version = self._state.agent, self._version()
+        if agent is not None:
+            chosen = version if version and self.versions.has_focus else agent
+            self.run_flow(evals.look(self, agent, chosen.version))
 
     def action_copy(self) -> None:
         if (agent := self._version() or self._state.agent) is not None:

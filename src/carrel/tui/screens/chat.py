@@ -23,7 +23,7 @@ from carrel.store.chat.words import (
 from carrel.store.tools.state import Consent, ToolsState
 from carrel.tui.dialogs.confirm import Confirm
 from carrel.tui.flows import chat as flows
-from carrel.tui.flows import chat_export, comparing
+from carrel.tui.flows import chat_export, comparing, evals
 from carrel.tui.looks import labels
 from carrel.tui.screens.chat_comparing import NO_SESSION, Comparing
 from carrel.tui.widgets.columns import Column
@@ -38,6 +38,7 @@ ASK = "@ adds a file or document by its name"
 """The placeholder of the empty field."""
 _OF_A_CHAT = (
     "retry", "edit", "last_variant", "compare", "model", "parameters", "copy", "save", "source",
+    "take_case",
 )  # fmt: skip
 TO_SOURCES = "esc, then [ ] Source"
 """The subtitle of the field once an answer has sources."""
@@ -80,6 +81,7 @@ class ChatPlace(Comparing):
         Binding("p", "parameters", "Parameters…", show=False, id="chat.parameters"),
         Binding("a", "attach", "Add file", show=False, id="chat.attach"),
         Binding("y", "copy", "Copy…", id="chat.copy"),
+        Binding("T", "take_case", "Test case…", show=False, id="chat.take_case"),
         Binding("w", "save", "Save to…", show=False, id="chat.save"),
         Binding("D", "delete", "Delete", show=False, id="chat.delete"),
     ]  # fmt: skip
@@ -176,9 +178,9 @@ class ChatPlace(Comparing):
         if state.session_id is None and action in _OF_A_CHAT:
             begin = "enter opens one of the list, n begins one" if state.sessions else "n New"
             return f"No chat is open: {begin}."
-        if action in ("retry", "edit", "last_variant") and not state.turns:
+        if action in ("retry", "edit", "last_variant", "take_case") and not state.turns:
             return "Nothing was asked yet: tab goes to the field."
-        if action in ("retry", "edit") and self.can_stop():
+        if action in ("retry", "edit", "take_case") and self.can_stop():
             return "The answer is still being written: esc esc stops it."
         if action == "source" and not self.has_sources():
             return "The agent was given no passages."
@@ -354,6 +356,9 @@ class ChatPlace(Comparing):
 
     def action_copy(self) -> None:
         self.run_flow(chat_export.copy_part(self, self.query_one(SourcePane).passage))
+
+    def action_take_case(self) -> None:
+        self.run_flow(evals.take_case(self))
 
     def action_save(self) -> None:
         self.run_flow(chat_export.save(self))

@@ -1,0 +1,173 @@
+"""Runs of test cases: the table of one, and the answers to a case side by side."""
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
+from textual.content import Content
+from textual.widgets import Static
+
+from carrel.store.core.watch import watch
+from carrel.store.evals.state import EvalsState
+from carrel.tui.dialogs.dialog import Dialog, hint
+from carrel.tui.looks import labels
+from carrel.tui.widgets.columns import Column
+from carrel.tui.widgets.scroll import TextPane
+from carrel.tui.widgets.table import Row, VirtualTable
+
+if TYPE_CHECKING:
+    from carrel.store.evals.records import Run
+    from carrel.store.evals.words import CaseRow
+    from carrel.store.store import Store
+
+HINT = "enter answers · r runs a set · o other run · b baseline · x stops a run · esc closes"
+
+_NONE = "No run is kept yet: r runs a set of test cases against this agent."
+
+
+class Evals(Dialog[str]):
+    """The run that the store shows; gives `run`, `other` or `baseline` for what to choose next."""
+
+    DEFAULT_CSS = """
+    Evals .dialog { width: 96%; height: 94%; max-width: 100%; padding: 0 1; }
+    Evals VirtualTable { height: 1fr; border: none; }
+    Evals #said { height: auto; max-height: 6; padding: 0 1; }
+    Evals #answers { height: 1fr; border-top: solid $line; }
+    Evals TextPane { width: 1fr; padding: 0 1; }
+    Evals #before { border-right: solid $line; }
+    Evals TextPane:focus { background: $selection; }
+    Evals.-opened VirtualTable { display: none; }
+    Evals.-opened #said { display: none; }
+    Evals.-narrow #answers { display: none; }
+    Evals.-narrow.-opened #answers { display: block; }
+    """
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("r", "choose('run')", "Run a set…", id="evals.run"),
+        Binding("o", "choose('other')", "Other run…", id="evals.other"),
+        Binding("b", "choose('baseline')", "Baseline…", id="evals.baseline"),
+        Binding("x", "stop", "Stop", id="evals.stop"),
+        Binding("escape", "back", "Back", show=False, id="evals.back"),
+    ]
+
+    def __init__(self, store: "Store", agent: str) -> None:
+        super().__init__(f"Evals · {agent}")
+        self._store = store
+
+    def inside(self) -> ComposeResult:
+        yield Static(id="said")
+        yield VirtualTable(
+            Column("Case", least=20),
+            Column("Result", 11),
+            Column("Passed", 7, right=True),
+            Column("95 %", 10, right=True, rank=2),
+            Column("Before", 7, right=True, rank=1),
+            Column("Tokens", 7, right=True, rank=4),
+            Column("Seconds", 7, right=True, rank=3),
+            Column("Why", least=20, rank=5),
+            classes="",
+        )
+        with Horizontal(id="answers"):
+            with TextPane(id="before"):
+                yield Static()
+            with TextPane(id="now"):
+                yield Static()
+        yield hint(HINT)
+
+    @property
+    def table(self) -> VirtualTable:
+        """The table of cases."""
+        return self.query_one(VirtualTable)
+
+    def on_mount(self) -> None:
+        self.table.focus()
+        self._close = watch(self._store.evals.slice, self._show, deliver=self.call_later, hz=5)
+
+    def on_unmount(self) -> None:
+        self._close()
+
+    def _show(self, state: EvalsState) -> None:
+        from carrel.store.evals.words import (
+            case_rows,
+            progress_words,
+            run_title,
+            summary_words,
+            verdict_words,
+            warning_words,
+        )
+
+        said = [] if state.progress is None else [f"… {progress_words(state.progress)}"]
+        report = state.report
+        if report is None:
+            self.table.show([])
+            self.table.say(Content.styled("Loading …" if state.shown else _NONE, "$muted"))
+        else:
+            title = f"{run_title(report.run)} · {report.run.header.cases.name} · {report.run.id}"
+            self.query_one(".dialog").border_title = labels.title(f"Evals · {title}")
+            words = (summary_words(report), verdict_words(report), warning_words(report))
+            said += [one for one in words if one]
+            self.table.show([_row(row) for row in case_rows(report)])
+        self.query_one("#said", Static).update(labels.block("\n".join(said)))
+        self._show_answers()
+
+    def _show_answers(self) -> None:
+        report, case = self._store.evals.slice.value.report, self.table.key
+        sides = (None, None) if report is None else (report.baseline, report.run)
+        for name, run in zip(("#before", "#now"), sides, strict=True):
+            pane = self.query_one(name, TextPane)
+            pane.display = run is not None
+            pane.query_one(Static).update(
+                Content("") if run is None or case is None else _answers(run, case)
+            )
+            pane.scroll_home(animate=False)
+
+    def on_virtual_table_moved(self, event: VirtualTable.Moved) -> None:
+        self._show_answers()
+
+    def on_virtual_table_opened(self, event: VirtualTable.Opened) -> None:
+        self.add_class("-opened")
+        self.query_one("#now", TextPane).focus()
+
+    def action_choose(self, what: str) -> None:
+        self.dismiss(what)
+
+    def action_stop(self) -> None:
+        self._store.evals.stop()
+
+    def action_back(self) -> None:
+        if self.has_class("-opened"):
+            self.remove_class("-opened")
+            self.table.focus()
+        else:
+            self.dismiss(None)
+
+
+def _row(row: "CaseRow") -> Row:
+    return Row(
+        row.case,
+        (
+            labels.line(row.case),
+            labels.badge(row.badge),
+            Content(row.passed),
+            Content.styled(row.interval, "$muted"),
+            Content.styled(row.before, "$muted"),
+            Content.styled(row.tokens, "$muted"),
+            Content.styled(row.seconds, "$muted"),
+            labels.line(row.reason, "$muted"),
+        ),
+    )
+
+
+def _answers(run: "Run", case: str) -> Content:
+    """The answers of a run to a case, each with its checks."""
+    from carrel.store.evals.words import attempt_words, run_title
+
+    asked = next((one for one in run.header.cases.cases if one.id == case), None)
+    parts = [labels.line(run_title(run), "bold $accent")]
+    if asked is not None:
+        parts.append(labels.block(asked.question, "italic"))
+    for attempt in run.of(case):
+        parts += [Content(""), labels.line(f"Attempt {attempt.repeat + 1}", "$muted")]
+        parts.append(labels.block(attempt_words(attempt)))
+    return Content("\n").join(parts)

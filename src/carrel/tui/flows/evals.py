@@ -1,0 +1,118 @@
+"""Evals: running a set against an agent, choosing runs to compare, taking answers as cases."""
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from carrel.store.core.problem import ProblemError
+from carrel.store.evals.state import EvalsState
+from carrel.tui.dialogs.ask import Ask, Choose, Thing
+from carrel.tui.dialogs.evals import Evals
+from carrel.tui.dialogs.path import PathDialog
+from carrel.tui.place import Place
+from carrel.wire.agents import Agent
+
+if TYPE_CHECKING:
+    from carrel.store.evals.records import Run
+
+DEFAULT_FILE = "cases.yaml"
+_OTHER = "other"
+
+
+async def look(place: Place, agent: Agent, version: int) -> None:
+    """Shows the newest run of an agent, and goes on as is chosen there. `version` answers the sets
+    that are run.
+    """
+    evals = place.store.evals
+    await place.finish(evals.load())
+    if runs := _runs(evals.slice.value, agent):
+        shown = evals.slice.value.shown
+        if shown not in [run.id for run in runs]:
+            before = evals.before(runs[0])
+            place.do(evals.show(runs[0].id, before.id if before else None))
+    else:
+        place.do(evals.show_none())
+    while (chosen := await place.ask(Evals(place.store, agent.name))) is not None:
+        if chosen == "run":
+            await _run(place, agent, version)
+        else:
+            await _choose(place, agent, baseline=chosen == "baseline")
+
+
+async def take_case(place: Place) -> None:
+    """Adds the last answer of the open chat to a set's file, as good or as bad."""
+    from carrel.store.evals.turns import case_of
+
+    evals, turns = place.store.evals, place.store.chat.slice.value.turns
+    file = evals.slice.value.file or Path(DEFAULT_FILE)
+    things = [
+        Thing("good", "A good answer", f"is to come again · {file.name}"),
+        Thing("bad", "A bad answer", f"is not to come again · {file.name}"),
+        Thing(_OTHER, "Another file…", str(file)),
+    ]
+    chosen = await place.ask(Choose("Test case of the last answer", things))
+    if chosen == _OTHER:
+        if (named := await place.ask(Ask("File of test cases", DEFAULT_FILE, str(file)))) is None:
+            return
+        file = Path(named)
+        chosen = await place.ask(Choose(f"Test case in {file.name}", things[:2]))
+    if chosen is None:
+        return
+    try:
+        case = case_of(turns, len(turns) - 1, good=chosen == "good")
+    except ProblemError as error:
+        place.workbench.show_problem(error.problem)
+        return
+    await place.finish(evals.add_case(file, case))
+
+
+async def _run(place: Place, agent: Agent, version: int) -> None:
+    from carrel.store.evals.running import Plan
+
+    files = await place.ask(PathDialog("Test cases"))
+    if not files:
+        return
+    often = await place.ask(
+        Ask("How often is each case asked?", "from 6, one can be evidence", "1")
+    )
+    if often is None:
+        return
+    if not often.isdecimal() or not 0 < int(often) <= 1000:
+        place.notice("Give a number from 1 to 1000.", failed=True)
+        return
+    other = None if version == agent.version else version
+    place.do(place.store.evals.run(agent.id, other, files[0], Plan(int(often))))
+
+
+async def _choose(place: Place, agent: Agent, *, baseline: bool) -> None:
+    from carrel.store.evals.words import run_rows
+
+    evals = place.store.evals
+    state = evals.slice.value
+    runs = _runs(state, agent)
+    if not runs:
+        place.notice("No run is kept yet: r runs a set.")
+        return
+    things = [
+        Thing(row.id, row.agent, f"{row.cases} · {row.passed} · {row.state} · {row.age}")
+        for row in run_rows(runs, time.time())
+        if not baseline or row.id != state.shown
+    ]
+    if not things:
+        place.notice("There is no other run to compare with.")
+        return
+    title = "Compare with" if baseline else "Show the run"
+    chosen = await place.ask(Choose(title, things))
+    if chosen is None:
+        return
+    if baseline and state.shown is not None:
+        await place.finish(evals.show(state.shown, chosen))
+    elif not baseline:
+        run = next(one for one in runs if one.id == chosen)
+        before = evals.before(run)
+        await place.finish(evals.show(chosen, before.id if before else None))
+
+
+def _runs(state: EvalsState, agent: Agent) -> "list[Run]":
+    """The kept runs of an agent, newest first."""
+    return [run for run in state.runs if run.header.agent_id == agent.id]
