@@ -8,7 +8,8 @@ competition of ICDAR 2013 wrote them down; without it nothing is measured. What 
 - as pictures of 150 dpi (with CARREL_BENCHMARK_QUICK=1 every third document).
 
 The others read them digital, in an environment of their own. The processor time is that of all
-processes that take part. Needs Linux's /proc.
+processes that take part. Pages a second are by the clock, one document at a time, and promised on
+two idle cores. Needs Linux's /proc.
 """
 
 import asyncio
@@ -44,14 +45,21 @@ class Result:
     pages: int = 0
     pages_by_ocr: int = 0
     seconds: float = 0.0
+    """Of processor time."""
+    clock: float = 0.0
+    """Seconds by the clock, where pages are counted."""
 
-    def figures(self, name: str, bound: float | None = None) -> Iterable[Figure]:
-        """The means over the documents, and the time."""
+    def figures(
+        self, name: str, bound: float | None = None, pace: float | None = None
+    ) -> Iterable[Figure]:
+        """The means over the documents, and the time; `pace` is promised, in pages a second."""
         pages = f"{len(self.scores)} documents, {self.pages} pages" if self.pages else ""
         means = [statistics.fmean(values) for values in zip(*self.scores, strict=True)]
         detail = f"P {means[0]:.3f}, R {means[1]:.3f}" + (f", {pages}" if pages else "")
         yield Figure(f"{name}: F1", means[2], bound, detail=detail)
         yield Figure(f"{name}: seconds of processor", self.seconds, better="lower")
+        if self.clock:
+            yield Figure(f"{name}: pages a second", self.pages / self.clock, pace)
 
 
 def measure() -> Iterable[Figure]:
@@ -61,7 +69,7 @@ def measure() -> Iterable[Figure]:
         print("  skipped: CARREL_TABLES is no folder with NAME.pdf and NAME-str.xml")
         return
     digital = asyncio.run(_ours(found, digital=True))
-    yield from digital.figures("digital", 0.95)
+    yield from digital.figures("digital", 0.95, pace=4)
     yield Figure("digital: pages sent to OCR", digital.pages_by_ocr, 0, "lower")
     for name in PEERS:
         yield from _peer(name, found)
@@ -69,7 +77,7 @@ def measure() -> Iterable[Figure]:
     with tempfile.TemporaryDirectory() as scans:
         pictured = [_pictured(document, Path(scans)) for document in found[::step]]
         yield from asyncio.run(_ours(pictured, digital=False)).figures(
-            f"pictures of {DPI} dpi", 0.93
+            f"pictures of {DPI} dpi", 0.93, pace=1
         )
 
 
@@ -95,6 +103,7 @@ async def _ours(found: Sequence[Document], *, digital: bool) -> Result:
         result.pages += len(reading.pages)
         if reading.ocr_used:
             by_ocr.append((document, len(reading.pages)))
+    result.clock = spent().clock - before.clock
     await asyncio.sleep(SETTLE_SECONDS)
     result.seconds = spent().cpu - before.cpu
     for document, pages in by_ocr if digital else ():

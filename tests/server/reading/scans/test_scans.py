@@ -145,6 +145,17 @@ async def test_black_text_on_nothing_stands_on_white_paper(tmp_path: Path, read:
     assert page.markdown == TEXT
 
 
+async def test_blank_frames_of_any_mode_are_empty_pages(tmp_path: Path, read: Read) -> None:
+    first, *others = [
+        Image.new(mode, (60, 90), white)
+        for mode, white in (("1", 1), ("L", 255), ("P", 0), ("I;16", 65535), ("RGBA", "white"))
+    ]
+    first.save(tmp_path / "a.tiff", save_all=True, append_images=others)
+    reading = await read(tmp_path / "a.tiff")
+    assert [page.markdown for page in reading.pages] == [""] * 5
+    assert not reading.ocr_used
+
+
 async def test_every_frame_of_a_tiff_is_a_page(tmp_path: Path, read: Read) -> None:
     with (
         Image.open(picture(tmp_path / "1.png", "First page of the fax.")) as first,

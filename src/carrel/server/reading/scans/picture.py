@@ -10,6 +10,7 @@ from PIL import Image, ImageOps, UnidentifiedImageError
 from carrel.server.reading.layout.blocks import PageParts, page_layout
 from carrel.server.reading.markdown.compose import Raster, compose
 from carrel.server.reading.options import ReadOptions, UnreadableDocument, select_pages
+from carrel.server.reading.page.elements import PageFrame, PageLayout
 from carrel.server.reading.processes.limits import allow_cpu
 from carrel.server.reading.scans.looking import Look
 from carrel.server.reading.scans.recognition import recognise_page
@@ -70,9 +71,14 @@ class Picture:
             yield self._page(index, options, look)
 
     def _page(self, index: int, options: ReadOptions, look: Look) -> Page:
-        picture, dpi = self._decode(index)
-        points = _LONG_SIDE / max(picture.size)
-        size = (picture.width * points, picture.height * points)
+        frame, dpi = self._decode(index)
+        points = _LONG_SIDE / max(frame.size)
+        size = (frame.width * points, frame.height * points)
+        if _is_blank(frame):
+            # Convert none: a document may have thousands.
+            blank = Raster(dpi, frame.width, frame.height, points, frame.crop)
+            return compose(index, PageLayout(PageFrame(*size), []), blank, options)
+        picture = _on_white(frame)
         scan = recognise_page(_reduced(picture), size, look)
         found = PageParts(
             lines=scan.lines,
@@ -86,18 +92,25 @@ class Picture:
         return compose(index, page_layout(found, scan.frame), raster, options)
 
     def _decode(self, index: int) -> tuple[Image.Image, int]:
-        """A frame as RGB, upright by its camera orientation, and its resolution."""
+        """A frame, upright by its camera orientation, and its resolution."""
         try:
             self._file.seek(index)
             frame = ImageOps.exif_transpose(self._file)
             dpi = max(self._file.info.get("dpi", (_DPI, _DPI)))
-            return _on_white(frame), round(dpi) if _LEAST_DPI <= dpi <= _MOST_DPI else _DPI
+            return frame, round(dpi) if _LEAST_DPI <= dpi <= _MOST_DPI else _DPI
         except (Image.DecompressionBombWarning, Image.DecompressionBombError) as error:
             raise _too_large() from error
         except (OSError, ValueError, SyntaxError, EOFError) as error:
             raise UnreadableDocument(
                 "This picture is damaged: its pixels cannot be decoded."
             ) from error
+
+
+def _is_blank(frame: Image.Image) -> bool:
+    """Whether all pixels are alike."""
+    extrema = frame.getextrema()
+    bands = extrema if isinstance(extrema[0], tuple) else (extrema,)
+    return all(least == most for least, most in bands)
 
 
 def _on_white(frame: Image.Image) -> Image.Image:
