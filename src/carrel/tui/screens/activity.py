@@ -12,6 +12,7 @@ from textual.widgets import Static
 from carrel.store.activity.state import ActivityItem, ActivityState
 from carrel.store.activity.words import ActivityRow, activity_row, activity_rows
 from carrel.store.batches.words import job_id
+from carrel.store.core.words import one_line
 from carrel.tui.flows import batches as flows
 from carrel.tui.looks import labels
 from carrel.tui.looks.empty import Way, empty
@@ -88,6 +89,8 @@ class ActivityPlace(Place):
         if item is None:
             shown.update(Content(""))
             return
+        name = labels.trail("Activity", one_line(item.name))
+        self.query_one(".details").border_title = labels.title(name)
         parts = [labels.line(item.name, "bold"), Content("")]
         row = activity_row(item, time.time())
         facts = [("What", row.kind), ("Progress", row.progress), ("Rate", row.rate)]

@@ -23,6 +23,8 @@ from carrel.store.agents.words import (
     version_rows,
 )
 from carrel.store.comparison.state import Side
+from carrel.store.core.sorting import Sort
+from carrel.store.layout.state import LayoutState
 from carrel.store.store import Store
 from carrel.tui.flows import agents as flows
 from carrel.tui.flows import drafts, evals
@@ -94,6 +96,7 @@ class AgentsPlace(Place):
     def __init__(self, store: Store, workbench: Workbench) -> None:
         super().__init__(store, workbench)
         self._active: tuple[str, int] | None = None
+        self._sorted: Sort | None = None
 
     @property
     def agents(self) -> VirtualTable:
@@ -117,7 +120,7 @@ class AgentsPlace(Place):
     def on_mount(self) -> None:
         self.follow(self.store.agents.slice, self._show)
         self.follow(self.store.agents.slice, self._await_list)
-        self.follow(self.store.layout.slice, lambda _: self._show(self._state))
+        self.follow(self.store.layout.slice, self._sort)
         self.store.agents.load()
         self.store.libraries.load()
         self.agents.focus()
@@ -130,6 +133,12 @@ class AgentsPlace(Place):
         return self.store.agents.slice.value.as_of
 
     # Showing
+
+    def _sort(self, state: LayoutState) -> None:
+        sort = state.table("versions").sort
+        if sort != self._sorted:
+            self._sorted = sort
+            self._show(self._state)
 
     def _show(self, state: AgentsState) -> None:
         self.agents.show([agent_row(row) for row in agent_rows(state)])
@@ -153,12 +162,11 @@ class AgentsPlace(Place):
             Content("space marks two to diff") if len(state.versions) > 1 else None
         )
         draft = draft_row(state, time.time())
-        sort = self.store.layout.slice.value.table("versions").sort
         active = None if agent is None else (agent.id, agent.version)
         self.versions.show(
             [
                 *([unsaved_row(draft)] if draft else []),
-                *(version_row(row) for row in version_rows(state, time.time(), sort)),
+                *(version_row(row) for row in version_rows(state, time.time(), self._sorted)),
             ]
         )
         here = {version.version for version in state.versions}

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from carrel.store.chat.service import ChatService
 from carrel.store.chat.sources import source_of
+from carrel.store.chat.words import title
 from carrel.store.store import Store
 from carrel.tui.place import Place
 from carrel.tui.widgets.source import SourcePane
@@ -54,7 +55,7 @@ class ChatSources(Place):
         if passages:
             self._source = (chat, place, number % len(passages))
             pane = self.query_one(SourcePane)
-            pane.show(passages[number % len(passages)])
+            pane.show(passages[number % len(passages)], title(self.chats[chat].slice.value))
             if self.one_pane:
                 pane.query_one("#quote").focus()
 

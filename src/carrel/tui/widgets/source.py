@@ -39,15 +39,15 @@ class SourcePane(Vertical):
         """The passage that is shown."""
         return self._passage
 
-    def show(self, passage: Passage | None) -> None:
-        """Shows a passage; None folds the pane."""
+    def show(self, passage: Passage | None, chat: str = "") -> None:
+        """Shows a passage of a chat; None folds the pane."""
         if passage == self._passage:
             return
         self._passage = passage
         self.set_class(passage is None, "-folded")
         if passage is None:
             return
-        self.border_title = labels.title(source_title(passage))
+        self.border_title = labels.title(labels.trail(chat, source_title(passage)))
         self.query_one(PagePicture).display = True
         self._say(passage)
         self.call_after_refresh(self._draw, passage)
