@@ -119,6 +119,8 @@ async def test_a_deleted_comparison_comes_back_with_all_its_chats(
     assert ids[0] is not None
     await store.chat.delete_session(ids[0])
     assert store.chats.all() == () and len(store.comparison.chats) == 1
+    await store.trash.load()
+    assert [item.id for item in store.trash.slice.value.items] == [ids[0]]
     await store.trash.undo("chats")
     assert {session.id for session in store.chats.all()} == set(ids)
     await store.chat.resume(ids[0])

@@ -174,14 +174,21 @@ class ChatService(Answers):
     async def _restore(self, session_id: str) -> None:
         await asyncio.to_thread(self._saved.restore, session_id)
         await self._kept.restore(session_id)
+        await self._restore_beside(session_id)
 
     async def restore_deleted(self, session_id: str) -> None:
         """Takes a chat out of the trash, here and at the service, where each has it."""
         with contextlib.suppress(FileNotFoundError):
             await asyncio.to_thread(self._saved.restore, session_id)
         await self._kept.restore(session_id)
-        session = await asyncio.to_thread(self._saved.load, session_id)
-        for id in session.beside:
+        await self._restore_beside(session_id)
+
+    async def _restore_beside(self, session_id: str) -> None:
+        """Restores the chats beside one that was restored."""
+        beside: tuple[str, ...] = ()
+        with contextlib.suppress(OSError, ValueError):
+            beside = (await asyncio.to_thread(self._saved.load, session_id)).beside
+        for id in beside:
             # One that got no question was never saved.
             with contextlib.suppress(FileNotFoundError):
                 await asyncio.to_thread(self._saved.restore, id)

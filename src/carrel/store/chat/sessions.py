@@ -162,7 +162,10 @@ class SavedSessions:
                 then = path.stat().st_mtime
                 session = _from_json(json.loads(path.read_text(encoding="utf-8")))
                 until = then + LOCAL_DAYS * 86400
-                found.append(DeletedItem(session.id, "conversation", session.title, then, until))
+                item = DeletedItem(
+                    session.id, "conversation", session.title, then, until, session.beside
+                )
+                found.append(item)
         return tuple(found)
 
     def remove_old(self) -> None:

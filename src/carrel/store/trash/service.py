@@ -111,11 +111,14 @@ class TrashService(Area[TrashState]):
         with self._loading():
             kept = [await asyncio.to_thread(kind.kept) for kind in self._kinds.values()]
             found = {item.id: item for items in kept for item in items}
+            parts = {id for item in found.values() for id in item.parts}
             client = await self._session.client()
             if self._session.slice.value.trash_days is not None:
                 async for item in client.trash.every():
                     times = item.deleted_at.timestamp(), item.expires_at.timestamp()
                     found[item.id] = DeletedItem(item.id, item.kind, item.name or "", *times)
+        for id in parts:
+            found.pop(id, None)
         items = sorted(found.values(), key=lambda item: item.deleted_at, reverse=True)
         marked = self.slice.value.marked & found.keys()
         self.slice.set(items=tuple(items), marked=marked, loaded=True)

@@ -22,13 +22,17 @@ class Deletion:
 
 @dataclass(frozen=True, slots=True)
 class DeletedItem:
-    """An item of the trash; its times in seconds since 1970."""
+    """An item of the trash; its times in seconds since 1970.
+
+    `parts` are the ids of items that were deleted, and are restored, with it.
+    """
 
     id: str
     kind: DeletedKind
     name: str
     deleted_at: float
     expires_at: float
+    parts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
