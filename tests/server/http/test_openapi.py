@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
 from schemathesis import Case
 from schemathesis.checks import not_a_server_error
+from schemathesis.config import SchemathesisConfig
 from schemathesis.specs.openapi.checks import (
     content_type_conformance,
     response_headers_conformance,
@@ -18,6 +19,7 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from support.process import RunningServer
+from support.rounds import rounds
 
 # One test tries every operation.
 pytestmark = [pytest.mark.xdist_group("openapi"), pytest.mark.timeout(600)]
@@ -30,7 +32,7 @@ CHECKS = [
     response_schema_conformance,
 ]
 SHORT = settings(
-    max_examples=5,
+    max_examples=rounds(15, 100),
     deadline=None,
     derandomize=True,
     database=None,
@@ -111,13 +113,18 @@ def test_what_is_always_answered_is_required(server: RunningServer) -> None:
 
 @pytest.fixture(scope="module")
 def described(server: RunningServer) -> Any:
-    """The description as the server gives it, without a key."""
-    return schemathesis.openapi.from_url(f"{server.url}/openapi.json")
+    """The description as the server gives it, without a key.
+
+    The limits of every field are tried one by one in the soak only: they take minutes.
+    """
+    config = SchemathesisConfig.from_dict({"phases": {"coverage": {"enabled": bool(rounds(0, 1))}}})
+    return schemathesis.openapi.from_url(f"{server.url}/openapi.json", config=config)
 
 
 api = schemathesis.pytest.from_fixture("described")
 
 
+@pytest.mark.soak
 @api.parametrize()
 @SHORT
 def test_no_request_makes_the_server_fail_or_answer_in_another_shape(
