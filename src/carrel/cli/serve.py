@@ -1,5 +1,6 @@
 """`carrel serve`: the bundled server."""
 
+import gc
 import os
 from pathlib import Path
 from typing import Annotated, Literal
@@ -176,6 +177,8 @@ def serve(
     from carrel.local.installed import require_server
 
     require_server()
+    # Collection takes a seventh of the start; the server begins it when it is ready.
+    gc.disable()
     data = data or folders().server
     # SQLite reads this on load. Its temporary rows must stay in the data folder.
     os.environ["SQLITE_TMPDIR"] = str(data)

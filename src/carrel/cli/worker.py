@@ -1,5 +1,6 @@
 """`carrel worker`: works off the documents and batches of a shared database."""
 
+import gc
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -63,6 +64,8 @@ def worker(
     from carrel.local.installed import require_server
 
     require_server()
+    # Collection takes a seventh of the start; the server begins it when it is ready.
+    gc.disable()
     from carrel.server.serve import work
     from carrel.server.settings import FolderSettings, ServerSettings, ServerSettingsError
 

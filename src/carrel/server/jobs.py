@@ -32,6 +32,7 @@ _CONNECTIONS = 4
 _UNFINISHED = ["ENQUEUED", "DELAYED", "PENDING"]
 _FINISHED = ["SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"]
 
+_LISTENER_SECONDS = 0.1
 _POLL_SECONDS = 0.4
 # Each poll costs 3 ms, also on an idle server. It takes more jobs than can run
 # at once, so that the interval does not bound the rate.
@@ -210,6 +211,8 @@ class Jobs:
                 "executor_id": self.executor,
                 "log_level": "WARNING",
                 "use_listen_notify": False,
+                # A stop waits for its sleep.
+                "notification_listener_polling_interval_sec": _LISTENER_SECONDS,
                 "sys_db_pool_size": _CONNECTIONS,
                 # Those of a shared database are made by `make_tables`.
                 "run_migrations": self._engine.dialect.name == "sqlite",
