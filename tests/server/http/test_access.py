@@ -150,9 +150,25 @@ def test_lists_hold_nothing_of_another_organisation(
     batch = {"endpoint": "/v1/embeddings", "requests": [{"body": {}}]}
     assert http.post("/v1/batch/jobs", json=batch).status_code == 200
     assert stranger.get("/v1/batch/jobs").json()["data"] == []
+    assert stranger.get("/v1/trash").json()["data"] == []
     talk = {"model": "smollm2", "inputs": "Hello", "completion_args": {"max_tokens": 0}}
     assert http.post("/v1/conversations", json=talk).status_code == 200
     assert stranger.get("/v1/conversations").json() == []
+
+
+def test_the_files_of_a_batch_and_their_signed_addresses_are_its_organisation_s(
+    http: httpx.Client, stranger: httpx.Client
+) -> None:
+    vectors = {"body": {"model": "mistral-embed", "input": "of lanterns"}}
+    batch = {"endpoint": "/v1/embeddings", "requests": [vectors, {"body": {}}]}
+    job = ended(http, http.post("/v1/batch/jobs", json=batch).json()["id"])
+    for id in (job["output_file"], job["error_file"]):
+        address = http.get(f"/v1/files/{id}/url").json()["url"]
+        assert httpx.get(address).status_code == 200
+        for path in (f"/v1/files/{id}", f"/v1/files/{id}/url", f"/v1/files/{id}/content"):
+            assert stranger.get(path).status_code == 404, path
+        assert http.delete(f"/v1/files/{id}").status_code == 200
+        assert httpx.get(address).status_code == 404
 
 
 @pytest.mark.parametrize(
