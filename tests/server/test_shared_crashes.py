@@ -24,7 +24,7 @@ from support.postgres import postgres_server
 from support.process import serve, work
 from support.rounds import rounds
 
-KILLS = rounds(4, 32)
+KILLS = rounds(2, 32)
 _CLIENTS = 4
 _TAKEN_OVER_SECONDS = 60
 

@@ -48,7 +48,7 @@ def serve(
     command += ["--port", str(port), "--ready-file", str(ready)]
     command += [*storage.options(data), *arguments]
     with log.open("ab") as output:
-        process = subprocess.Popen(command, stdout=output, stderr=output, env=_environment())
+        process = subprocess.Popen(command, stdout=output, stderr=output, env=environment())
     try:
         deadline = time.monotonic() + wait
         while not ready.exists():
@@ -67,7 +67,7 @@ def work(data: Path, *arguments: str, wait: float = 60) -> Iterator[subprocess.P
     log = data.parent / f"{data.name}.log"
     command = [sys.executable, "-m", "carrel", "worker", "--data", str(data), *arguments]
     with log.open("wb") as output:
-        process = subprocess.Popen(command, stdout=output, stderr=output, env=_environment())
+        process = subprocess.Popen(command, stdout=output, stderr=output, env=environment())
     try:
         deadline = time.monotonic() + wait
         while b"Carrel works as" not in log.read_bytes():
@@ -79,7 +79,7 @@ def work(data: Path, *arguments: str, wait: float = 60) -> Iterator[subprocess.P
         _stop(process)
 
 
-def _environment() -> dict[str, str]:
+def environment() -> dict[str, str]:
     return os.environ | storage.environment()
 
 

@@ -67,6 +67,7 @@ NOUNS = (
     "worker",
     "keys",
     "migrate",
+    "move",
 )
 """The commands in the order of the help, each a module of its name."""
 

@@ -6,14 +6,14 @@ import platform
 import secrets
 import sqlite3
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Self
 
 from carrel.atomic import sync_folder, write_private
 from carrel.locking import Locked, lock_file
 
-FORMAT = 6
+FORMAT = 7
 """The folder format of this version; equals the number of its Alembic revision."""
 
 
@@ -193,16 +193,24 @@ class DataFolder(FolderLayout):
         sync_folder(folder)
         return copy
 
+    @property
+    def secrets(self) -> dict[str, str]:
+        """The server's own API key and the pepper of key hashes, by the names of their files."""
+        return {name: (self.path / name).read_text("ascii").strip() for name in ("key", "secret")}
+
+    def put_secrets(self, values: Mapping[str, str]) -> None:
+        """Exchanges the folder's secrets for others."""
+        for name, value in values.items():
+            if value != self.secrets[name]:
+                write_private(self.path / name, value)
+
     def share(self, agree: Callable[[dict[str, str]], dict[str, str]]) -> None:
         """Exchanges the folder's secrets for those that servers of one database agree on.
 
         Its server gets a name among them.
         """
         self._keep("name", f"{platform.node() or 'server'}-{secrets.token_hex(4)}")
-        own = {name: (self.path / name).read_text("ascii").strip() for name in ("key", "secret")}
-        for name, agreed in agree(own).items():
-            if agreed != own[name]:
-                write_private(self.path / name, agreed)
+        self.put_secrets(agree(self.secrets))
 
     def announce(self, url: str) -> dict[str, Any]:
         """Announces in the folder that a server answers at `url`; returns the announcement."""

@@ -27,7 +27,7 @@ def migrate(url: str) -> int:
     Raises:
         SharedDatabaseError: it cannot be used.
     """
-    with _opened(url) as engine:
+    with opened(url) as engine:
         with engine.begin() as connection:
             take_turns(connection, "migration")
             before = revision(connection)
@@ -45,8 +45,8 @@ def join(folder: DataFolder, url: str) -> None:
     Raises:
         SharedDatabaseError: it cannot be used.
     """
-    with _opened(url) as engine:
-        _require_current(engine)
+    with opened(url) as engine:
+        require_current(engine)
         folder.share(lambda own: write(engine, partial(secrets.agree, own=own)))
 
 
@@ -56,14 +56,19 @@ def common_secret(url: str) -> bytes:
     Raises:
         SharedDatabaseError: it cannot be used.
     """
-    with _opened(url) as engine:
-        _require_current(engine)
+    with opened(url) as engine:
+        require_current(engine)
         agreed = write(engine, partial(secrets.agree, own={"secret": new_secret()}))
         return bytes.fromhex(agreed["secret"])
 
 
 @contextmanager
-def _opened(url: str) -> Iterator[sa.Engine]:
+def opened(url: str) -> Iterator[sa.Engine]:
+    """An engine for the database, for a while.
+
+    Raises:
+        SharedDatabaseError: it cannot be used.
+    """
     # It may hold a password, so a wrong one is not repeated.
     wrong = SharedDatabaseError("--database takes an address such as postgresql://USER@HOST/NAME.")
     if not url.startswith("postgresql://"):
@@ -81,7 +86,12 @@ def _opened(url: str) -> Iterator[sa.Engine]:
         engine.dispose()
 
 
-def _require_current(engine: sa.Engine) -> None:
+def require_current(engine: sa.Engine) -> None:
+    """Checks that the tables are those of this version.
+
+    Raises:
+        SharedDatabaseError: they are not.
+    """
     with engine.connect() as connection:
         present = revision(connection)
     _refuse_newer(engine, present)

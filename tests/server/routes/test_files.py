@@ -168,7 +168,7 @@ def test_a_deleted_file_is_gone_everywhere(http: httpx.Client) -> None:
     for path in ("", "/content", "/url"):
         assert http.get(f"/v1/files/{id}{path}").status_code == 404
     assert http.delete(f"/v1/files/{id}").status_code == 404
-    assert httpx.get(signed).status_code == 404
+    assert httpx.get(signed).status_code == storage.GONE
     assert id not in {file["id"] for file in http.get("/v1/files").json()["data"]}
 
 
@@ -199,6 +199,7 @@ def test_the_content_comes_whole_in_part_or_as_headers_only(http: httpx.Client) 
     assert changed.status_code == 200
 
 
+@storage.only_alone
 def test_a_signed_address_needs_no_key_and_no_browser_runs_what_it_gives(
     http: httpx.Client,
 ) -> None:
@@ -230,6 +231,7 @@ def test_a_signed_address_lives_for_one_hour_to_seven_days(http: httpx.Client, h
     assert http.get(f"/v1/files/{id}/url", params={"expiry": hours}).status_code == 422
 
 
+@storage.only_alone
 def test_the_signed_address_begins_as_the_server_was_addressed(
     server: RunningServer, http: httpx.Client
 ) -> None:

@@ -11,7 +11,7 @@ from carrel.server.errors import ApiError, InvalidRequest, not_found
 from carrel.server.records import libraries, trash
 from carrel.server.records.attributes import has_attribute
 from carrel.server.records.caller import Caller
-from carrel.server.records.expiry import unexpired
+from carrel.server.records.expiry import expired, unexpired
 from carrel.server.records.ids import new_id
 from carrel.server.records.libraries import Role, paginate
 from carrel.server.records.tables import document_pages, documents
@@ -197,7 +197,7 @@ def delete(
 
 def delete_expired(connection: sa.Connection) -> int:
     """Deletes expired documents; returns their number."""
-    return connection.execute(documents.delete().where(sa.not_(unexpired(documents)))).rowcount
+    return connection.execute(documents.delete().where(expired(documents))).rowcount
 
 
 def with_text(

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from carrel.server.errors import not_found
 from carrel.server.records import trash
 from carrel.server.records.caller import Caller
-from carrel.server.records.expiry import unexpired
+from carrel.server.records.expiry import expired, unexpired
 from carrel.server.records.tables import files
 from carrel.server.records.text import contains
 from carrel.wire.files import File, FileList, FileQuery
@@ -70,7 +70,7 @@ def delete(connection: sa.Connection, caller: Caller, id: str, trash_days: int) 
 
 def delete_expired(connection: sa.Connection) -> int:
     """Deletes expired files; returns their number."""
-    return connection.execute(files.delete().where(sa.not_(unexpired(files)))).rowcount
+    return connection.execute(files.delete().where(expired(files))).rowcount
 
 
 def page(connection: sa.Connection, caller: Caller, query: FileQuery) -> FileList:

@@ -36,7 +36,7 @@ def make_engine(url: sa.URL) -> sa.Engine:
         max_overflow=0,
         # A connection that the server closed, at a restart or a failover, is replaced.
         pool_pre_ping=True,
-        json_serializer=_json,
+        json_serializer=as_json,
         connect_args={"connect_timeout": _CONNECT_SECONDS, "application_name": "carrel"},
     )
 
@@ -47,7 +47,8 @@ def make_engine(url: sa.URL) -> sa.Engine:
     return engine
 
 
-def _json(value: Any) -> str:
+def as_json(value: Any) -> str:
+    """JSON as PostgreSQL keeps it."""
     try:
         text = json.dumps(value, allow_nan=False)
     except ValueError:

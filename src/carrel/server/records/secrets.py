@@ -11,8 +11,19 @@ from carrel.server.records.tables import secrets
 def agree(connection: sa.Connection, own: Mapping[str, str]) -> dict[str, str]:
     """The secrets of some names: those of the first who asked, who gave its own."""
     take_turns(connection, "secrets")
-    kept = {row.name: row.value for row in connection.execute(sa.select(secrets))}
+    kept = get(connection)
     new = [{"name": name, "value": own[name]} for name in own if name not in kept]
     if new:
         connection.execute(secrets.insert(), new)
     return {name: kept.get(name, value) for name, value in own.items()}
+
+
+def get(connection: sa.Connection) -> dict[str, str]:
+    """All secrets, by their names."""
+    return {row.name: row.value for row in connection.execute(sa.select(secrets))}
+
+
+def put(connection: sa.Connection, values: Mapping[str, str]) -> None:
+    """Exchanges all secrets for others."""
+    connection.execute(secrets.delete())
+    connection.execute(secrets.insert(), [{"name": n, "value": v} for n, v in values.items()])

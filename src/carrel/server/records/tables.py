@@ -45,6 +45,17 @@ def _reference(name: str, target: str, **kwargs: Any) -> sa.Column[Any]:
     )
 
 
+def _some(name: str, column: str, those: str, in_sqlite: str | None = None) -> sa.Index:
+    """An index of a few of the rows."""
+    return sa.Index(
+        name, column, postgresql_where=sa.text(those), sqlite_where=sa.text(in_sqlite or those)
+    )
+
+
+def _expiring(table: str) -> sa.Index:
+    return _some(f"ix_{table}_expires_at", "expires_at", "expires_at IS NOT NULL")
+
+
 organisations = sa.Table(
     "organisations",
     metadata,
@@ -90,6 +101,7 @@ files = sa.Table(
     sa.Column("visibility", sa.Text, nullable=False),
     sa.Column("created_at", Moment, nullable=False, index=True),
     sa.Column("expires_at", Moment),
+    _expiring("files"),
 )
 
 agents = sa.Table(
@@ -193,6 +205,13 @@ documents = sa.Table(
     sa.Column("tokens_total", sa.BigInteger, nullable=False, server_default="0"),
     sa.UniqueConstraint("library_id", "blob"),
     sa.Index(None, "library_id", "indexed_generation", "id"),
+    _expiring("documents"),
+    _some(
+        "ix_documents_unsummarised",
+        "last_processed_at",
+        "summarised_generation IS DISTINCT FROM indexed_generation",
+        "summarised_generation IS NOT indexed_generation",
+    ),
 )
 
 document_pages = sa.Table(

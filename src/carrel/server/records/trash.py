@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from carrel.server.errors import not_found
 from carrel.server.records import plain
 from carrel.server.records.caller import Caller
-from carrel.server.records.expiry import unexpired
+from carrel.server.records.expiry import expired, unexpired
 from carrel.server.records.tables import (
     agent_aliases,
     agent_versions,
@@ -138,7 +138,7 @@ def empty(connection: sa.Connection, caller: Caller) -> int:
 
 def delete_expired(connection: sa.Connection) -> int:
     """Removes expired items from the trash; returns their number."""
-    return connection.execute(trash.delete().where(sa.not_(unexpired(trash)))).rowcount
+    return connection.execute(trash.delete().where(expired(trash))).rowcount
 
 
 def _keep_rows(connection: sa.Connection, kind: TrashKind, id: str) -> None:

@@ -1,0 +1,140 @@
+"""`carrel move`: from a folder to PostgreSQL and S3 and back, with nothing lost."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from uuid import uuid4
+
+import httpx
+import pytest
+
+from carrel.server.folder import FolderLayout
+from carrel.server.keys import KeyChain
+from carrel.server.records import plain
+from carrel.server.records.database import make_engine
+from carrel.server.records.tables import metadata, secrets, workers
+from support import storage
+from support.libraries import LibraryUnderTest, connect, new_library
+from support.postgres import postgres_server
+from support.process import serve
+from support.rounds import rounds
+
+DOCUMENTS = rounds(12, 10_000)
+
+pytestmark = [pytest.mark.soak, pytest.mark.timeout(3600), storage.only_alone]
+
+
+@pytest.fixture(autouse=True)
+def shared(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Variables of the S3 server for every process, and servers on the storage they are given."""
+    monkeypatch.setattr(storage, "SHARED", True)
+    for name, value in storage.environment().items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(storage, "SHARED", False)
+    yield
+
+
+def _carrel(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "carrel", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=1200)
+
+
+def _rows(data: Path) -> dict[str, list[str]]:
+    """Every row that a folder's database has."""
+    engine = make_engine(FolderLayout(data).database_url)
+    try:
+        with engine.connect() as connection:
+            return {
+                table.name: sorted(
+                    repr({name: row[name] for name in row if (table.name, name) != ("words", "id")})
+                    for row in plain.select(connection, table)
+                )
+                for table in metadata.sorted_tables
+                if table not in (secrets, workers)
+            }
+    finally:
+        engine.dispose()
+
+
+def _fill(http: httpx.Client) -> tuple[LibraryUnderTest, str]:
+    """A library with documents, an agent with versions, things in the trash, a conversation."""
+    library = new_library(http)
+    texts = {f"{n}.md": f"# Heron {n}\n\nThe bird b{n}x.\n".encode() for n in range(DOCUMENTS)}
+    with ThreadPoolExecutor(4) as pool:
+        ids = list(pool.map(library.add, texts, texts.values()))
+    for id in ids:
+        assert library.finished(id, 1200)["process_status"] == "done"
+    library.http.patch(f"{library.path}/documents/{ids[0]}", json={"attributes": {"year": 2026}})
+    agent = http.post("/v1/agents", json={"model": "smollm2", "name": "clerk"}).json()["id"]
+    http.patch(f"/v1/agents/{agent}", json={"instructions": "Be brief."}).raise_for_status()
+    http.delete(f"{library.path}/documents/{ids[1]}").raise_for_status()
+    http.put("/v1/conversations/chat-1", json={"agent_id": agent, "entries": []}).raise_for_status()
+    http.delete("/v1/conversations/chat-1").raise_for_status()
+    return library, agent
+
+
+def test_there_and_back(tmp_path: Path) -> None:
+    here, team, back = (tmp_path / name for name in ("here", "team", "back"))
+    with serve(here) as server, connect(server) as http:
+        library, agent = _fill(http)
+        own_key = server.api_key
+    _, anna = KeyChain(here).add("anna", "local", "anna")
+    before = _rows(here)
+
+    database = postgres_server().migrated(uuid4().hex)
+    blobs = ("--blobs", f"s3://tests/{uuid4().hex}")
+    there = _carrel("move", "--from", str(here), "--to", database, *blobs)
+    assert there.returncode == 0, there.stderr
+    assert "Everything is there and equal" in there.stderr
+    # Run again, as after a move that was cut short, it finds that nothing is missing.
+    again = _carrel("move", "--from", str(here), "--to", database, *blobs)
+    assert again.returncode == 0, again.stderr
+    assert {line.rpartition(", ")[2] for line in again.stderr.splitlines()[:-1]} == {
+        "0 of them new"
+    }
+
+    with serve(team, "--database", database, *blobs) as server:
+        assert server.api_key == own_key
+        with connect(server) as http:
+            moved = LibraryUnderTest(http, library.id)
+            assert len(moved.marked("b5x")) == 1
+            assert moved.text(moved.search("b5x")[0]["document_id"]).startswith("# Heron 5")
+            assert http.get(f"/v1/agents/{agent}").json()["versions"] == [0, 1]
+            assert len(http.get("/v1/trash").json()["data"]) == 2
+            headers = {"Authorization": f"Bearer {anna}"}
+            assert http.get("/v1/agents", headers=headers).status_code == 200
+
+    home = _carrel("move", "--from", database, "--to", str(back), *blobs)
+    assert home.returncode == 0, home.stderr
+    after = _rows(back)
+    for table, rows in before.items():
+        # Summaries may have been written meanwhile.
+        assert len(after[table]) == len(rows), table
+        if table != "documents":
+            assert after[table] == rows, table
+    assert storage.blobs(back) >= storage.blobs(here)
+    with serve(back) as server, connect(server) as http:
+        assert server.api_key == own_key
+        assert len(LibraryUnderTest(http, library.id).marked("b5x")) == 1
+    print(f"\nmoved {sum(map(len, before.values()))} rows there and back")
+
+
+def test_what_cannot_be_moved_is_said(tmp_path: Path) -> None:
+    database = postgres_server().migrated(uuid4().hex)
+    blobs = ("--blobs", f"s3://tests/{uuid4().hex}")
+
+    def refused(*arguments: str) -> str:
+        ended = _carrel("move", *arguments, *blobs)
+        assert ended.returncode in (1, 2), ended.stderr
+        assert "Traceback" not in ended.stderr
+        return ended.stderr
+
+    here = tmp_path / "here"
+    assert "no server's data" in refused("--from", str(here), "--to", database)
+    assert "from a data folder to" in refused("--from", str(here), "--to", str(tmp_path / "b"))
+    with serve(here):
+        assert "already runs" in refused("--from", str(here), "--to", database)
+    KeyChain(here, database).add("other", "other", "other")
+    assert "of another server" in refused("--from", str(here), "--to", database)
