@@ -174,7 +174,7 @@ class ChatView extends View {
       say(node, choice.words);
     });
     this.drawModels(state);
-    this.who.hidden = state.session === null || agents.length === 0;
+    this.who.hidden = state.session === null || agents.length === 0 || !state.asks;
     fill(this.who, state.draft ? DRAFT : `${state.agent}|${state.pinned ?? ""}`);
   }
 

@@ -94,7 +94,8 @@ class Sides(Vertical):
             style = "bold $accent" if place in seen else "$muted"
             parts.append(labels.line(words, style))
             self._ends.append(sum(part.cell_length + 3 for part in parts))
-        tabs.update(Content.styled(" │ ", "$line").join(parts))
+        hint = Content.styled("   alt+s Next side", "$muted")
+        tabs.update(Content.styled(" │ ", "$line").join(parts) + hint)
 
     def on_click(self, event: events.Click) -> None:
         if event.widget is self.query_one("#tabs"):
