@@ -7,6 +7,7 @@ import pytest
 
 from carrel.config import (
     ConfigError,
+    Price,
     Profile,
     add_profile,
     check_url,
@@ -152,3 +153,20 @@ def test_a_secret_in_an_address_is_not_repeated() -> None:
     with pytest.raises(ConfigError) as error:
         check_url("https://user:hunter2@h")
     assert "hunter2" not in str(error.value)
+
+
+def test_prices_are_kept_and_checked(home: Path) -> None:
+    price = Price(2.0, 6.0, "EUR")
+    add_profile(Profile("work", "https://api.example.com", prices={"large": price}))
+    assert load_profile("work").prices == {"large": price}
+    add_profile(Profile("work", "https://api.example.com", "another-key"))
+    assert load_profile("work").prices == {"large": price}, "a form has no prices"
+    path = folders().config_file
+    text = path.read_text()
+    for wrong, words in (
+        ("output = -1.0", "needs lines like: input = 2.0"),
+        ("output = 6.0\nper = 1", "has an unknown setting “per”"),
+    ):
+        path.write_text(text.replace("output = 6.0", wrong))
+        with pytest.raises(ConfigError, match=f"the price of “large” {words}"):
+            load_profile("work")

@@ -8,12 +8,17 @@
     url = "https://api.example.com"
     read_only = true
     colour = "red"
+
+    [profiles.work.prices.large]     # a million tokens of the model “large”
+    input = 2.0
+    output = 6.0
+    currency = "EUR"
 """
 
 import os
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -34,14 +39,27 @@ class ConfigError(Exception):
 
 
 @dataclass(frozen=True)
+class Price:
+    """The price of a million tokens that a model reads, and that it writes."""
+
+    input: float
+    output: float
+    currency: str = "USD"
+
+
+@dataclass(frozen=True)
 class Profile:
-    """A service to talk to. Without a url it is the bundled server."""
+    """A service to talk to. Without a url it is the bundled server.
+
+    `prices` are by model, as far as they are set: nothing is guessed.
+    """
 
     name: str
     url: str | None = None
     api_key: str | None = field(default=None, repr=False)
     read_only: bool = False
     colour: str | None = None
+    prices: Mapping[str, Price] = field(default_factory=dict, hash=False)
 
     @property
     def local(self) -> bool:
@@ -169,6 +187,11 @@ def add_profile(profile: Profile) -> None:
     if profile.colour:
         table["colour"] = profile.colour
     config, keys = _read(folders().config_file), _read(folders().credentials_file)
+    before = _tables(config, "profiles").get(profile.name, {})
+    prices = {model: asdict(price) for model, price in profile.prices.items()}
+    # A form has no prices: those in the file stay.
+    if prices := prices or (before.get("prices") if isinstance(before, dict) else None) or {}:
+        table["prices"] = prices
     config["profiles"] = {**_tables(config, "profiles"), profile.name: table}
     keys.pop(profile.name, None)
     if profile.api_key:
@@ -232,13 +255,15 @@ def _profile(name: str, table: Any, credentials: Any) -> Profile:
     where = f"{folders().config_file}: profile “{name}”"
     if not isinstance(table, dict) or not isinstance(table.get("url"), str):
         raise ConfigError(f'{where} needs a line like: url = "https://api.example.com"')
-    kinds = {"url": str, "read_only": bool, "colour": str}
+    kinds = {"url": str, "read_only": bool, "colour": str, "prices": dict}
     for key, value in table.items():
         if key not in kinds:
             raise ConfigError(f"{where} has an unknown setting “{key}”. Known: {', '.join(kinds)}.")
         if not isinstance(value, kinds[key]):
-            wanted = "true or false" if kinds[key] is bool else "a text in quotes"
-            raise ConfigError(f"{where}: {key} must be {wanted}.")
+            wanted = {bool: "true or false", dict: "tables like [profiles.NAME.prices.MODEL]"}
+            raise ConfigError(
+                f"{where}: {key} must be {wanted.get(kinds[key], 'a text in quotes')}."
+            )
     try:
         url = check_url(table["url"])
     except ConfigError as error:
@@ -250,7 +275,25 @@ def _profile(name: str, table: Any, credentials: Any) -> Profile:
         key if isinstance(key, str) else None,
         read_only=table.get("read_only", False),
         colour=table.get("colour"),
+        prices={
+            model: _price(f"{where}: the price of “{model}”", values)
+            for model, values in table.get("prices", {}).items()
+        },
     )
+
+
+def _price(where: str, values: Any) -> Price:
+    table: dict[str, Any] = values if isinstance(values, dict) else {}
+    numbers = [
+        float(one)
+        for one in (table.get("input"), table.get("output"))
+        if isinstance(one, int | float) and not isinstance(one, bool) and one >= 0
+    ]
+    if len(numbers) != 2 or not isinstance(table.get("currency", ""), str):
+        raise ConfigError(f'{where} needs lines like: input = 2.0, output = 6.0, currency = "EUR"')
+    if unknown := table.keys() - {"input", "output", "currency"}:
+        raise ConfigError(f"{where} has an unknown setting “{min(unknown)}”.")
+    return Price(numbers[0], numbers[1], table.get("currency", Price.currency))
 
 
 def _tables(config: dict[str, Any], name: str) -> dict[str, Any]:

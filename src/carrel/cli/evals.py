@@ -161,9 +161,9 @@ def _run_all(
             try:
                 for number in numbers:
                     async with asking_tools(chosen) as tools:
-                        service, offered = chosen.service, tools.of_question
+                        offered = tools.of_question
                         one = await run_set(
-                            client, service, records, found, number, cases, plan, offered, told
+                            client, chosen, records, found, number, cases, plan, offered, told
                         )
                     done.append(one)
             except BaseException:
@@ -260,6 +260,7 @@ def _as_json(report: "Report") -> dict[str, Any]:
         "p_worse": evidence.p_worse if evidence else None,
         "p_better": evidence.p_better if evidence else None,
         "pass_rate": report.tally.rate,
+        "cost": report.run.cost,
         "interval": report.tally.interval,
         "cases": [
             {

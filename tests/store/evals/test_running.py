@@ -11,12 +11,13 @@ import httpx
 import pytest
 
 from carrel.client.errors import Unreachable
+from carrel.config import Price, Profile
 from carrel.store.core.problem import ProblemError
 from carrel.store.evals.cases import Case, CaseSet
 from carrel.store.evals.records import Records, Run
 from carrel.store.evals.report import Report, junit, report
 from carrel.store.evals.running import OnProgress, Plan, Progress, run_set
-from carrel.store.evals.words import verdict_words
+from carrel.store.evals.words import summary_words, verdict_words
 from carrel.store.tools.loop import Tools
 from carrel.store.tools.state import AgentCall
 from carrel.wire.agents import Agent
@@ -38,6 +39,7 @@ class Answering:
 
 
 NONE = Answering({})
+THERE = Profile("there", "http://engine", prices={"fake": Price(1.0, 100.0, "EUR")})
 
 
 def a_set(count: int, **check: Any) -> CaseSet:
@@ -64,9 +66,8 @@ async def tried(
 ) -> Run:
     async with engine.client() as client:
         chosen = Agent.model_validate(engine.agent(agent))
-        service = "http://engine"
         return await run_set(
-            client, service, records, chosen, version, cases, plan, lambda: tools, told
+            client, THERE, records, chosen, version, cases, plan, lambda: tools, told
         )
 
 
@@ -137,6 +138,8 @@ async def test_a_run_is_kept_with_all_that_it_was(records: Records) -> None:
     assert sorted(one.seed or 0 for one in kept.attempts) == [40, 40, 41, 41]
     assert sorted(body["random_seed"] for body in engine.asked) == [40, 40, 41, 41]
     assert all((one.prompt_tokens, one.completion_tokens) == (5, 3) for one in kept.attempts)
+    assert kept.cost == pytest.approx(4 * (5 * 1.0 + 3 * 100.0) / 1_000_000)
+    assert summary_words(report(kept)).endswith(" · 0.00122 EUR")
     with pytest.raises(ProblemError, match="There is no run “nothing”"):
         records.get("nothing")
 

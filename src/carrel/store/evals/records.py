@@ -16,6 +16,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
+from carrel.config import Price
 from carrel.locking import Locked, lock_file
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.evals.cases import CaseSet
@@ -70,7 +71,9 @@ class Attempt(_Kept):
 
 
 class Header(_Kept):
-    """What a run asks, and whom. `begun` is in seconds since 1970, `service` an address."""
+    """What a run asks, and whom. `begun` is in seconds since 1970, `service` an address, `price`
+    that of the model when the run began, if it was set.
+    """
 
     format: int = FORMAT
     id: str
@@ -83,6 +86,7 @@ class Header(_Kept):
     repeats: int
     seed: int | None
     hash: str
+    price: Price | None = None
     cases: CaseSet
 
 
@@ -109,6 +113,16 @@ class Run(_Kept):
     def finished(self) -> bool:
         """Whether every case was asked as often as it should be."""
         return len(self.attempts) >= self.total
+
+    @property
+    def cost(self) -> float | None:
+        """What its answers cost by the price of the run; None without one."""
+        price = self.header.price
+        if price is None:
+            return None
+        read = sum(one.prompt_tokens for one in self.attempts) * price.input
+        written = sum(one.completion_tokens for one in self.attempts) * price.output
+        return (read + written) / 1_000_000
 
     def of(self, case: str) -> list[Attempt]:
         """The attempts at a case, by their repeats."""

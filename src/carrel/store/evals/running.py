@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from carrel.config import Profile
 from carrel.store.agents.trials import is_trial, remove_trial
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.core.words import one_line
@@ -58,7 +59,7 @@ OnProgress = Callable[[Progress], object]
 
 async def run_set(
     client: Client,
-    service: str,
+    profile: Profile,
     records: Records,
     agent: Agent,
     version: int | None,
@@ -67,8 +68,8 @@ async def run_set(
     tools: Callable[[], Tools],
     on_progress: OnProgress = lambda progress: None,
 ) -> Run:
-    """Runs a set against a version of an agent; None is the active one. `service` is its address,
-    `tools` gives those of one question.
+    """Runs a set against a version of an agent; None is the active one. `profile` is that of the
+    client, `tools` gives those of one question.
 
     To stop it, cancel the task: what has ended is kept.
 
@@ -76,13 +77,13 @@ async def run_set(
         ProblemError: there is no such version or judge, or the run cannot be kept.
         ClientError: the service cannot be reached, or took the key no longer.
     """
-    await _clean(client, service, records)
+    await _clean(client, profile.service, records)
     chosen = await _version(client, agent, version)
     judges = await _judges(client, cases)
     header = Header(
         id=new_id(),
         begun=time.time(),
-        service=service,
+        service=profile.service,
         agent_id=agent.id,
         agent=agent.name,
         version=chosen.version,
@@ -90,6 +91,7 @@ async def run_set(
         repeats=plan.repeats,
         seed=plan.seed,
         hash=cases.hash,
+        price=profile.prices.get(chosen.model),
         cases=cases,
     )
     with _journal(records, header, resume=plan.resume) as journal:

@@ -36,7 +36,7 @@ class EvalsService(Area[EvalsState]):
     ) -> None:
         """`folder` holds the runs."""
         super().__init__(loop, EvalsState(), session)
-        self._service = profile.service
+        self._profile = profile
         self._tools = tools
         self._notifications = notifications
         self._folder = folder
@@ -79,7 +79,7 @@ class EvalsService(Area[EvalsState]):
             if version not in (None, agent.version):
                 self._check_allowed()  # another version answers by an agent made for it
             run = await run_set(
-                *(client, self._service, self.records, agent, version, cases, plan),
+                *(client, self._profile, self.records, agent, version, cases, plan),
                 self._tools.of_question,
                 self._told,
             )

@@ -86,7 +86,9 @@ def run_title(run: Run) -> str:
 
 
 def summary_words(report: Report) -> str:
-    """`48 passed · 2 failed · 96 % (95 % interval 89–99 %) · 12,040 tokens · 3 min`."""
+    """`48 passed · 2 failed · 96 % (95 % interval 89–99 %) · 12,040 tokens · 3 min`, and what
+    they cost, where a price is set.
+    """
     parts = [f"{number} {one}" for one in OUTCOMES if (number := report.count(one))]
     attempts = report.run.attempts
     tokens = sum(one.prompt_tokens + one.completion_tokens for one in attempts)
@@ -96,6 +98,8 @@ def summary_words(report: Report) -> str:
         f"{count(tokens)} tokens" + (f" and {count(judging)} of judges" if judging else "")
     )
     parts.append(duration(sum(one.seconds for one in attempts)))
+    if (cost := report.run.cost) is not None and report.run.header.price is not None:
+        parts.append(f"{cost:.4g} {report.run.header.price.currency}")
     return " · ".join(parts)
 
 
