@@ -140,10 +140,11 @@ class DocumentPlace(Place):
         picture, text = self.picture, self.text
         picture.border_title = labels.title(self._title(state))
         moves = MOVES if picture.filling else ""
-        chosen = (chosen_block(state), moves)
-        picture.border_subtitle = labels.line(" · ".join(filter(None, chosen)))
+        chosen, options = chosen_block(state), option_words(state.options)
+        below = " · ".join(filter(None, (chosen or options, moves)))
+        picture.border_subtitle = labels.line(below)
         fixed = corrected_words(state) if self._form != "corrected" else ""
-        read_so = option_words(state.options)
+        read_so = options if chosen else ""
         text.border_title = labels.title("Text", self._form, confidence(state.page), fixed, read_so)
         heat = heat_words(state.page) if picture.warm and state.source is not None else ""
         below = mark_words(state) or heat or changed_words(state) or lacking(state.page)
