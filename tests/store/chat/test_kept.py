@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from carrel.client import Client
-from carrel.client.errors import NotFound
+from carrel.client.conversations import Conversations
+from carrel.client.errors import NotFound, ServiceError
 from carrel.config import Profile, folders
 from carrel.store.chat.conversation import Attachment
 from carrel.store.core.loop import OwnerLoop
@@ -202,3 +203,21 @@ async def test_a_read_only_profile_writes_and_deletes_nothing(
     assert texts(store) == ["Hello", "Hello", "Mine", "Mine"]
     await store.close()
     assert len((await client.conversations.history(started.conversation_id)).entries) == 2
+
+
+async def test_a_chat_that_was_not_written_is_written_when_the_service_is_back(
+    server: RunningServer, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with face(server, "first") as store:
+        session = await begun(store, client, "One")
+        with monkeypatch.context() as busy:
+
+            async def refuse(*_: object) -> None:
+                raise ServiceError("Busy.", 503)
+
+            busy.setattr(Conversations, "write", refuse)
+            await store.chat.send("Two")
+            await store.chat.load_kept()
+            assert len((await client.conversations.history(session)).entries) == 2
+        await store.chat.load_kept()
+        await said(client, session, ["One", "One", "Two", "Two"])

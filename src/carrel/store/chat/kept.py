@@ -30,6 +30,8 @@ MOST = 500
 TRIES = 3
 """Times that a chat is written while others change it."""
 _CHANGED = 409
+_LATER = (429, 500, 502, 503, 504)
+"""Statuses of a service that may take a chat later."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +82,8 @@ class KeptChats:
         self._deleted: set[str] = set()
         self._changing = asyncio.Lock()
         self._takes = True
+        self._unwritten: dict[str, ChatSession] = {}
+        """Those whose last write did not reach the service."""
         self.listed: dict[str, SessionSummary] | None = None
         """Those with an agent, by id; None as long as the service is not known to have any."""
 
@@ -126,20 +130,30 @@ class KeptChats:
     async def keep(self, session: ChatSession) -> tuple[Turn, ...]:
         """Writes a chat as it is shown; returns the turns that the service had before.
 
-        A service that is not reached gets it with the chat's next answer.
+        A service that is not reached, or is busy, gets it when the chats are listed next.
         """
         from carrel.client.errors import ClientError, ServiceError, Unreachable
 
         for _ in range(TRIES):
-            if self.listed is None or not self._takes or self._session.slice.value.read_only:
+            if not self._takes or self._session.slice.value.read_only:
+                return ()
+            if self.listed is None:
+                self._unwritten[session.id] = session
                 return ()
             try:
                 async with self._changing:
-                    return await self._write(session)
+                    had = await self._write(session)
+                    self._unwritten.pop(session.id, None)
+                    return had
             except (Unreachable, ProblemError) as error:
                 logger.info("a chat was not written to the service: %s", error)
+                self._unwritten[session.id] = session
                 return ()
             except ServiceError as error:
+                if error.status in _LATER:
+                    logger.info("the service takes no chat now: %s", error)
+                    self._unwritten[session.id] = session
+                    return ()
                 if error.status != _CHANGED:
                     logger.info("the service does not take chats: %s", error)
                     self._takes = error.status not in (404, 405, 501)
@@ -148,6 +162,13 @@ class KeptChats:
                 logger.info("a chat was not written to the service: %s", error)
                 return ()
         return ()
+
+    def take_unwritten(self) -> tuple[ChatSession, ...]:
+        """The chats to write once more; none as long as the service is not known to have any."""
+        if self.listed is None:
+            return ()
+        waiting, self._unwritten = self._unwritten, {}
+        return tuple(one for one in waiting.values() if one.id not in self._deleted)
 
     async def delete(self, session_id: str) -> None:
         """Deletes a chat at the service; one that is gone there counts as deleted.

@@ -49,9 +49,11 @@ class SessionList(Area[ChatState]):
 
     @action(Policy.JOIN)
     async def load_kept(self) -> None:
-        """Loads the list of the sessions that the service keeps."""
+        """Loads the list of the sessions that the service keeps, and writes those it lacks."""
         before = self._kept.listed
         await self._kept.load()
+        for session in self._kept.take_unwritten():
+            self._keep(session)
         if self._kept.listed != before:
             await self.reload()
 

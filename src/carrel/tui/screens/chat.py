@@ -42,6 +42,8 @@ _OF_A_CHAT = (
 )  # fmt: skip
 TO_SOURCES = "esc, then [ ] Source"
 """The subtitle of the field once an answer has sources."""
+LISTED = 30.0
+"""Seconds after which the chats of the service are listed again."""
 
 
 class ChatPlace(Comparing):
@@ -116,6 +118,7 @@ class ChatPlace(Comparing):
 
     def on_mount(self) -> None:
         self._session: str | None = None
+        self._listed = time.monotonic()
         self._asked: tuple[Consent, Confirm] | None = None
         self._ticker: Timer | None = None
         self.follow(self.store.chat.slice, self._show, hz=10)
@@ -291,6 +294,15 @@ class ChatPlace(Comparing):
             self.store.chat.detach(attached[-1])
 
     # Sessions, and who answers
+
+    def reload(self) -> None:
+        self._listed = time.monotonic()
+        self.store.chat.load_kept()
+
+    def _refresh(self) -> None:
+        # Chats begun elsewhere may wait longer than what changes under one's hands.
+        if time.monotonic() - self._listed >= LISTED:
+            super()._refresh()
 
     def action_new(self) -> None:
         self._open_field(flows.begin(self))
