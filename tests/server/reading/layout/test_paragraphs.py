@@ -144,6 +144,15 @@ def test_a_line_that_begins_with_code_stays_in_its_sentence() -> None:
     )
 
 
+def test_code_that_ends_an_indented_sentence_stays_in_it() -> None:
+    above = _full("Suggestions may be sent to the author at origamist@", 476, left=65)
+    code = _line("example.org.", 488, size=8, mono=True)
+    ((kind, text),) = _texts(above, code)
+    assert (kind, text) == ("paragraph", f"{above.text} {code.text}")
+    apart = _full("The name of the package is pgf-", 476, left=65)
+    assert [kind for kind, _ in _texts(apart, code)] == ["paragraph", "code"]
+
+
 def test_a_caption_is_no_part_of_the_paragraph_above() -> None:
     found = _texts(*BODY, _line("Figure 2: A carrel.", 608), _line("See Figure 2 for it.", 640))
     assert [kind for kind, _ in found] == ["paragraph", "caption", "paragraph"]

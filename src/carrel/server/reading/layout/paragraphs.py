@@ -32,6 +32,10 @@ LABELLED = re.compile(rf"{_LABEL}\b", re.IGNORECASE)
 NUMBERED = re.compile(r"\(?(\d+(\.\d+)*|[A-Z]|[IVX]+)[.):]?\s")
 _SENTENCE_ENDS = tuple('.!?:;"”»)]')
 _HEADING_LETTERS = 200
+_CODE_SIZE = 0.25
+"""Largest difference in size between text and code within a sentence, as a part of the text's."""
+_INDENT = 3.0
+"""Largest indentation of a paragraph's first line, as a multiple of the text's size."""
 _CAPTION_LINES = 4
 _HANGING = 8
 """Maximum hanging indent of a numbered heading, as a multiple of its type size."""
@@ -106,15 +110,25 @@ class _Column:
                 (line.mono or line.bold)
                 and not (above.mono or above.bold)
                 and not (below and below[0].mono)
-                and abs(line.size - above.size) <= 0.12 * above.size
-                and abs(line.box.left - above.box.left) < self._style.size / 2
+                and abs(line.size - above.size) <= (_CODE_SIZE if line.mono else 0.12) * above.size
+                and self._returns(above, line)
+                and not (line.mono and self._parts_code(above))
                 and self._style.close(above, line)
                 and not self._ended(above, line)
                 and not above.text.endswith(_SENTENCE_ENDS)
             ):
-                line = replace(line, mono=False, bold=False)
+                line = replace(line, mono=False, bold=False, size=above.size)
             evened.append(line)
         return evened
+
+    def _returns(self, above: Line, line: Line) -> bool:
+        """Whether a line begins where the one above does; code, also where that is indented."""
+        back = (above.box.left - line.box.left) / self._style.size
+        return -0.5 < back < (_INDENT if line.mono else 0.5)
+
+    def _parts_code(self, above: Line) -> bool:
+        """Whether code below a line stands apart from it; code is not hyphenated."""
+        return bool(self._style.level(above)) or ends_in_hyphen(above.text)
 
     def regions(self) -> list[Region]:
         """The blocks from top to bottom."""
