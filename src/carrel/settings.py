@@ -41,7 +41,7 @@ class Settings:
     model_servers: Mapping[str, str] = field(default_factory=lambda: MODEL_SERVERS)
     """Where model servers of this machine are looked for, by their names."""
     keymap: Mapping[str, str] = field(default_factory=dict)
-    """Other keys for actions, by the ids that help shows: "files.upload" = "ctrl+t"."""
+    """Other keys for actions, by the ids that help shows: "files.upload" = "alt+u"."""
     tools: Mapping[str, CommandSettings] = field(default_factory=dict)
     """Commands that answer function calls of agents, each by its function's name."""
     mcp_servers: Mapping[str, ServerSettings] = field(default_factory=dict)
@@ -222,10 +222,10 @@ def _keymap(value: Any) -> dict[str, str]:
             elif isinstance(item, str) and item.strip():
                 keys[before + name] = item
             else:
-                raise ValueError(f'must name keys in quotes, such as {before}{name} = "ctrl+t"')
+                raise ValueError(f'must name keys in quotes, such as {before}{name} = "alt+u"')
 
     if not isinstance(value, dict):
-        raise ValueError('must be a table: "files.upload" = "ctrl+t"')
+        raise ValueError('must be a table: "files.upload" = "alt+u"')
     flatten(value, "")
     return keys
 

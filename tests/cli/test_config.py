@@ -14,12 +14,12 @@ def put(text: str) -> None:
 
 
 async def test_every_setting_is_shown_with_what_it_does() -> None:
-    put('images = "off"\n[keymap]\n"files.upload" = "ctrl+t"\n')
+    put('images = "off"\n[keymap]\n"files.upload" = "alt+u"\n')
     shown = await carrel("config", "show")
     assert shown.code == 0
     values = tomllib.loads(shown.out)
     assert (values["images"], values["mouse"]) == ("off", True)
-    assert values["keymap"] == {"files.upload": "ctrl+t"}
+    assert values["keymap"] == {"files.upload": "alt+u"}
     assert "# How pictures are drawn" in shown.out
     assert (await carrel("config", "show", "--json")).json == values
     assert (await carrel("config", "path")).out == f"{settings_file()}\n"

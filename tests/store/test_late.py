@@ -15,7 +15,7 @@ from typing import Any
 import httpx
 import pytest
 
-from carrel.config import Profile
+from carrel.config import Profile, folders
 from carrel.local.address import Address
 from carrel.pages.renderer import Part
 from carrel.store.agents.drafts import Draft
@@ -32,12 +32,16 @@ from carrel.store.core.watch import until
 from carrel.store.documents.marks import TextMark
 from carrel.store.documents.reader import USUAL, OCROptions
 from carrel.store.documents.state import DocumentState
+from carrel.store.evals.cases import Case, load_set
+from carrel.store.evals.records import Run
+from carrel.store.evals.running import Plan
+from carrel.store.evals.state import EvalsState
 from carrel.store.files.service import FilesService
 from carrel.store.files.state import FilesState
 from carrel.store.libraries.service import LibrariesService
 from carrel.store.libraries.state import LibrariesState
 from carrel.store.store import Store
-from support.late import LateLoop, LateService, content
+from support.late import ANSWER, LateLoop, LateService, content
 
 RUNS = 40
 STEPS = 60
@@ -94,6 +98,8 @@ class Person:
         self.versions = asyncio.Lock()  # one change of an agent's versions after the other
         self.under_way: set[asyncio.Task[None]] = set()
         self.handles: list[Handle[Any]] = []
+        self.set = folders().data / "cases.yaml"
+        self.cases: list[str] = []  # added to the set
 
     async def work(self) -> None:
         """Does things at random."""
@@ -108,6 +114,8 @@ class Person:
             self.begin_chat, self.resume, self.send, self.send, self.attach, self.delete_chat,
             self.compare, self.vote, self.blind, self.go_on,
             self.stop_answer, self.another_client, self.restart,
+            self.add_case, self.add_case, self.evaluate, self.stop_run, self.show_run,
+            self.show_no_run,
             self.sort_files, self.sort_documents, self.mark_many_files, self.mark_many_documents,
         ]  # fmt: skip
         for _ in range(STEPS):
@@ -409,6 +417,43 @@ class Person:
         if handle.outcome == "done":
             self.deleted_chats.add(id)
 
+    # evals
+
+    def add_case(self) -> None:
+        self.number += 1
+        case = Case(question=f"case {self.number}?")
+        self._then(self._added(self.store.evals.add_case(self.set, case), case.id))
+
+    async def _added(self, handle: Handle[None], id: str) -> None:
+        await handle
+        self.cases.append(id)
+        if handle.error is not None:
+            self.wrong.append(f"{id} was not added: {handle.error}")
+
+    def evaluate(self) -> None:
+        self._then(self._evaluated(self.store.evals.run("other", None, self.set, Plan(2))))
+
+    async def _evaluated(self, handle: Handle[Run]) -> None:
+        run = await handle
+        if run is None:
+            return
+        kept = self.store.evals.records.get(run.id)
+        if not run.finished or kept != run:
+            self.wrong.append(f"{len(kept.attempts)} of {run.total} attempts are kept")
+        answers = {one.answer for one in run.attempts if not one.error}
+        if answers - {ANSWER}:
+            self.wrong.append(f"{answers} answer the cases")
+
+    def stop_run(self) -> None:
+        self.store.evals.stop()
+
+    def show_run(self) -> None:
+        if runs := self.store.evals.slice.value.runs:
+            self.store.evals.show(self.chance.choice(runs).id, self.chance.choice(runs).id)
+
+    def show_no_run(self) -> None:
+        self.store.evals.show_none()
+
     # others
 
     def another_client(self) -> None:
@@ -474,6 +519,15 @@ def _chat(state: ChatState) -> str | None:
     return f"{state.uploading} uploads" if state.uploading < 0 else None
 
 
+def _evals(state: EvalsState) -> str | None:
+    report = state.report
+    if report is None:
+        return None
+    found = (report.run.id, report.baseline and report.baseline.id)
+    asked = (state.shown, state.baseline)
+    return None if found == asked else f"{asked} shows a report of {found}"
+
+
 def _watch(store: Store, wrong: list[str]) -> None:
     def check(slice: Any, holds: Callable[[Any], str | None]) -> None:
         def changed(new: Any, old: Any) -> None:
@@ -486,6 +540,7 @@ def _watch(store: Store, wrong: list[str]) -> None:
     check(store.agents.slice, _agents)
     check(store.documents.slice, _document)
     check(store.chat.slice, _chat)
+    check(store.evals.slice, _evals)
     store.activity.slice.changed.connect(
         lambda new, old: wrong.extend(filter(None, [_copy_is_there(store.documents.slice.value)]))
     )
@@ -557,6 +612,8 @@ async def _check_disk(store: Store, person: Person, service: LateService) -> Non
         begun = {_first_question(saved[id]) for id in found}
         if len(begun) > 1 or session not in found | person.deleted_chats:
             person.wrong.append(f"{question} of {session} is in {found}")
+    if person.cases and [one.id for one in load_set(person.set).cases] != person.cases:
+        person.wrong.append(f"the set has not the cases {person.cases} in their order")
     for id, words in person.drafted.items():
         known = [str(one.fields.get("instructions")) for one in store.agents.slice.value.drafts]
         known += [str(version["instructions"]) for version in service.agents[id]]

@@ -232,6 +232,9 @@ def ended(**fields: Any) -> str:
 
 WAITING = asked("waiting")
 FOUND = Passage(index=1, library_id="l", document_id="d", document_name="a.pdf", snippet="x")
+VOTED = Conversation.of(
+    Turn("user", "What?"), Turn("assistant", "Three."), Turn("user", "And?"), Turn("assistant", "4")
+)
 
 ANSWERING = (
     row("connecting", so=asked("connecting"), not_so=WAITING),
@@ -292,6 +295,11 @@ ANSWERING = (
         "Nothing about it was found in the libraries.",
         so=ended(searches=True, searched=True),
         not_so=ended(searches=True, searched=True, sources=(FOUND,)),
+    ),
+    row(
+        "Hidden until the vote.",
+        so=chat.turn_rows(ChatState(alias="A", conversation=VOTED)),
+        not_so=chat.turn_rows(ChatState(conversation=VOTED)),
     ),
     row(
         "Sources, none cited",

@@ -14,6 +14,7 @@ from urllib.parse import parse_qs
 import httpx
 
 THEN = "2026-01-01T00:00:00Z"
+ANSWER = "Three months."
 LONGEST = 12.0
 """Seconds an answer may take: longer than two looks at a list are apart."""
 Answer = Any
@@ -121,7 +122,7 @@ class LateService:
             self.refused.add(request.url.path)
             return httpx.Response(500, json={"detail": "not now"}, request=request)
         path = request.url.path
-        if path == "/v1/agents/completions":
+        if path == "/v1/agents/completions" and json.loads(request.content).get("stream"):
             return httpx.Response(
                 200,
                 headers={"content-type": "text/event-stream"},
@@ -176,6 +177,10 @@ class LateService:
                 return content(id)
             case ["POST", "ocr"]:
                 return self._read(json.loads(body))
+            case ["POST", "agents", "completions"]:
+                message = {"role": "assistant", "content": ANSWER}
+                choice = {"index": 0, "message": message, "finish_reason": "stop"}
+                return {"id": "c", "model": "m", "created": 1, "usage": {}, "choices": [choice]}
             case [_, "libraries", *rest]:
                 return self._library(method, rest, query, body)
             case [_, "agents", *rest]:
@@ -300,7 +305,7 @@ class _Words(httpx.AsyncByteStream):
         self._service = service
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        for word in ("Three ", "months."):
+        for word in (ANSWER[:6], ANSWER[6:]):
             await asyncio.sleep(self._service._late())
             yield _event({"content": word}, None)
         yield _event({}, "stop")

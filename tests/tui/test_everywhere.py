@@ -329,15 +329,15 @@ def _colours(strip: Strip) -> list[tuple[str, object]]:
 
 @pytest.mark.usefixtures("offline")
 async def test_keys_of_ones_own_are_in_force_and_shown() -> None:
-    keymap = {"files.upload": "ctrl+t", "app.requests": "f9"}
+    keymap = {"files.upload": "alt+u", "app.requests": "f9"}
     async with offline_bench(Settings(keymap=keymap)) as bench:
-        await bench.shows("ctrl+t Upload")
+        await bench.shows("alt+u Upload")
         await bench.press("f9")
         await bench.until(lambda: isinstance(bench.app.screen, RequestLog))
         await bench.press("escape", "u")
         await bench.shows("[1 Files]")
         await bench.press("f1")
-        await bench.shows("ctrl+t", "files.upload")
+        await bench.shows("alt+u", "files.upload")
 
 
 @pytest.mark.usefixtures("offline")
@@ -563,7 +563,7 @@ async def test_a_hosted_service_is_named_before_something_is_done_that_it_bills(
         fill(bench.store)
         bench.store.session.slice.set(url=HOSTED.url, hosted=True, read_only=False)
         await asks(bench, "D")
-        await asks(bench, "space", "space", "o")
+        await asks(bench, "space", "space", "o", "enter")  # now, file by file
         await asks(bench, "2", "D")
         await asks(bench, "tab", "R")
         await asks(bench, "D")

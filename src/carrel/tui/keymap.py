@@ -78,7 +78,7 @@ def _mistakes(keymap: Mapping[str, str]) -> Iterator[tuple[str, str]]:
         owner, binding = known[binding_id]
         for key in _keys(keys):
             if not _is_key(key):
-                yield binding_id, f"“{key}” is not a key. Keys are like u, U, ctrl+t, alt+1, f2, ?"
+                yield binding_id, f"“{key}” is not a key. Keys are like u, U, ctrl+u, alt+1, f2, ?"
             elif _named(key) not in map(_named, _keys(binding.key)):
                 yield from (
                     (binding_id, f"{key} is the key of “{other}” already. Choose a free one, or "
