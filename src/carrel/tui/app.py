@@ -17,6 +17,7 @@ from textual.binding import Binding, BindingType
 from textual.dom import DOMNode
 from textual.filter import LineFilter
 from textual.screen import Screen
+from textual.theme import Theme
 from textual.widget import Widget
 
 from carrel.config import Profile
@@ -95,6 +96,7 @@ class CarrelApp(SteadyApp[Profile], TypeAhead[Profile]):
 
     store: "Store"
     _jumps: "Jumps"
+    _variables: tuple[Theme, dict[str, str]] | None = None
 
     def __init__(self, profile: Profile, settings: Settings | None = None) -> None:
         super().__init__()
@@ -113,7 +115,10 @@ class CarrelApp(SteadyApp[Profile], TypeAhead[Profile]):
         )
 
     def get_css_variables(self) -> dict[str, str]:
-        return with_roles(super().get_css_variables())
+        # Kept for the theme: making them takes a millisecond, and pages are drawn with them.
+        if self._variables is None or self._variables[0] is not self.current_theme:
+            self._variables = self.current_theme, with_roles(super().get_css_variables())
+        return self._variables[1]
 
     def get_key_display(self, binding: Binding) -> str:
         if binding.key_display:

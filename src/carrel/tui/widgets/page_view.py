@@ -64,7 +64,8 @@ class PageView(PagePicture):
         """Draws the picture again, in changed colours."""
         self._drawn = ()
 
-    @work(exclusive=True, group="picture", exit_on_error=False)
+    # Described, because a worker is by default by its arguments: all that was read, at every step.
+    @work(exclusive=True, group="picture", exit_on_error=False, description="show_page")
     async def show_page(self, state: DocumentState) -> None:
         """Shows the current page as it is to be seen now."""
         part = self._part(state)
