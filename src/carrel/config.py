@@ -33,6 +33,9 @@ LOCAL = "local"
 ENVIRONMENT = "environment"
 """The name of the profile made from CARREL_URL and CARREL_API_KEY."""
 
+KEY_VARIABLES = ("CARREL_API_KEY", "MISTRAL_API_KEY")
+"""Environment variables with API keys, the first that is set counts; no child inherits them."""
+
 
 class ConfigError(Exception):
     """A wrong setting; the message names its place and the next step."""

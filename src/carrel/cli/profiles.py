@@ -11,6 +11,7 @@ from carrel.cli import output
 from carrel.cli.errors import Code, CommandError
 from carrel.cli.options import JSONOption, commands
 from carrel.config import (
+    KEY_VARIABLES,
     Profile,
     add_profile,
     check_url,
@@ -25,8 +26,6 @@ from carrel.config import (
 app = commands("Manage the services to connect to and their API keys.")
 
 NameArgument = Annotated[str, typer.Argument(metavar="NAME")]
-
-_KEY_VARIABLES = ("CARREL_API_KEY", "MISTRAL_API_KEY")
 
 
 @app.command("add")
@@ -52,7 +51,7 @@ def add(
     """
     address = check_url(url)
     host = urlsplit(address).netloc
-    variable = next((name for name in _KEY_VARIABLES if os.environ.get(name)), None)
+    variable = next((name for name in KEY_VARIABLES if os.environ.get(name)), None)
     if variable is None:
         key = _ask(host)
     else:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from carrel.config import folders
+from carrel.config import KEY_VARIABLES, folders
 from carrel.local.address import Address, find
 from carrel.local.errors import LocalError
 from carrel.local.installed import require_server
@@ -98,7 +98,6 @@ def _detached(data: Path, output: int) -> "subprocess.Popen[bytes]":
     # -P: modules in the current folder must not shadow the server's.
     command = [sys.executable, "-P", "-m", "carrel", "serve", "--data", str(data)]
     command += ["--port", "0", "--until-unused"]
-    keys = ("CARREL_API_KEY", "MISTRAL_API_KEY")
     flags = 0
     if sys.platform == "win32":
         flags = subprocess.DETACHED_PROCESS | subprocess.CREATE_NEW_PROCESS_GROUP
@@ -108,7 +107,7 @@ def _detached(data: Path, output: int) -> "subprocess.Popen[bytes]":
         stdout=output,
         stderr=output,
         cwd=data,
-        env={name: value for name, value in os.environ.items() if name not in keys},
+        env={name: value for name, value in os.environ.items() if name not in KEY_VARIABLES},
         start_new_session=True,
         creationflags=flags,
     )

@@ -61,7 +61,8 @@ def weather(tmp_path: Path) -> dict[str, object]:
     path.write_text(
         "import json, os, sys\n"
         "asked = json.load(sys.stdin)\n"
-        "print('Fine in', asked['city'], os.environ.get('CARREL_API_KEY'), os.getcwd())\n",
+        "keys = [name for name in os.environ if name.endswith('API_KEY')]\n"
+        "print('Fine in', asked['city'], keys, os.getcwd())\n",
         encoding="utf-8",
     )
     return {

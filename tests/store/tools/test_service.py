@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from carrel.config import Profile, folders
+from carrel.config import KEY_VARIABLES, Profile, folders
 from carrel.settings import settings_file
 from carrel.store.core.loop import OwnerLoop
 from carrel.store.core.problem import ProblemError
@@ -48,13 +48,14 @@ def command(code: str, **more: Any) -> dict[str, Any]:
 async def test_a_command_answers_the_calls_of_its_name_once_it_was_allowed(
     tools: ToolsService, settings: Any, weather: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("CARREL_API_KEY", "secret")
+    for name in KEY_VARIABLES:
+        monkeypatch.setenv(name, "secret")
     settings(tools={"weather": weather})
     asked = asyncio.ensure_future(tools.of_question().result(call("weather", '{"city": "Paris"}')))
     consent = await allow(tools)
     assert weather["command"][-1] in consent_question(consent)
     # Neither a key of this program nor the folder it was started in reaches the command.
-    assert await asked == f"Fine in Paris None {settings_file().parent}"
+    assert await asked == f"Fine in Paris [] {settings_file().parent}"
     assert tools.slice.value.asking == ()
     # It is remembered.
     again = ToolsService(OwnerLoop.running(), Profile("test", "http://one"), folders().state)

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from carrel.config import KEY_VARIABLES
 from carrel.store.tools.source import LONGEST_RESULT, as_result
 from carrel.tool_settings import CommandSettings
 
@@ -92,7 +93,7 @@ class CommandTool:
 
 def _environment() -> dict[str, str]:
     """This program's environment without its keys."""
-    return {name: value for name, value in os.environ.items() if not name.startswith("CARREL_")}
+    return {name: value for name, value in os.environ.items() if name not in KEY_VARIABLES}
 
 
 async def _feed(process: asyncio.subprocess.Process, text: str) -> None:
