@@ -90,7 +90,7 @@ def test_a_lost_server_is_said_what_was_seen_stays_and_it_comes_back(
         files = panels(page)
         row = upload(files, tmp_path / "first.txt")
         server.process.kill()
-        said = files.get_by_role("status").filter(has_text="lost the server, retrying")
+        said = files.get_by_role("status").filter(has_text="Offline: showing a copy from")
         expect(said).to_be_visible(timeout=READY_MS)
         expect(row).to_be_visible()
     with serve(tmp_path / "data", port=server.port):
