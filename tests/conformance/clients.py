@@ -81,6 +81,8 @@ class Client:
     """Packages that it is installed with."""
     notes: Mapping[str, str] = field(default_factory=dict)
     """Why an operation is as it is, or why there is none, for footnotes."""
+    python: str = ""
+    """The Python it needs, where that is another than the tests'."""
     everyday: bool = True
     """Whether the tests run it; others, which take long to install, only the conformance run."""
 
@@ -109,6 +111,11 @@ _OLDEST = (
     *("conversations: delete", "batch jobs: inline"),
 )
 """Operations that came with later releases of version 1."""
+
+_NO_CALL = (
+    "It leaves to the model whether it calls a tool, and the built-in model calls none unless "
+    "told to."
+)
 
 CLIENTS = (
     Client("mistralai", "3.7.0", "mistral", operations(*_ALL, "users")),
@@ -208,10 +215,7 @@ CLIENTS = (
         "1.15.30",
         "crewai_client",
         frozenset({"chat: whole", "chat: streamed"}),
-        notes={
-            "chat: with a tool": "It leaves to the model whether it calls a tool, and the "
-            "built-in model calls none unless told to."
-        },
+        notes={"chat: with a tool": _NO_CALL},
         everyday=False,
     ),
     Client(
@@ -225,6 +229,15 @@ CLIENTS = (
     Client("agno", "3.1.10", "agno_client", _CHAT, ("openai==3.54.0",), everyday=False),
     Client("strands-agents[openai]", "1.62.0", "strands_client", _CHAT, everyday=False),
     Client("llm", "0.36", "llm_cli", frozenset({"chat: whole", "chat: streamed"})),
+    Client(
+        "mistral-vibe",
+        "3.0.2",
+        "vibe_cli",
+        frozenset({"chat: streamed"}),
+        notes={"chat: whole": "It always streams.", "chat: with a tool": _NO_CALL},
+        python="3.12",
+        everyday=False,
+    ),
     Client(
         "mcp",
         "2.3.0",

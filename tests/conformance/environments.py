@@ -27,20 +27,20 @@ def installed(client: Client) -> Path:
     """
     packages = (f"{client.package}{'@' if client.npm else '=='}{client.version}", *client.beside)
     if not client.npm:
-        return environment(packages)
+        return environment(packages, client.python)
     return _made(packages, ("npm", "install", "--silent", "--prefix"))
 
 
-def environment(packages: Sequence[str]) -> Path:
+def environment(packages: Sequence[str], version: str = "") -> Path:
     """The folder of a Python environment with these packages, made if need be.
 
     Raises:
-        NotInstalled: the installer failed.
+        NotInstalled: there is no Python of this version, or the installer failed.
     """
-    return _made(packages, ())
+    return _made(packages, (), version)
 
 
-def _made(packages: Sequence[str], installer: Sequence[str]) -> Path:
+def _made(packages: Sequence[str], installer: Sequence[str], version: str = "") -> Path:
     folder = _CACHE / " ".join(packages).replace("/", "+").replace(" ", "_")
     done = folder / "installed"
     if done.exists():
@@ -51,7 +51,16 @@ def _made(packages: Sequence[str], installer: Sequence[str]) -> Path:
         _run(folder, *installer, str(folder), *packages)
     else:
         uv, interpreter = os.environ.get("UV", "uv"), str(python(folder))
-        _run(folder, uv, "venv", "--quiet", "--clear", "--python", sys.executable, str(folder))
+        _run(
+            folder,
+            uv,
+            "venv",
+            "--quiet",
+            "--clear",
+            "--python",
+            version or sys.executable,
+            str(folder),
+        )
         _run(folder, uv, "pip", "install", "--quiet", "--python", interpreter, *packages)
     done.touch()
     return folder
