@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -51,3 +52,16 @@ def test_documents_are_sorted_by_the_service(bench: Bench, tmp_path: Path) -> No
     wire.wait_state(lambda state: names(state) == ["a.txt", "b.txt"])
     wire.ask("sort", column="name")
     wire.wait_state(lambda state: names(state) == ["b.txt", "a.txt"])
+
+
+def test_versions_are_sorted(bench: Bench) -> None:
+    for instructions in ("Be brief.", "Be clear."):
+        bench.agent("sorted", create=True, instructions=instructions)
+    wire = Wire(bench.agent("sorted"))
+
+    def versions(state: dict[str, Any]) -> list[str]:
+        return [row["id"] for row in state["versions"]]
+
+    wire.wait_state(lambda state: versions(state) == ["1", "0"])
+    wire.ask("sort", column="version")
+    wire.wait_state(lambda state: versions(state) == ["0", "1"])

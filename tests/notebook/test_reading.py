@@ -2,6 +2,7 @@
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -51,6 +52,9 @@ def test_blocks_and_text_are_there() -> None:
 
 def test_a_reading_says_how_sure_it_is() -> None:
     assert repr(reading()) == "<Reading of lease <1>.pdf: 2 pages · 2 tables · 98 % sure>"
+    with_options = replace(reading(), options="tables as HTML")
+    assert repr(with_options).endswith("98 % sure · tables as HTML>")
+    assert "98 % sure · tables as HTML</p>" in with_options._repr_html_()
     assert repr(reading().pages[0]) == "<Page 1 · 1 doubtful · 98 % sure>"
     assert reading().confidence == pytest.approx(0.98)
 

@@ -8,9 +8,10 @@ from typing import Any
 from carrel.notebook.agent_fields import AgentFields
 from carrel.notebook.assets import module, style
 from carrel.notebook.changes import changes_json
+from carrel.notebook.columns import TablePanel
 from carrel.notebook.compare import ComparePanel
 from carrel.notebook.html import moment, table
-from carrel.notebook.panel import Cell, Json, Panel, badge_json, finish, intent, problem_json
+from carrel.notebook.panel import Cell, Json, badge_json, finish, intent, problem_json
 from carrel.notebook.trial import Trial
 from carrel.store.agents.compare import FieldChange, compare_agents
 from carrel.store.agents.drafts import Draft
@@ -36,6 +37,7 @@ from carrel.store.agents.words import (
 )
 from carrel.store.core.handle import Handle
 from carrel.store.core.problem import Problem, ProblemError
+from carrel.store.core.sorting import Sort
 from carrel.store.core.words import Badge
 from carrel.store.store import Store
 from carrel.wire.agents import Agent
@@ -49,7 +51,7 @@ DRAFT = "draft"
 _STARTER = "starter "
 
 
-class AgentPanel(Panel):
+class AgentPanel(TablePanel):
     """Agents and their versions: differences, the active one, aliases, a form, drafts.
 
     With a service of its own it shows only that service's agent, without the list.
@@ -59,6 +61,7 @@ class AgentPanel(Panel):
     _css = style("agent")
     _title = "Agents"
     _deletes = "agents"
+    _table_name = "versions"
 
     def __init__(self, store: Store, agents: AgentsService | None = None, **options: Any) -> None:
         self._agents = agents or store.agents
@@ -113,7 +116,7 @@ class AgentPanel(Panel):
             "selected": state.selected,
             "title": "" if agent is None else agent.name,
             "empty": _empty(state.loaded),
-            "versions": _versions(state, now),
+            "versions": _versions(state, now, self._sort),
             "active": None if agent is None else str(agent.version),
             "aliases": [
                 {"alias": one.alias, "id": str(one.version), "version": version_name(one.version)}
@@ -133,6 +136,10 @@ class AgentPanel(Panel):
             "read_only": session.read_only,
             "problem": problem_json(state.error),
         }
+
+    @property
+    def _sort(self) -> Sort | None:
+        return self._store.layout.slice.value.table(self._table_name).sort
 
     def _loads(self) -> Sequence[Handle[Any]]:
         return () if self._agents.slice.value.loading else (self._agents.load(),)
@@ -367,13 +374,13 @@ def _empty(loaded: bool) -> str:
     return "No agents yet. Make one with New …" if loaded else "Loading the agents …"
 
 
-def _versions(state: AgentsState, now: float) -> list[Json]:
+def _versions(state: AgentsState, now: float, sort: Sort | None) -> list[Json]:
     draft = draft_row(state, now)
     return [
         *([{"id": DRAFT, "cells": _draft_cells(draft), "marked": False}] if draft else []),
         *(
             {"id": str(row.number), "cells": _cells(row), "marked": row.marked}
-            for row in version_rows(state, now)
+            for row in version_rows(state, now, sort)
         ),
     ]
 

@@ -23,6 +23,7 @@ from carrel.store.chat.words import call_words
 from carrel.store.core.handle import Handle
 from carrel.store.core.problem import Problem
 from carrel.store.documents.service import DocumentsService
+from carrel.store.documents.words import option_words
 from carrel.store.store import Store
 from carrel.store.tools.words import consent_question
 from carrel.wire.completions import Passage, Usage
@@ -176,7 +177,8 @@ def as_reading(
     assert state.source is not None, "its pages are read"
     annotation = None if state.annotation is None else json.loads(state.annotation)
     read = tuple(ReadPage(page, draw) for page in pages)
-    return Reading(state.source.name, read, annotation, open_panel)
+    words = option_words(state.options)
+    return Reading(state.source.name, read, annotation, open_panel, words)
 
 
 def last_answer(store: Store, state: ChatState) -> Answer:

@@ -21,6 +21,7 @@ from carrel.store.libraries.words import (
     document_status,
     hit_rows,
     library_rows,
+    plain,
     shown,
     title,
 )
@@ -132,7 +133,7 @@ class LibraryPanel(FolderPanel, TablePanel):
             "name": document.name,
             "status": badge_json(document_status(document)),
             "facts": [[*fact] for fact in document_facts(document, now)],
-            "summary": document.error or document.summary or "",
+            "summary": document.error or plain(document.summary or ""),
             "text": None if text is None else text[:TEXT_SHOWN],
         }
 

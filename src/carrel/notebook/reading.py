@@ -154,13 +154,15 @@ class ReadPage:
 class Reading:
     """A document's pages in order, numbered from 0 like the list.
 
-    `annotation` is the document in the schema that was asked for, or None.
+    `annotation` is the document in the schema that was asked for, or None; `options` are the
+    options that it was read with and that are not the usual ones, in words.
     """
 
     name: str
     pages: tuple[ReadPage, ...]
     annotation: Any
     _open_panel: "Callable[..., DocumentPanel]" = field(repr=False, compare=False)
+    options: str = ""
 
     @property
     def markdown(self) -> str:
@@ -234,13 +236,13 @@ class Reading:
             words.append(f"{count(found)} table{'' if found == 1 else 's'}")
         if self.confidence is not None:
             words.append(f"{percent(self.confidence)} sure")
-        return " · ".join(words)
+        return " · ".join(filter(None, (*words, self.options)))
 
     def __repr__(self) -> str:
         return f"<Reading of {self.name}: {self._words}>"
 
     def _repr_html_(self) -> str:
-        head = f"<p><strong>{escape(self.name)}</strong> · {self._words}</p>"
+        head = f"<p><strong>{escape(self.name)}</strong> · {escape(self._words)}</p>"
         pictures = "".join(_pictured(page, THUMBNAIL_WIDTH) for page in self.pages[:THUMBNAILS])
         more = len(self.pages) - 1
         rest = f"<p><em>and {more} more page{'' if more == 1 else 's'}</em></p>" if more > 0 else ""

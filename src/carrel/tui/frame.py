@@ -61,6 +61,11 @@ class Frame(Steady, Screen[None]):
     def _panes(self) -> list[Widget]:
         return [pane for pane in self.query_one("#panes").children if not pane.has_class("-folded")]
 
+    @property
+    def first_pane(self) -> Widget:
+        """The pane that a place begins with."""
+        return self._panes()[0]
+
     def focus_pane(self, index: int) -> None:
         """Moves the focus to a pane and, in a narrow window, shows it alone."""
         panes = self._panes()

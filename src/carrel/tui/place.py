@@ -391,8 +391,8 @@ class Place(Frame):
             self.list_filter.begin(self.list_filter.over)
 
     def back(self) -> bool:
-        """One step back: out of a text field, out of a filter. False where there is none."""
-        if isinstance(self.focused, Input | TextArea):
+        """One step back: out of a text field or a filter, to the list; False if there is none."""
+        if isinstance(self.focused, Input | TextArea) or not self.first_pane.has_class("-current"):
             self.focus_pane(0)
             return True
         return False

@@ -14,7 +14,10 @@ class AgentView extends View {
       h("div", { class: "carrel-tools" }, this.newButton));
     this.grid = new Grid(this, {
       label: "Versions", marks: true,
-      columns: [{ label: "Version" }, { label: "State" }, { label: "Changed", kind: "quiet" }, { label: "Message", kind: "name" }],
+      columns: [
+        { label: "Version", name: "version" }, { label: "State" }, { label: "Changed", kind: "quiet", name: "changed" },
+        { label: "Message", kind: "name", name: "note" },
+      ],
       onSelect: () => this.drawChosen(),
       onMark: (id) => this.mark(id),
       onOpen: (id) => (id === "draft" ? this.review(this.state.selected) : this.mark(id)),
@@ -138,7 +141,7 @@ class AgentView extends View {
     this.drawTrial(state.trial);
     this.trial.hidden = !trying;
     for (const button of this.trialTools) button.hidden = !trying;
-    this.grid.draw(state.versions, null, "Loading the versions …");
+    this.grid.draw(state.versions, null, "Loading the versions …", state.layout);
     this.drawChosen();
     for (const [name, button] of Object.entries(this.tools)) {
       button.hidden = !resting || trying || (name === "try" && !state.draft.title);

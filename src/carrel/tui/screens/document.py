@@ -8,6 +8,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.timer import Timer
+from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from carrel.store.core.words import one_line, shortened
@@ -117,6 +118,7 @@ class DocumentPlace(Place):
         self._form = FORMS[0]
         self._text: tuple[object, ...] = ()
         self._ticker: Timer | None = None
+        self._before_find: Widget = self.picture
         self.follow(self.store.documents.slice, self._show)
         self.watch(self.app, "theme", self._redraw, init=False)
         self.picture.focus()
@@ -126,6 +128,7 @@ class DocumentPlace(Place):
     def _show(self, state: DocumentState) -> None:
         strip = self.query_one("#strip", Static)
         strip.update(page_strip(page_marks(state), state.current, strip.size.width))
+        strip.display = state.source is not None
         self._show_titles(state)
         self._show_text(state)
         self._show_progress()
@@ -317,6 +320,7 @@ class DocumentPlace(Place):
     def action_find(self) -> None:
         if self.picture.filling:
             self.action_fill()
+        self._before_find = self.focused or self.picture
         self.focus_pane(1)
         self.query_one(FilterLine).begin(self.state.query)
 
@@ -342,7 +346,7 @@ class DocumentPlace(Place):
 
     def back(self) -> bool:
         if isinstance(self.focused, Input):
-            self.text.focus()
+            self._before_find.focus()
         elif self.picture.filling:
             self.action_fill()
         elif self.state.query:
