@@ -57,6 +57,7 @@ NOUNS = (
     "agents",
     "chat",
     "tools",
+    "demo",
     "batch",
     "trash",
     "cache",

@@ -1,6 +1,7 @@
 """The sample that is shipped: a document of two pages about the workbench itself."""
 
 from importlib.resources import files
+from pathlib import Path
 
 NAME = "guide to the workbench.pdf"
 QUESTION = "What is a library?"
@@ -10,3 +11,8 @@ QUESTION = "What is a library?"
 def content() -> bytes:
     """The document."""
     return files("carrel.samples").joinpath("guide.pdf").read_bytes()
+
+
+def demo() -> Path:
+    """The file of the demo that is shipped."""
+    return Path(str(files("carrel.samples").joinpath("demo.yaml")))

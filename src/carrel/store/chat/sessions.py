@@ -143,6 +143,14 @@ class SavedSessions:
                 path.replace(aside)
             self.changes += 1
 
+    def forget(self, session_id: str) -> None:
+        """Removes a session, or one that was deleted, for ever."""
+        with self._lock:
+            self._deleted.add(session_id)
+            self._path(session_id).unlink(missing_ok=True)
+            self._aside(session_id).unlink(missing_ok=True)
+            self.changes += 1
+
     def restore(self, session_id: str) -> None:
         """Puts a deleted session back.
 

@@ -54,6 +54,12 @@ def write_to_terminal(app: App[Any], sequence: str) -> None:
         driver.write(sequence)
 
 
+def screen_lines(app: App[Any]) -> list[str]:
+    """The text on the screen, with what lies over it, a line each."""
+    strips = app.screen._compositor.render_strips(app.size)
+    return ["".join(segment.text for segment in strip) for strip in strips]
+
+
 def report(app: App[Any], error: BaseException) -> None:
     """Hands an exception to the app, which decides whether it goes on."""
     app._handle_exception(cast("Exception", error))

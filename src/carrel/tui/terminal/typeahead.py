@@ -55,6 +55,11 @@ class TypeAhead(App[T]):
     def on_mount(self) -> None:
         self.screen_change_signal.subscribe(self, lambda _: self._await_screen())
 
+    @property
+    def keys_pass(self) -> bool:
+        """Whether every key that came was handled, and none waits for what opens."""
+        return self._step is None and not self._typed
+
     def hold_keys(self, opening: object) -> None:
         """Holds keys back: their target is about to open or to get the focus."""
         self._hold(opening, OPENING)

@@ -1,0 +1,93 @@
+"""`carrel demo`: a demo played in the terminal app, on the local server."""
+
+import asyncio
+import signal
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from carrel.cli.errors import Code, CommandError
+from carrel.cli.output import note
+
+if TYPE_CHECKING:
+    from carrel.store.demo.journal import Journal
+    from carrel.store.demo.script import Demo
+    from carrel.tui.presentation import Presentation
+
+
+def demo(
+    context: typer.Context,
+    file: Annotated[
+        Path | None,
+        typer.Argument(metavar="[FILE]", help="The demo's YAML file. Default: the one shipped."),
+    ] = None,
+) -> None:
+    """Play a demo in the terminal app: each step at one key.
+
+    What the demo needs is made on the server of this machine first, and removed at the end,
+    whatever happened in between.
+
+    F8 plays the next step, F7 goes back, F9 pauses, F10 jumps; ctrl+q ends it.
+    """
+    from carrel import samples
+    from carrel.config import LOCAL, folders
+    from carrel.store.demo.journal import Journal
+    from carrel.store.demo.script import load_demo
+
+    if context.find_root().params.get("profile") not in (None, LOCAL):
+        raise CommandError("A demo plays on the server of this machine only.", Code.USAGE)
+    path = samples.demo() if file is None else file
+    read = load_demo(path)
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise CommandError("A demo needs a terminal.", Code.USAGE)
+    with Journal(folders().state).held() as journal:
+        code = asyncio.run(_play(read, path.parent, journal))
+    raise typer.Exit(code)
+
+
+async def _play(demo: "Demo", folder: Path, journal: "Journal") -> int:
+    """Plays a demo, and from another step as often as it is jumped; gives the exit code."""
+    from carrel.cli.session import connect
+    from carrel.config import LOCAL, Profile
+    from carrel.settings import load_settings
+    from carrel.store.demo.making import make
+    from carrel.tui.presentation import Presentation
+
+    profile, settings = Profile(LOCAL), load_settings()
+    begin: int | None = 0
+    code = 0
+    while begin is not None:
+        # The lease of this connection keeps the server between two runs of the app.
+        async with connect(profile) as client:
+            await _remove(journal)
+            try:
+                async for words in make(client, demo, folder, journal):
+                    note(words)
+                app = Presentation(profile, settings, demo, begin)
+                _end_on_signals(app)
+                await app.run_async(mouse=settings.mouse)
+                begin, code = app.again, app.return_code or 0
+            finally:
+                await _remove(journal)
+    return code
+
+
+async def _remove(journal: "Journal") -> None:
+    """Removes what the journal lists, at the server as it runs now."""
+    from carrel.cli.session import connect
+    from carrel.config import LOCAL, Profile, folders
+    from carrel.store.chat.sessions import SavedSessions
+    from carrel.store.demo.making import remove
+
+    if journal.record is not None:
+        async with connect(Profile(LOCAL)) as client:
+            await remove(client, journal, SavedSessions(folders().state, LOCAL))
+
+
+def _end_on_signals(app: "Presentation") -> None:
+    """Ends the app, not the process, so that what was made is removed."""
+    if sys.platform != "win32":
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            asyncio.get_running_loop().add_signal_handler(number, app.exit)

@@ -1,0 +1,78 @@
+"""The journal of a demo: what it makes, on disk before it is made, so that a kill leaves nothing.
+
+The journal of a demo that was killed is found by the next one, which removes what it lists.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from pydantic import BaseModel, Field, ValidationError
+
+from carrel.atomic import write_private
+from carrel.locking import Locked, lock_file
+from carrel.store.core.problem import Problem, ProblemError
+
+TAKEN = Problem("A demo is under way", "Another terminal plays one.", "End it first: ctrl+q")
+
+
+class Record(BaseModel):
+    """What a run of a demo made, by ids. What its `run` marks was made by it, too."""
+
+    run: str
+    agents: list[str] = Field(default_factory=list)
+    libraries: list[str] = Field(default_factory=list)
+
+
+class Journal:
+    """The journal in the state folder; there is one, because there is one local server."""
+
+    def __init__(self, state: Path) -> None:
+        self._path = state / "demo.json"
+
+    @contextmanager
+    def held(self) -> Iterator[Journal]:
+        """Keeps other demos away meanwhile.
+
+        Raises:
+            ProblemError: another demo is under way.
+        """
+        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        try:
+            lock = lock_file(self._path.with_suffix(".lock"))
+        except Locked:
+            raise ProblemError(TAKEN) from None
+        with lock:
+            yield self
+
+    @property
+    def record(self) -> Record | None:
+        """What is to be removed; None if there is nothing."""
+        try:
+            return Record.model_validate_json(self._path.read_bytes())
+        except FileNotFoundError:
+            return None
+        except ValidationError:
+            problem = Problem(
+                "The journal of the last demo cannot be read",
+                str(self._path),
+                "Remove the agents and libraries that it made, then this file.",
+            )
+            raise ProblemError(problem) from None
+
+    def begin(self) -> Record:
+        """Begins a run; everything that it makes bears the run's mark."""
+        record = Record(run=uuid.uuid4().hex)
+        self.write(record)
+        return record
+
+    def write(self, record: Record) -> None:
+        """Writes what was made so far."""
+        write_private(self._path, record.model_dump_json())
+
+    def end(self) -> None:
+        """Everything is removed."""
+        self._path.unlink(missing_ok=True)

@@ -1,0 +1,202 @@
+"""Plays the steps of a demo with the keys of a face."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Callable
+from typing import Protocol
+
+from carrel.store.chat.state import ChatState
+from carrel.store.core.action import Policy, Service, action, instant
+from carrel.store.core.loop import OwnerLoop
+from carrel.store.core.problem import Problem
+from carrel.store.core.slice import Slice
+from carrel.store.demo.script import Demo, OnScreen, Step
+from carrel.store.demo.state import DemoState
+from carrel.store.documents.state import DocumentState
+
+LOOK = 0.05
+"""Seconds between two looks at what a step waits for."""
+FASTEST, SLOWEST = 0.03, 0.11
+"""Seconds between two characters that are typed at a human pace."""
+
+
+class Face(Protocol):
+    """What the player needs of a face."""
+
+    async def press(self, key: str) -> None:
+        """Presses a key, or types a character; ends once that was handled."""
+
+    async def next_key(self) -> None:
+        """Ends at the next key that a person presses, which does nothing else."""
+
+    def shows(self, text: str) -> bool:
+        """Whether a line of the screen has a text."""
+
+
+class Failed(Exception):
+    """A step did not come to its end; the message says why."""
+
+
+class Player(Service[DemoState]):
+    """A demo, step by step. It watches the open chat and the open document."""
+
+    def __init__(
+        self,
+        loop: OwnerLoop,
+        demo: Demo,
+        face: Face,
+        chat: Slice[ChatState],
+        document: Slice[DocumentState],
+    ) -> None:
+        super().__init__(loop, DemoState(demo.title, len(demo.steps), caption=demo.title))
+        self._steps = demo.steps
+        self._face = face
+        self._chat = chat
+        self._document = document
+        self._runs = asyncio.Event()
+        self._runs.set()
+        self._pace = random.Random(0)
+
+    @action(Policy.JOIN, lane="play")
+    async def next(self) -> None:
+        """Plays the next step; after one that failed, first offers its recorded answer."""
+        self._resume()
+        state = self.slice.value
+        if state.phase == "failed" and state.offers:
+            recorded = self._steps[state.played].recorded or ""
+            self.slice.set(phase="recorded", recorded=recorded)
+            return
+        if state.phase in ("failed", "recorded"):
+            self._done()
+        if self.slice.value.played < len(self._steps):
+            await self._play(fast=False)
+
+    @action(Policy.LATEST, lane="play")
+    async def forward(self, played: int) -> None:
+        """Plays at once until that many steps are done; answers that fail count as recorded."""
+        while self.slice.value.played < min(played, len(self._steps)):
+            await self._play(fast=True)
+            state = self.slice.value
+            if state.phase == "failed":
+                if not state.offers:
+                    return
+                self._done()
+
+    @action(Policy.LATEST, lane="play")
+    async def back(self) -> None:
+        """Goes back to before the step that is played or failed, else to before the last one.
+
+        Its caption is shown again, and `next` plays from there; the screen stays as it is.
+        """
+        self._resume()
+        state = self.slice.value
+        played = max(state.played - 1, 0) if state.phase == "ready" else state.played
+        said = [step.say for step in self._steps[:played] if step.say]
+        self._put(played, said[-1] if said else state.title)
+
+    @instant
+    def pause(self) -> None:
+        """Holds the step that is played, with its limit, or goes on with it."""
+        if self._runs.is_set() and self.slice.value.phase == "playing":
+            self._runs.clear()
+            self.slice.set(paused=True)
+        else:
+            self._resume()
+
+    def _resume(self) -> None:
+        self._runs.set()
+        self.slice.set(paused=False)
+
+    def _put(self, played: int, caption: str) -> None:
+        self.slice.set(
+            played=played, phase="ready", caption=caption, trouble="", offers=False, recorded=""
+        )
+
+    def _done(self) -> None:
+        state = self.slice.value
+        self._put(state.played + 1, state.caption)
+
+    async def _play(self, *, fast: bool) -> None:
+        step = self._steps[self.slice.value.played]
+        caption = step.say or self.slice.value.caption
+        self.slice.set(phase="playing", caption=caption, trouble="", offers=False, recorded="")
+        try:
+            holds = self._condition(step)
+            await self._type(step, fast=fast)
+            for key in step.press:
+                await self._runs.wait()
+                await self._face.press(key)
+            if holds is not None:
+                await self._until(holds, step)
+        except Failed as error:
+            offers = step.recorded is not None
+            self.slice.set(phase="failed", trouble=str(error), offers=offers)
+        else:
+            self._done()
+
+    async def _type(self, step: Step, *, fast: bool) -> None:
+        for character in step.type or "":
+            await self._runs.wait()
+            if step.pace == "each key" and not fast:
+                await self._face.next_key()
+            await self._face.press("space" if character == " " else character)
+            if step.pace == "human" and not fast:
+                await asyncio.sleep(self._pace.uniform(FASTEST, SLOWEST))
+
+    async def _until(self, holds: Callable[[], bool], step: Step) -> None:
+        loop = asyncio.get_running_loop()
+        left = step.limit
+        while not holds():
+            if left <= 0:
+                raise Failed(f"No {_words(step)} within {step.limit:g} s")
+            began = loop.time()
+            await asyncio.sleep(LOOK)
+            # A pause does not count.
+            left -= loop.time() - began if self._runs.is_set() else 0
+
+    def _condition(self, step: Step) -> Callable[[], bool] | None:
+        """What a step waits for, told from how things are before it begins."""
+        match step.wait:
+            case None:
+                return None
+            case OnScreen(text=text):
+                return lambda: self._face.shows(text)
+            case "document ready":
+                old = self._document.value.error
+                return lambda: self._document_ready(old)
+        before = self._chat.value
+        return lambda: self._answered(before)
+
+    def _answered(self, before: ChatState) -> bool:
+        chat = self._chat.value
+        if chat.phase != "idle":
+            return False
+        if chat.error is not None and chat.error is not before.error:
+            raise Failed(str(chat.error))
+        said = chat.conversation.said
+        if not said or (chat.session_id, said) == (before.session_id, before.conversation.said):
+            return False
+        last = said[-1]
+        if last.status in _ENDS:
+            raise Failed(f"The answer {_ENDS[last.status]}")
+        return last.role == "assistant" and last.status == "done"
+
+    def _document_ready(self, old: Problem | None) -> bool:
+        document = self._document.value
+        if document.error is not None and document.error is not old:
+            raise Failed(str(document.error))
+        return document.complete and not document.loading
+
+
+_ENDS = {"stopped": "was stopped", "failed": "failed", "lost": "was cut off"}
+
+
+def _words(step: Step) -> str:
+    match step.wait:
+        case OnScreen(text=text):
+            return f"“{text}” on the screen"
+        case "document ready":
+            return "document ready"
+    return "finished answer"

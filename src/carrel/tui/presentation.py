@@ -1,0 +1,153 @@
+"""The app in presentation: without its frame, with captions, played from a demo's file."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.css.query import NoMatches
+from textual.screen import Screen
+
+from carrel.config import Profile
+from carrel.settings import Settings
+from carrel.store.demo.script import Demo, Step
+from carrel.tui.app import CarrelApp
+from carrel.tui.dialogs.ask import Thing
+from carrel.tui.place import Place
+from carrel.tui.terminal.textual_private import key_name, screen_lines
+from carrel.tui.widgets.caption import Caption
+
+if TYPE_CHECKING:
+    from carrel.store.demo.player import Player
+
+OWN = {"f7", "f8", "f9", "f10", "ctrl+q", "ctrl+c"}
+"""Keys that are the presenter's also while each key types a character."""
+HANDLED = 0.01
+"""Seconds between two looks whether a key was handled."""
+CHARACTERS = {"space": " ", "enter": "\r", "tab": "\t"}
+"""The characters of named keys."""
+
+
+class Presentation(CarrelApp):
+    """Plays a demo; the keys of a person work as always, in between and meanwhile.
+
+    It ends with `again` set to the number of steps to play at once from the beginning, if it is
+    to go on there.
+    """
+
+    CSS = """
+    TopBar, KeyBar { display: none; }
+    #panes { padding: 1 3 0 3; }
+    .pane { padding: 1 2; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("f8", "next_step", "Next step", show=False, priority=True, id="demo.next"),
+        Binding("f7", "step_back", "Step back", show=False, priority=True, id="demo.back"),
+        Binding("f9", "pause", "Pause the demo", show=False, priority=True, id="demo.pause"),
+        Binding("f10", "jump_to_step", "Jump to a step…", show=False, priority=True,
+                id="demo.jump"),
+    ]  # fmt: skip
+
+    def __init__(
+        self, profile: Profile, settings: Settings | None, demo: Demo, begin: int = 0
+    ) -> None:
+        super().__init__(profile, settings)
+        self.player: Player | None = None
+        self.again: int | None = None
+        self._demo = demo
+        self._begin = begin
+        self._sent: list[events.Key] = []
+        self._awaits_key: asyncio.Future[None] | None = None
+
+    def on_mount(self) -> None:
+        self.screen_change_signal.subscribe(self, self._caption)
+
+    def _caption(self, screen: Screen[Any]) -> None:
+        """Puts the caption on a screen that has none; begins with the first place."""
+        if self.player is None and isinstance(screen, Place):
+            from carrel.store.demo.player import Player
+
+            store = self.store
+            self.player = Player(
+                store.loop, self._demo, self, store.chat.slice, store.documents.slice
+            )
+            self._teardown.push_async_callback(self.player.close)
+            if self._begin:
+                self.player.forward(self._begin)
+        if self.player is not None and not screen.query(Caption):
+            screen.mount(Caption(self.player.slice))
+
+    # The keys of the presenter
+
+    def action_next_step(self) -> None:
+        if self.player is not None:
+            self.player.next()
+
+    def action_step_back(self) -> None:
+        if self.player is not None:
+            self.player.back()
+
+    def action_pause(self) -> None:
+        if self.player is not None:
+            self.player.pause()
+
+    def action_jump_to_step(self) -> None:
+        if (place := self.place) is not None and self.screen is place:
+            place.run_flow(self._jump(place))
+
+    async def _jump(self, place: Place) -> None:
+        chosen = await place.choose("Jump to a step", steps(self._demo.steps))
+        if chosen is not None:
+            # Only from the beginning is what a step finds known.
+            self.again = int(chosen)
+            self.exit()
+
+    # The face of the player
+
+    async def press(self, key: str) -> None:
+        character = CHARACTERS.get(key, key if len(key) == 1 else None)
+        event = events.Key(key_name(key) if len(key) == 1 else key, character)
+        self._sent.append(event)
+        self.post_message(event)
+        while True:
+            await asyncio.sleep(HANDLED)
+            if self.keys_pass and not any(one is event for one in self._sent):
+                return
+
+    async def next_key(self) -> None:
+        self._awaits_key = asyncio.get_running_loop().create_future()
+        try:
+            await self._awaits_key
+        finally:
+            self._awaits_key = None
+
+    def shows(self, text: str) -> bool:
+        lines = screen_lines(self)
+        try:
+            below = self.screen.query_one(Caption).region.y
+        except NoMatches:
+            below = len(lines)
+        return any(text in line for line in lines[:below])
+
+    async def on_event(self, event: events.Event) -> None:
+        if not isinstance(event, events.Key) or event.is_forwarded:
+            await super().on_event(event)
+        elif any(event is one for one in self._sent):
+            await super().on_event(event)
+            self._sent = [one for one in self._sent if one is not event]
+        elif (waits := self._awaits_key) is not None and event.key not in OWN:
+            if not waits.done():
+                waits.set_result(None)
+        else:
+            await super().on_event(event)
+
+
+def steps(all: Sequence[Step]) -> list[Thing]:
+    """The steps to choose from; the id counts those before."""
+    return [Thing(str(at), f"{at + 1}  {_summary(step)}") for at, step in enumerate(all)]
+
+
+def _summary(step: Step) -> str:
+    words = step.say or step.type or " ".join(step.press) or "wait"
+    return " ".join(words.split())
