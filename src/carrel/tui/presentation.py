@@ -13,7 +13,7 @@ from carrel.config import Profile
 from carrel.settings import Settings
 from carrel.store.demo.script import Demo, Step
 from carrel.tui.app import CarrelApp
-from carrel.tui.dialogs.ask import Thing
+from carrel.tui.dialogs.ask import Choose, Thing
 from carrel.tui.place import Place
 from carrel.tui.terminal.textual_private import key_name, screen_lines
 from carrel.tui.widgets.caption import Caption
@@ -25,8 +25,18 @@ OWN = {"f7", "f8", "f9", "f10", "ctrl+q", "ctrl+c"}
 """Keys that are the presenter's also while each key types a character."""
 HANDLED = 0.01
 """Seconds between two looks whether a key was handled."""
+WORDS = 56
+"""The characters of a step's words in the list of steps."""
 CHARACTERS = {"space": " ", "enter": "\r", "tab": "\t"}
 """The characters of named keys."""
+
+
+class Steps(Choose):
+    """The steps of a demo to jump to; the id of each counts those before it."""
+
+    def __init__(self, steps: Sequence[Step]) -> None:
+        things = [Thing(str(at), f"{at + 1}  {_summary(step)}") for at, step in enumerate(steps)]
+        super().__init__("Jump to a step", things)
 
 
 class Presentation(CarrelApp):
@@ -93,11 +103,11 @@ class Presentation(CarrelApp):
             self.player.pause()
 
     def action_jump_to_step(self) -> None:
-        if (place := self.place) is not None and self.screen is place:
-            place.run_flow(self._jump(place))
+        if self.player is not None and not isinstance(self.screen, Steps):
+            self.run_worker(self._jump(), exit_on_error=False)
 
-    async def _jump(self, place: Place) -> None:
-        chosen = await place.choose("Jump to a step", steps(self._demo.steps))
+    async def _jump(self) -> None:
+        chosen = await self.push_screen(Steps(self._demo.steps), wait_for_dismiss=True)
         if chosen is not None:
             # Only from the beginning is what a step finds known.
             self.again = int(chosen)
@@ -143,11 +153,7 @@ class Presentation(CarrelApp):
             await super().on_event(event)
 
 
-def steps(all: Sequence[Step]) -> list[Thing]:
-    """The steps to choose from; the id counts those before."""
-    return [Thing(str(at), f"{at + 1}  {_summary(step)}") for at, step in enumerate(all)]
-
-
 def _summary(step: Step) -> str:
     words = step.say or step.type or " ".join(step.press) or "wait"
-    return " ".join(words.split())
+    words = " ".join(words.split())
+    return words if len(words) <= WORDS else words[: WORDS - 1] + "…"

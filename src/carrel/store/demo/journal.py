@@ -65,7 +65,7 @@ class Journal:
 
     def begin(self) -> Record:
         """Begins a run; everything that it makes bears the run's mark."""
-        record = Record(run=uuid.uuid4().hex)
+        record = Record(run=uuid.uuid4().hex[:12])
         self.write(record)
         return record
 
