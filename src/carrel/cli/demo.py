@@ -3,18 +3,24 @@
 import asyncio
 import signal
 import sys
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from carrel.cli.errors import Code, CommandError
+from carrel.cli.errors import Code, CommandError, report
 from carrel.cli.output import note
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from carrel.store.demo.journal import Journal
     from carrel.store.demo.script import Demo
     from carrel.tui.presentation import Presentation
+
+JOURNAL = "demo.json"
+"""The journal of what a demo makes, in the state folder."""
 
 
 def demo(
@@ -42,7 +48,7 @@ def demo(
     read = load_demo(path)
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise CommandError("A demo needs a terminal.", Code.USAGE)
-    with Journal(folders().state).held() as journal:
+    with Journal(folders().state / JOURNAL).held() as journal:
         code = asyncio.run(_play(read, path.parent, journal))
     raise typer.Exit(code)
 
@@ -66,8 +72,8 @@ async def _play(demo: "Demo", folder: Path, journal: "Journal") -> int:
                 async for words in make(client, demo, folder, journal):
                     note(words)
                 app = Presentation(profile, settings, demo, begin)
-                _end_on_signals(app)
-                await app.run_async(mouse=settings.mouse)
+                with _ended_by_signals(app):
+                    await app.run_async(mouse=settings.mouse)
                 begin, code = app.again, app.return_code or 0
             finally:
                 await _remove(journal)
@@ -86,8 +92,37 @@ async def _remove(journal: "Journal") -> None:
             await remove(client, journal, SavedSessions(folders().state, LOCAL))
 
 
-def _end_on_signals(app: "Presentation") -> None:
-    """Ends the app, not the process, so that what was made is removed."""
-    if sys.platform != "win32":
-        for number in (signal.SIGTERM, signal.SIGHUP):
-            asyncio.get_running_loop().add_signal_handler(number, app.exit)
+@contextmanager
+def _ended_by_signals(app: "Presentation") -> "Iterator[None]":
+    """Signals end the app, not the process, so that what was made is removed."""
+    if sys.platform == "win32":
+        yield
+        return
+    loop, signals = asyncio.get_running_loop(), (signal.SIGTERM, signal.SIGHUP)
+    for number in signals:
+        loop.add_signal_handler(number, app.exit)
+    try:
+        yield
+    finally:
+        for number in signals:
+            loop.remove_signal_handler(number)
+
+
+def remove_left_over() -> None:
+    """Removes what a demo that was killed has left on the server of this machine.
+
+    What cannot be removed now is left to the next start.
+    """
+    from carrel.config import folders
+
+    if not (folders().state / JOURNAL).exists():
+        return
+    from carrel.store.core.problem import ProblemError
+    from carrel.store.demo.journal import Journal
+
+    # Of a demo that is under way in another terminal nothing is left over.
+    with suppress(ProblemError), Journal(folders().state / JOURNAL).held() as journal:
+        try:
+            asyncio.run(_remove(journal))
+        except Exception as error:
+            report(error)

@@ -132,6 +132,10 @@ def workbench(
         print("carrel: the app needs a terminal. For scripts, see: carrel --help", file=sys.stderr)
         raise typer.Exit(Code.USAGE)
     settings = load_settings()
+    if chosen.local:
+        from carrel.cli.demo import remove_left_over
+
+        remove_left_over()
     from carrel.tui.app import run
 
     raise typer.Exit(run(chosen, settings, mouse=mouse))

@@ -16,6 +16,7 @@ from carrel.tui.terminal.textual_private import (
     keys_of,
     read_alt_digits,
     report,
+    screen_lines,
     write_to_terminal,
 )
 
@@ -155,3 +156,12 @@ async def test_driver_writes_to_the_terminal(monkeypatch: pytest.MonkeyPatch) ->
         monkeypatch.setattr(app._driver, "write", written.append)
         write_to_terminal(app, "\x1b[c")
         assert written == ["\x1b[c"]
+
+
+async def test_render_strips_gives_what_is_on_the_screen() -> None:
+    app = Probe()
+    async with app.run_test(size=(40, 12)) as pilot:
+        await pilot.pause()
+        lines = screen_lines(app)
+    assert len(lines) == 12
+    assert any("one" in line for line in lines)

@@ -28,10 +28,10 @@ class Record(BaseModel):
 
 
 class Journal:
-    """The journal in the state folder; there is one, because there is one local server."""
+    """The journal at a path."""
 
-    def __init__(self, state: Path) -> None:
-        self._path = state / "demo.json"
+    def __init__(self, path: Path) -> None:
+        self._path = path
 
     @contextmanager
     def held(self) -> Iterator[Journal]:

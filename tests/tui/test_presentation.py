@@ -1,0 +1,157 @@
+"""A demo in the terminal app, against a real server."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from carrel.client import Client
+from carrel.config import folders
+from carrel.store.chat.sessions import SavedSessions
+from carrel.store.demo.journal import Journal
+from carrel.store.demo.making import make, remove
+from carrel.store.demo.script import load_demo
+from carrel.tui.presentation import Presentation
+from support.process import RunningServer
+from support.spoken import SpokenModel
+from support.workbench import Workbench, profile_of
+
+FILE = """\
+title: Leases for everybody
+needs:
+  libraries:
+  - {name: leases, documents: [lease.txt]}
+  agents:
+  - {name: clerk}
+steps:
+- say: These are three months.
+  press: ["2"]
+  wait: {text: lease.txt}
+- press: ["4"]
+  wait: {text: clerk}
+- press: [c]
+- say: The clerk is asked.
+  type: Who pays?
+  pace: each key
+  press: [enter]
+  wait: answer finished
+  recorded: The tenant, by a recorded clerk.
+- say: A dialog has a caption, too.
+  press: [escape, f1]
+  wait: {text: esc closes}
+- say: Never.
+  wait: {text: three months}
+  limit: 0.2
+"""
+
+
+@asynccontextmanager
+async def presented(
+    server: RunningServer, folder: Path, begin: int = 0
+) -> AsyncIterator[Workbench]:
+    """A presentation of the file, and what it needs."""
+    (folder / "lease.txt").write_text("The notice period is long.")
+    (folder / "demo.yaml").write_text(FILE)
+    demo = load_demo(folder / "demo.yaml")
+    profile, journal = profile_of(server), Journal(folder / "demo.json")
+    async with Client(server.url, server.api_key) as client:
+        try:
+            async for _ in make(client, demo, folder, journal):
+                pass
+            app = Presentation(profile, None, demo, begin)
+            async with app.run_test(size=(120, 36)) as pilot:
+                running = Workbench(app, pilot)
+                await running.until(lambda: app.player is not None)
+                yield running
+                assert not app.failures, app.failures
+        finally:
+            await remove(client, journal, SavedSessions(folders().state, profile.name))
+            assert [one async for one in client.agents.every()] == []
+            assert [one async for one in client.conversations.every()] == []
+
+
+async def played(bench: Workbench, count: int) -> None:
+    """Plays the next step to its end."""
+    await bench.leave("f8")
+    await bench.until(lambda: _player(bench) == (count, "ready"))
+
+
+def _player(bench: Workbench) -> tuple[int, str]:
+    assert isinstance(bench.app, Presentation)
+    assert bench.app.player is not None
+    state = bench.app.player.slice.value
+    return state.played, state.phase
+
+
+async def test_a_demo_is_played_by_one_key_and_taken_over_by_hand(
+    talking: tuple[RunningServer, SpokenModel], model: SpokenModel, tmp_path: Path
+) -> None:
+    model.answer = lambda body: {"content": "The tenant."}
+    async with presented(talking[0], tmp_path) as bench:
+        await bench.shows(" Files ", "Leases for everybody", "F8 next")
+        assert "F1 Help" not in bench.text()
+        await played(bench, 1)
+        await bench.shows("These are three months.", "lease.txt")
+        await bench.press("1")  # by hand, in between
+        await bench.shows("No files yet")
+        await played(bench, 2)
+        await played(bench, 3)
+        await bench.leave("f8")
+        for count in range(len("Who pays?")):
+            await bench.until(lambda: _waits(bench))
+            assert len(_prompt(bench)) == count
+            await bench.leave("x")  # types the next character, whichever it is
+            await bench.until(lambda n=count: len(_prompt(bench)) != n or _player(bench)[0] == 4)  # type: ignore[misc]
+        await bench.until(lambda: _player(bench) == (4, "ready"))
+        assert model.questions == ["Who pays?"]
+        await bench.shows("The tenant.", "The clerk is asked.")
+        await played(bench, 5)
+        await bench.shows("A dialog has a caption, too.", "esc closes")
+        await bench.leave("f8")
+        # A caption had the text, which does not count.
+        await bench.shows("“three months” on the screen", "F8 goes on")
+        await bench.leave("f8")
+        await bench.shows("The end")
+
+
+async def test_an_answer_that_fails_is_recorded_and_a_jump_begins_anew(
+    talking: tuple[RunningServer, SpokenModel], model: SpokenModel, tmp_path: Path
+) -> None:
+    release = asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    def late(body: object) -> dict[str, str]:
+        asyncio.run_coroutine_threadsafe(release.wait(), loop).result()
+        return {"content": "Too late."}
+
+    model.answer = late
+    async with presented(talking[0], tmp_path, begin=3) as bench:
+        await bench.until(lambda: _player(bench) == (3, "ready"))
+        await bench.leave("f8")
+        for _ in "Who pays?":
+            await bench.until(lambda: _waits(bench))
+            await bench.leave("x")
+        await asyncio.to_thread(model.wait_for_questions, 1)
+        bench.store.chat.stop()
+        await bench.shows("The answer was stopped", "F8 shows the recorded answer")
+        release.set()
+        await bench.leave("f8")
+        await bench.shows("⚑ Recorded answer", "The tenant, by a recorded clerk.")
+        await bench.leave("f10")
+        await bench.shows("Jump to a step", "2  4")
+        await bench.leave("down")
+        await bench.leave("enter")
+        await bench.until(lambda: bench.app.is_ending)
+        assert isinstance(bench.app, Presentation)
+        assert bench.app.again == 1
+
+
+def _waits(bench: Workbench) -> bool:
+    assert isinstance(bench.app, Presentation)
+    return bench.app._awaits_key is not None
+
+
+def _prompt(bench: Workbench) -> str:
+    from carrel.tui.widgets.prompt import Prompt
+
+    return bench.app.screen_stack[0].query_one(Prompt).text
