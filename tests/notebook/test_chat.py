@@ -1,9 +1,11 @@
 import time
+from pathlib import Path
 
 import pytest
 
 from carrel.notebook.chat import ChatPanel
 from carrel.store.chat.conversation import Conversation, Turn
+from carrel.store.evals.cases import load_set
 from carrel.store.store import Store
 from carrel.wire.completions import Passage
 from support.panels import Wire
@@ -107,3 +109,16 @@ def test_sources_stand_beside_the_answer_as_text(store: Store) -> None:
     assert source["label"] == "[1] lease.pdf p.7"
     assert source["title"] == "Source 1 · lease.pdf p. 7"
     assert source["snippet"] == "<b>three</b> months"
+
+
+def test_an_answer_becomes_a_test_case(store: Store, tmp_path: Path) -> None:
+    wire = Wire(ChatPanel(store))
+    put(store, Turn("user", "How long?"), Turn("assistant", "Three months."))
+    wire.wait_state(lambda state: len(state["turns"]) == 2)
+    file = tmp_path / "cases.yaml"
+    answer = wire.ask("take_case", turn=1, good=True, file=str(file))
+    assert answer["result"] == "cases.yaml"
+    [case] = load_set(file).cases
+    assert case.question == "How long?"
+    refused = wire.ask("take_case", turn=0, good=True, file=str(file))
+    assert refused["problem"]["title"] == "No answer to take"

@@ -180,6 +180,7 @@ def chat_state(*turns: dict[str, Any], **fields: Any) -> dict[str, Any]:
         "phase": "",
         "permission": None,
         "empty": "Ask something.",
+        "case_file": "cases.yaml",
         "problem": None,
     }
     return {**state, **fields}

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from html import escape
+from pathlib import Path
 from typing import Any, Literal
 
 from carrel.notebook.answer import Answer
@@ -36,6 +37,7 @@ from carrel.store.chat.words import (
 from carrel.store.core.handle import Handle
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.documents.boxes import rect_of
+from carrel.store.evals.state import DEFAULT_FILE
 from carrel.store.store import Store
 from carrel.store.tools.words import consent_lines, consent_title
 from carrel.wire.completions import Passage
@@ -153,6 +155,7 @@ class ChatPanel(DropPanel):
             "phase": phase_words(state, waited),
             "permission": self._permission(),
             "empty": self._empty(),
+            "case_file": str(self._store.evals.slice.value.file or DEFAULT_FILE),
             "problem": problem_json(state.error),
         }
 
@@ -274,6 +277,15 @@ class ChatPanel(DropPanel):
     async def _on_text(self, turn: int) -> str:
         """A turn's raw text, for copying."""
         return self._chat.slice.value.turns[turn].text
+
+    @intent
+    async def _on_take_case(self, turn: int, good: bool, file: str) -> str:
+        """Makes a test case of an answer, in a set's file; gives the file's name."""
+        from carrel.store.evals.turns import case_of
+
+        case = case_of(self._chat.slice.value.turns, turn, good=good)
+        await finish(self._store.evals.add_case(Path(file), case))
+        return Path(file).name
 
     @intent
     async def _on_attach(self, files: list[Offer]) -> None:

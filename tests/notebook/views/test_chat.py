@@ -315,3 +315,22 @@ def test_a_tool_of_the_settings_is_allowed_in_the_panel(page: Page) -> None:
     assert sent(page, "permit")[0]["args"]["allowed"] is True
     kernel(page, "state", chat_state(turn(0, "user", ["<p>Hi</p>"]), busy=True))
     expect(question).to_be_hidden()
+
+
+def test_a_test_case_is_made_of_an_answer(page: Page) -> None:
+    question, answer = turn(0, "user", ["<p>Hi</p>"]), turn(1, "assistant", ["<p>Hello</p>"])
+    mount(page, "chat", chat_state(question, answer))
+    take = page.get_by_role("button", name="Test case…")
+    expect(take.filter(visible=True)).to_have_count(1)
+    take.filter(visible=True).click()
+    expect(page.get_by_role("alertdialog", name="Confirm")).to_contain_text("cases.yaml")
+    page.get_by_role("button", name="Good answer").click()
+    [asked] = sent(page, "take_case")
+    assert asked["args"] == {"turn": 1, "good": True, "file": "cases.yaml"}
+    kernel(page, "answer", "take_case", {"kind": "done", "result": "cases.yaml"})
+    expect(page.get_by_text("Added to cases.yaml.")).to_be_visible()
+    page.get_by_role("button", name="More", exact=True).click()
+    page.get_by_label("Test cases in").fill("other.yaml")
+    take.filter(visible=True).click()
+    page.get_by_role("button", name="Bad answer").click()
+    assert sent(page, "take_case")[-1]["args"] == {"turn": 1, "good": False, "file": "other.yaml"}

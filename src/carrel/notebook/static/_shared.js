@@ -367,8 +367,9 @@ class View {
    * Asks in the panel before something is deleted or costs something.
    *
    * @param {{ verb: string, words: string, action: () => void }} [other] another way to do it
+   * @param {string} kind of the button
    */
-  confirm(text, verb, action, other) {
+  confirm(text, verb, action, other, kind = "danger") {
     const before = document.activeElement;
     const close = () => {
       this.question.hidden = true;
@@ -378,7 +379,7 @@ class View {
     const cancel = this.button("Cancel", close);
     this.question.replaceChildren(
       this.h("span", {}, text),
-      this.button(verb, () => { close(); action(); }, "danger"),
+      this.button(verb, () => { close(); action(); }, kind),
       ...(other ? [this.button(other.verb, () => { close(); other.action(); }), this.h("small", {}, other.words)] : []),
       cancel);
     this.question.hidden = false;

@@ -3,7 +3,7 @@ const DRAFT = "draft";
 
 /** Intents that are meant for the chat in view: another view, or code, may open another one. */
 const OF_THE_CHAT = new Set([
-  "send", "retry", "edit", "variant", "text", "attach", "attach_known", "detach", "page", "open", "choose", "model", "parameters", "permit",
+  "send", "retry", "edit", "variant", "text", "attach", "attach_known", "detach", "page", "open", "choose", "model", "parameters", "permit", "take_case",
 ]);
 
 /**
@@ -68,6 +68,7 @@ class ChatView extends View {
       this.source.element));
     this.key("n", "New chat", () => this.begin());
     this.key("e", "Edit the last question", () => { if (this.state.asks) this.edit(this.state.turns.findLast((turn) => turn.role === "user")?.id ?? null); });
+    this.key("T", "Test case of the last answer", () => this.takeCase(this.state.turns.at(-1)));
     this.explain("Enter", "Send", "Shift+Enter", "New line", "↑", "Earlier question", "@", "Name a file or document");
     this.following = true;
     this.on("delta", (delta) => this.grow(delta));
@@ -91,6 +92,7 @@ class ChatView extends View {
     const { h } = this;
     const labels = { model: "Model", temperature: "Temperature", top_p: "Top p", max_tokens: "Max answer tokens", seed: "Seed", stop: "Stop at", tools: "Tools of the settings" };
     this.fields = Object.fromEntries(Object.keys(labels).map((name) => [name, h("input", { size: 6, placeholder: name === "tools" ? "none" : "the agent's" })]));
+    this.caseFile = h("input", { size: 24 });
     this.tools.append(
       h("form", { class: "carrel-parameters", "aria-label": "Parameters", onsubmit: (event) => {
         event.preventDefault();
@@ -98,7 +100,8 @@ class ChatView extends View {
       } }, ...Object.entries(labels).map(([name, label]) => h("label", {}, `${label} `, this.fields[name])),
       h("button", { class: "carrel-button small" }, "Apply")),
       h("div", {}, this.button("Save Markdown", () => this.save("markdown", "md"), "small"), " ",
-        this.button("Save JSON", () => this.save("json", "json"), "small")));
+        this.button("Save JSON", () => this.save("json", "json"), "small")),
+      h("label", {}, "Test cases in ", this.caseFile));
   }
 
   draw(state) {
@@ -122,6 +125,7 @@ class ChatView extends View {
     keyed(this.log, state.turns, (turn) => this.makeTurn(turn), (node, turn) => this.updateTurn(node, turn));
     this.composer.draw(state);
     for (const [name, field] of Object.entries(this.fields)) fill(field, state.parameters[name]);
+    if (before?.case_file !== state.case_file) this.caseFile.value = state.case_file;
     this.stopButton.hidden = !state.busy;
     this.sendButton.hidden = state.busy;
     this.cancelButton.hidden = state.editing === null;
@@ -203,15 +207,16 @@ class ChatView extends View {
     const act = turn.role === "user"
       ? this.button("Edit", () => this.edit(turn.id), "small quiet")
       : this.button("Copy", async () => this.copy(await this.ask("text", { turn: turn.id })), "small quiet");
+    const take = this.button("Test case…", () => this.takeCase(this.state.turns[turn.id]), "small quiet");
     return h("article", { class: `carrel-turn ${turn.role}` },
-      h("header", {}, h("strong", {}), variants, h("span", { class: "figures" }), act),
+      h("header", {}, h("strong", {}), variants, h("span", { class: "figures" }), act, take),
       h("div", { class: "attached" }), h("div", { class: "carrel-text" }), h("div", { class: "calls" }),
       h("p", { class: "note" }), h("div", { class: "sources" }));
   }
 
   updateTurn(node, turn) {
     const [header, attached, text, calls, note, sources] = node.children;
-    const [speaker, variants, figures, act] = header.children;
+    const [speaker, variants, figures, act, take] = header.children;
     node.className = `carrel-turn ${turn.role}`;
     say(speaker, turn.speaker);
     say(figures, turn.figures);
@@ -222,6 +227,7 @@ class ChatView extends View {
     variants.classList.toggle("still", writing || this.state.busy);
     const fixed = turn.role === "user" && (this.state.busy || !this.state.asks);
     act.hidden = writing || turn.role === "tool" || turn.blocks.length === 0 || fixed;
+    take.hidden = act.hidden || turn.role !== "assistant";
     if (!writing) {
       this.putBlocks(text, 0, turn.blocks);
       this.finish(text, turn);
@@ -335,6 +341,18 @@ class ChatView extends View {
     if (text === undefined) return;
     if (turn === null) this.composer.putBack();
     else this.composer.takeUp(text);
+  }
+
+  /** Makes a test case of an answer, in a set's file. */
+  takeCase(turn) {
+    if (turn?.role !== "assistant" || turn.blocks === null) return;
+    const file = this.caseFile.value.trim() || this.state.case_file;
+    const take = (good) => async () => {
+      const name = await this.ask("take_case", { turn: turn.id, good, file });
+      if (name !== undefined) this.tell(`Added to ${name}.`);
+    };
+    this.confirm(`Add this answer to ${file} as a test case?`, "Good answer", take(true),
+      { verb: "Bad answer", words: "A good answer is to come again, a bad one is not. More names another file.", action: take(false) }, "primary");
   }
 
   async copy(text) {

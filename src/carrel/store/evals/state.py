@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from carrel.store.evals.running import Progress
 
 
+DEFAULT_FILE = Path("cases.yaml")
+"""The set that cases are added to while none was used yet."""
+
+
 @dataclass(frozen=True, slots=True)
 class EvalsState:
     """`runs` are the kept ones, newest first; `progress` that of the one under way.

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from carrel.store.core.problem import ProblemError
-from carrel.store.evals.state import EvalsState
+from carrel.store.evals.state import DEFAULT_FILE, EvalsState
 from carrel.tui.dialogs.ask import Ask, Choose, Thing
 from carrel.tui.dialogs.evals import Evals
 from carrel.tui.dialogs.path import PathDialog
@@ -15,7 +15,6 @@ from carrel.wire.agents import Agent
 if TYPE_CHECKING:
     from carrel.store.evals.records import Run
 
-DEFAULT_FILE = "cases.yaml"
 _OTHER = "other"
 
 
@@ -44,7 +43,7 @@ async def take_case(place: Place) -> None:
     from carrel.store.evals.turns import case_of
 
     evals, turns = place.store.evals, place.store.chat.slice.value.turns
-    file = evals.slice.value.file or Path(DEFAULT_FILE)
+    file = evals.slice.value.file or DEFAULT_FILE
     things = [
         Thing("good", "A good answer", f"is to come again · {file.name}"),
         Thing("bad", "A bad answer", f"is not to come again · {file.name}"),
@@ -52,7 +51,9 @@ async def take_case(place: Place) -> None:
     ]
     chosen = await place.ask(Choose("Test case of the last answer", things))
     if chosen == _OTHER:
-        if (named := await place.ask(Ask("File of test cases", DEFAULT_FILE, str(file)))) is None:
+        if (
+            named := await place.ask(Ask("File of test cases", str(DEFAULT_FILE), str(file)))
+        ) is None:
             return
         file = Path(named)
         chosen = await place.ask(Choose(f"Test case in {file.name}", things[:2]))
