@@ -5,6 +5,9 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import pytest
+
+from carrel import samples
 from carrel.client import Client
 from carrel.config import folders
 from carrel.store.chat.sessions import SavedSessions
@@ -45,18 +48,22 @@ steps:
 """
 
 
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    (tmp_path / "lease.txt").write_text("The notice period is long.")
+    path = tmp_path / "demo.yaml"
+    path.write_text(FILE)
+    return path
+
+
 @asynccontextmanager
-async def presented(
-    server: RunningServer, folder: Path, begin: int = 0
-) -> AsyncIterator[Workbench]:
-    """A presentation of the file, and what it needs."""
-    (folder / "lease.txt").write_text("The notice period is long.")
-    (folder / "demo.yaml").write_text(FILE)
-    demo = load_demo(folder / "demo.yaml")
-    profile, journal = profile_of(server), Journal(folder / "demo.json")
+async def presented(server: RunningServer, file: Path, begin: int = 0) -> AsyncIterator[Workbench]:
+    """A presentation of a file, and what it needs."""
+    demo = load_demo(file)
+    profile, journal = profile_of(server), Journal(folders().state / "demo.json")
     async with Client(server.url, server.api_key) as client:
         try:
-            async for _ in make(client, demo, folder, journal):
+            async for _ in make(client, demo, file.parent, journal):
                 pass
             app = Presentation(profile, None, demo, begin)
             async with app.run_test(size=(120, 36)) as pilot:
@@ -84,10 +91,10 @@ def _player(bench: Workbench) -> tuple[int, str]:
 
 
 async def test_a_demo_is_played_by_one_key_and_taken_over_by_hand(
-    talking: tuple[RunningServer, SpokenModel], model: SpokenModel, tmp_path: Path
+    talking: tuple[RunningServer, SpokenModel], model: SpokenModel, file: Path
 ) -> None:
     model.answer = lambda body: {"content": "The tenant."}
-    async with presented(talking[0], tmp_path) as bench:
+    async with presented(talking[0], file) as bench:
         await bench.shows(" Files ", "Leases for everybody", "F8 next")
         assert "F1 Help" not in bench.text()
         await played(bench, 1)
@@ -100,6 +107,14 @@ async def test_a_demo_is_played_by_one_key_and_taken_over_by_hand(
         for count in range(len("Who pays?")):
             await bench.until(lambda: _waits(bench))
             assert len(_prompt(bench)) == count
+            if count == 1:
+                await bench.leave("f9")
+                await bench.shows("Paused")
+                await bench.leave("y")  # by hand
+                await bench.until(lambda: _prompt(bench) == "Wy")
+                await bench.leave("backspace")
+                await bench.leave("f9")
+                await bench.until(lambda: _prompt(bench) == "W")
             await bench.leave("x")  # types the next character, whichever it is
             await bench.until(lambda n=count: len(_prompt(bench)) != n or _player(bench)[0] == 4)  # type: ignore[misc]
         await bench.until(lambda: _player(bench) == (4, "ready"))
@@ -115,7 +130,7 @@ async def test_a_demo_is_played_by_one_key_and_taken_over_by_hand(
 
 
 async def test_an_answer_that_fails_is_recorded_and_a_jump_begins_anew(
-    talking: tuple[RunningServer, SpokenModel], model: SpokenModel, tmp_path: Path
+    talking: tuple[RunningServer, SpokenModel], model: SpokenModel, file: Path
 ) -> None:
     release = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -125,7 +140,7 @@ async def test_an_answer_that_fails_is_recorded_and_a_jump_begins_anew(
         return {"content": "Too late."}
 
     model.answer = late
-    async with presented(talking[0], tmp_path, begin=3) as bench:
+    async with presented(talking[0], file, begin=3) as bench:
         await bench.until(lambda: _player(bench) == (3, "ready"))
         await bench.leave("f8")
         for _ in "Who pays?":
@@ -155,3 +170,16 @@ def _prompt(bench: Workbench) -> str:
     from carrel.tui.widgets.prompt import Prompt
 
     return bench.app.screen_stack[0].query_one(Prompt).text
+
+
+async def test_the_demo_that_ships_comes_to_its_end(
+    talking: tuple[RunningServer, SpokenModel], model: SpokenModel
+) -> None:
+    model.answer = lambda body: {"content": "Documents that an agent can search."}
+    count = len(load_demo(samples.demo()).steps)
+    async with presented(talking[0], samples.demo(), begin=count) as bench:
+        await bench.until(
+            lambda: _player(bench) in ((count, "ready"), (_player(bench)[0], "failed"))
+        )
+        assert _player(bench) == (count, "ready"), bench.text()
+        await bench.shows("The end")

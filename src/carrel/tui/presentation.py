@@ -91,12 +91,12 @@ class Presentation(CarrelApp):
     # The keys of the presenter
 
     def action_next_step(self) -> None:
-        if self.player is not None:
-            self.player.next()
+        if self.player is not None and self.place is not None:
+            self.place.do(self.player.next())
 
     def action_step_back(self) -> None:
-        if self.player is not None:
-            self.player.back()
+        if self.player is not None and self.place is not None:
+            self.place.do(self.player.back())
 
     def action_pause(self) -> None:
         if self.player is not None:
@@ -140,13 +140,17 @@ class Presentation(CarrelApp):
             below = len(lines)
         return any(text in line for line in lines[:below])
 
+    @property
+    def _paused(self) -> bool:
+        return self.player is not None and self.player.slice.value.paused
+
     async def on_event(self, event: events.Event) -> None:
         if not isinstance(event, events.Key) or event.is_forwarded:
             await super().on_event(event)
         elif any(event is one for one in self._sent):
             await super().on_event(event)
             self._sent = [one for one in self._sent if one is not event]
-        elif (waits := self._awaits_key) is not None and event.key not in OWN:
+        elif (waits := self._awaits_key) and event.key not in OWN and not self._paused:
             if not waits.done():
                 waits.set_result(None)
         else:

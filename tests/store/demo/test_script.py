@@ -52,6 +52,12 @@ def test_the_demo_that_ships_is_one() -> None:
         ("lease.txt", "other.txt", 5, "There is no file"),
         ("libraries: [leases]", "libraries: [lease]", 8, "none of the libraries above"),
         ("libraries: [leases]", "handoffs: [judge]", 8, "none of the agents above"),
+        (
+            "libraries: [leases]",
+            "tools: [{type: document_library, library_ids: [lease]}]",
+            8,
+            "none of the libraries above",
+        ),
         ("- say: Hello.", "- speak: Hello.", 10, "not known here"),
         ("- say: Hello.", "- {}", 10, "one of say, type, press and wait"),
         ("How long?", '"How\\nlong?"', 11, "One line of text"),

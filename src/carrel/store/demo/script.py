@@ -23,6 +23,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from carrel.store.agents.definitions import Definition
 from carrel.wire.base import Name, Request, Text
+from carrel.wire.tools import LibraryTool
 from carrel.yamlfile import Document, FileError, check_in, read_file
 
 LIMIT = 60.0
@@ -151,4 +152,9 @@ def _check_needs(path: Path, document: Document, needs: Needs) -> None:
                     if field == "handoffs":
                         reason = f"“{name}” is none of the agents above this one."
                     raise refuse(reason, "agents", number, field, at)
+        for at, tool in enumerate(agent.tools):
+            for name in tool.library_ids if isinstance(tool, LibraryTool) else ():
+                if name not in libraries:
+                    reason = f"“{name}” is none of the libraries above."
+                    raise refuse(reason, "agents", number, "tools", at, "library_ids")
         agents.append(agent.name)
