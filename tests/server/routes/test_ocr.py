@@ -1,6 +1,7 @@
 """POST /v1/ocr on a real server."""
 
 import base64
+import io
 import json
 import socket
 import sqlite3
@@ -12,8 +13,12 @@ from typing import Any
 
 import httpx
 import pytest
+from PIL import Image
+from reportlab.lib.pagesizes import A4
+from reportlab.pdfgen.canvas import Canvas
 
 from support.documents import HEADER, TEXT, digital_pdf, picture
+from support.gate import photograph, placed, prose
 from support.libraries import connect
 from support.office import png, slide_picture, slide_text, slides_file
 from support.process import RunningServer, serve
@@ -88,6 +93,35 @@ def test_pictures_without_paper_have_numbers_for_a_place(
     (page,) = _ocr(http, {"type": "file", "file_id": id}).json()["pages"]
     corners = ("top_left_x", "top_left_y", "bottom_right_x", "bottom_right_y")
     assert [page["images"][0][corner] for corner in corners] == [0, 0, 60, 40]
+
+
+def test_a_table_beside_a_large_picture_comes_once(http: httpx.Client, tmp_path: Path) -> None:
+    canvas = Canvas(str(tmp_path / "a.pdf"), pagesize=A4)
+    prose(canvas, 780, 4)
+    canvas.grid([72, 222, 372], [620, 600, 580, 560])
+    for row, cells in enumerate((("Wing", "Lamps"), ("North", "24"), ("South", "18"))):
+        for column, cell in enumerate(cells):
+            canvas.drawString(80 + 150 * column, 606 - 20 * row, cell)
+    placed(canvas, photograph(), 72, 200, 450)
+    canvas.save()
+    id = _upload(http, tmp_path / "a.pdf")
+    (page,) = _ocr(http, {"type": "file", "file_id": id}, table_format="markdown").json()["pages"]
+    (table,) = page["tables"]
+    rows = [
+        [cell.strip() for cell in row.strip("|").split("|")] for row in table["content"].split("\n")
+    ]
+    assert [row for row in rows if "-" not in row[0]] == [
+        ["Wing", "Lamps"], ["North", "24"], ["South", "18"],
+    ]  # fmt: skip
+    assert "North" not in page["markdown"]
+
+
+def test_the_resolution_of_a_scan_is_plausible(http: httpx.Client) -> None:
+    scan = io.BytesIO()
+    Image.new("L", (90, 60), 255).save(scan, "tiff")
+    url = f"data:image/tiff;base64,{base64.b64encode(scan.getvalue()).decode()}"
+    (page,) = _ocr(http, {"type": "image_url", "image_url": url}).json()["pages"]
+    assert page["dimensions"] == {"dpi": 72, "height": 60, "width": 90}
 
 
 def test_what_a_blind_model_says_of_pictures_is_marked(http: httpx.Client, tmp_path: Path) -> None:
@@ -166,6 +200,7 @@ def test_a_picture_as_data_url(http: httpx.Client, tmp_path: Path) -> None:
         ({"document_url": "data:application/pdf;base64,AAAA"}, {}, 400, "cannot be read"),
         ({"document_url": "data:text/plain,hi"}, {"pages": [4]}, 400, "There is no page 4"),
         ({"document_url": "data:text/plain,hi"}, {"pages": "2-1"}, 422, "runs backwards"),
+        ({"document_url": "data:text/plain,hi"}, {"pages": True}, 422, '"pages"'),
         ({"document_url": "data:text/plain,hi"}, {"colour": 1}, 422, "Extra inputs"),
     ],
 )

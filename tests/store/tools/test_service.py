@@ -1,6 +1,7 @@
 """Tools of the settings: permission, the calls they answer, and their end."""
 
 import asyncio
+import json
 import os
 import sys
 from collections.abc import AsyncIterator
@@ -18,6 +19,7 @@ from carrel.store.tools.service import ToolsService
 from carrel.store.tools.source import LONGEST_RESULT
 from carrel.store.tools.state import AgentCall, Consent
 from carrel.store.tools.words import consent_question
+from support.process import RunningServer
 from support.slices import until
 
 NOTHING: frozenset[str] = frozenset()
@@ -167,6 +169,21 @@ async def test_the_tools_of_an_mcp_server_are_used_once_it_was_allowed(
     assert await asked.result(call("add", '{"a": 2, "b": 3}')) == "5"
     assert (await asked.result(call("fail")) or "").startswith("Error: ")
     assert "Error" in (await asked.result(call("add", '{"a": "x"}')) or "")
+
+
+async def test_the_tools_of_a_server_at_an_address_are_used_with_its_key(
+    tools: ToolsService, settings: Any, server: RunningServer
+) -> None:
+    headers = {"Authorization": f"Bearer {server.api_key}"}
+    settings(mcp_servers={"carrel": {"url": f"{server.url}/mcp", "headers": headers}})
+    (named,) = await tools.named() or ()
+    assert server.api_key not in consent_question(named.consent)
+    await tools.allow(named.consent, True)
+    asked = tools.of_question(["carrel"])
+    assert "list_agents" in {tool.function.name for tool in await asked.offered(NOTHING)}
+    assert "agents" in json.loads(await asked.result(call("list_agents")) or "")
+    missing = await asked.result(call("read_document", '{"library_id": "x", "document_id": "y"}'))
+    assert (missing or "").startswith("Error: ")
 
 
 async def test_a_refused_server_ends_the_question(

@@ -14,7 +14,7 @@ from carrel.tui.widgets.table import VirtualTable
 from carrel.wire.documents import DocumentUpdate
 from carrel.wire.files import File
 from carrel.wire.libraries import Library
-from support.documents import digital_pdf
+from support.documents import digital_pdf, picture
 from support.process import RunningServer, serve
 from support.workbench import Workbench, profile_of, workbench
 
@@ -123,6 +123,25 @@ async def test_many_files_are_scrolled_marked_saved_and_deleted(
     await bench.shows("Delete these 3 files?", *names)
     await bench.press("enter")
     await bench.shows("Deleted 3 files.", "of 37")
+
+
+async def test_marked_files_go_to_a_hosted_service_as_one_job(
+    bench: Workbench, tmp_path: Path, name: str
+) -> None:
+    for number in range(2):
+        await upload(bench, picture(tmp_path / f"{name}-{number}.png"))
+    await only(bench, name)
+    bench.store.session.slice.set(hosted=True)
+    await bench.press("ctrl+a", "o")
+    await bench.shows("Run OCR of 2 files", "Now, file by file", "As one batch job")
+    await bench.press("down", "enter")
+    await bench.shows("as one batch job?", f"{name}-0.png", "bills")
+    await bench.press("enter")
+    await bench.shows("The batch job is on its way")
+    jobs = bench.store.batches.slice.value.jobs
+    assert [(job.endpoint, job.total_requests) for job in jobs] == [("/v1/ocr", 2)]
+    await bench.press("6")
+    await bench.shows("OCR of 2 files", "● Done")
 
 
 async def test_marks_of_all_of_none_and_of_a_range(
