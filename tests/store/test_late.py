@@ -20,6 +20,7 @@ from carrel.local.address import Address
 from carrel.pages.renderer import Part
 from carrel.store.agents.drafts import Draft
 from carrel.store.agents.state import AgentsState
+from carrel.store.batches.submitted import SubmittedJobs
 from carrel.store.cache.copies import DocumentSource
 from carrel.store.cache.results import ResultCache
 from carrel.store.chat.sessions import ChatSession
@@ -41,6 +42,7 @@ from carrel.store.files.state import FilesState
 from carrel.store.libraries.service import LibrariesService
 from carrel.store.libraries.state import LibrariesState
 from carrel.store.store import Store
+from carrel.store.tools.state import Consent, ToolsState
 from support.late import ANSWER, LateLoop, LateService, content
 
 RUNS = 40
@@ -49,6 +51,9 @@ REFRESH = 5.0
 """Seconds between two looks of a face at its lists."""
 AGREE = 120.0
 """Seconds after which the lists must be as the service has them."""
+
+
+TOOLS = [Consent(name, "command", name, name) for name in ("noon", "weather")]
 
 
 async def _ended(handle: Handle[Any]) -> None:
@@ -96,6 +101,7 @@ class Person:
         self.drafted: dict[str, str] = {}  # what was typed last of an agent
         self.switched: dict[str, list[tuple[int, int]]] = {}
         self.versions = asyncio.Lock()  # one change of an agent's versions after the other
+        self.said: set[tuple[str, bool]] = set()  # of tools: whether they may run
         self.under_way: set[asyncio.Task[None]] = set()
         self.handles: list[Handle[Any]] = []
         self.set = folders().data / "cases.yaml"
@@ -108,7 +114,8 @@ class Person:
             self.delete_documents, self.rename, self.show_text, self.search, self.create_library,
             self.delete_files, self.mark_file, self.delete_marked_files, self.turn_files,
             self.open, self.open, self.read, self.read_again, self.stop, self.picture, self.export,
-            self.correct, self.batch,
+            self.correct, self.batch, self.batch_job, self.look_at_jobs, self.cancel_job,
+            self.use_tool, self.use_tool, self.answer_tool, self.allow_tool,
             self.select_agent, self.switch, self.switch, self.roll_back, self.roll_back,
             self.draft, self.save_draft,
             self.begin_chat, self.resume, self.send, self.send, self.attach, self.delete_chat,
@@ -128,7 +135,9 @@ class Person:
         """Waits for everything that was begun."""
         self.service.faults, self.service.slow = False, True
         while self.under_way:
-            await asyncio.wait(self.under_way)
+            await asyncio.wait(self.under_way, timeout=1)
+            while self.store.tools.slice.value.asking:
+                self.answer_tool()
         for handle in self.handles:
             await handle
 
@@ -294,6 +303,42 @@ class Person:
 
     def batch(self) -> None:
         self.store.batch.read([self._source() for _ in range(3)])
+
+    def batch_job(self) -> None:
+        ids = self.chance.sample([*self.service.files], min(2, len(self.service.files)))
+        if ids:
+            self.store.batches.read([DocumentSource("file", id, id) for id in ids])
+
+    def look_at_jobs(self) -> None:
+        self.store.batches.load()
+
+    def cancel_job(self) -> None:
+        if jobs := self.store.batches.slice.value.jobs:
+            id = self.chance.choice(jobs).id
+            self.service.asked.add(("job", id))
+            self.store.batches.cancel(id)
+
+    # tools
+
+    def use_tool(self) -> None:
+        self._then(self._use_tool(self.chance.choice(TOOLS)))
+
+    async def _use_tool(self, tool: Consent) -> None:
+        allowed = await self.store.tools.permitted(tool)
+        if (tool.name, allowed) not in self.said:
+            self.wrong.append(f"{tool.name} ran: {allowed}, and nobody said so")
+
+    def answer_tool(self) -> None:
+        if asking := self.store.tools.slice.value.asking:
+            self._permit(self.store.tools.answer, self.chance.choice(asking))
+
+    def allow_tool(self) -> None:
+        self._permit(self.store.tools.allow, self.chance.choice(TOOLS))
+
+    def _permit(self, change: Callable[[Consent, bool], object], tool: Consent) -> None:
+        allowed = self.chance.choice((True, False))
+        self.said.add((tool.name, allowed))
+        change(tool, allowed)
 
     # agents
 
@@ -528,6 +573,11 @@ def _evals(state: EvalsState) -> str | None:
     return None if found == asked else f"{asked} shows a report of {found}"
 
 
+def _tools(state: ToolsState) -> str | None:
+    asked = [one.name for one in state.asking]
+    return f"asked twice at once: {asked}" if len({*asked}) < len(asked) else None
+
+
 def _watch(store: Store, wrong: list[str]) -> None:
     def check(slice: Any, holds: Callable[[Any], str | None]) -> None:
         def changed(new: Any, old: Any) -> None:
@@ -541,6 +591,7 @@ def _watch(store: Store, wrong: list[str]) -> None:
     check(store.documents.slice, _document)
     check(store.chat.slice, _chat)
     check(store.evals.slice, _evals)
+    check(store.tools.slice, _tools)
     store.activity.slice.changed.connect(
         lambda new, old: wrong.extend(filter(None, [_copy_is_there(store.documents.slice.value)]))
     )
@@ -572,6 +623,10 @@ def _agrees(store: Store, service: LateService) -> list[str]:
         "agents": (
             {one.id: one.version for one in agents.items},
             service.active,
+        ),
+        "jobs": (
+            {job.id: job.status for job in store.batches.slice.value.jobs},
+            {id: job["status"] for id, job in service.jobs.items()},
         ),
         "versions": (len(agents.versions), len(service.agents[agents.selected or "agent"])),
     }
@@ -666,6 +721,10 @@ async def _run(seed: int) -> None:
         await person.work()
         await person.finish()
         await asyncio.sleep(AGREE)
+        # Nobody has looked at the jobs since, and their pages are here.
+        if left := SubmittedJobs(folders().state, store.profile.name).all():
+            service.wrong.append(f"jobs that are waited for: {left}")
+        await store.batches.load()
         service.wrong += _agrees(store, service)
         refreshing.cancel()
         await asyncio.sleep(AGREE)

@@ -85,6 +85,7 @@ class LateService:
     agents: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     active: dict[str, int] = field(default_factory=dict)
     conversations: dict[str, dict[str, Any]] = field(default_factory=dict)
+    jobs: dict[str, dict[str, Any]] = field(default_factory=dict)
     refused: set[str] = field(default_factory=set)
     numbers: int = 100
 
@@ -165,6 +166,8 @@ class LateService:
             case ["GET", "files"]:
                 page = _page([*self.files.values()], query)
                 return {"object": "list", "data": page, "total": len(self.files)}
+            case ["GET", "files", id, "content"] if id in self.jobs:
+                return self._answers(self.jobs[id])
             case ["GET", "files", id, "content"]:
                 return content(self.files[id]["id"])
             case ["GET", "files", id, "url"]:
@@ -181,6 +184,8 @@ class LateService:
                 message = {"role": "assistant", "content": ANSWER}
                 choice = {"index": 0, "message": message, "finish_reason": "stop"}
                 return {"id": "c", "model": "m", "created": 1, "usage": {}, "choices": [choice]}
+            case [_, "batch", "jobs", *rest]:
+                return self._job(method, rest, query, body)
             case [_, "libraries", *rest]:
                 return self._library(method, rest, query, body)
             case [_, "agents", *rest]:
@@ -273,6 +278,42 @@ class LateService:
                 del held[id]
                 return {}
         raise AssertionError(f"{method} {path}")
+
+    def _job(self, method: str, path: list[str], query: dict[str, str], body: bytes) -> Answer:
+        match [method, *path]:
+            case ["GET"]:
+                for job in self.jobs.values():
+                    ends = self.slow or self.chance.random() < 0.3
+                    if job["status"] == "RUNNING" and ends:
+                        job.update(status="SUCCESS", output_file=job["id"])
+                return {"data": _page([*self.jobs.values()][::-1], query), "total": len(self.jobs)}
+            case ["GET", id]:
+                return self.jobs[id]
+            case ["POST"]:
+                self.numbers += 1
+                made = json.loads(body)
+                self.jobs[f"job-{self.numbers}"] = {
+                    "id": f"job-{self.numbers}", "input_files": [], "endpoint": made["endpoint"],
+                    "errors": [], "status": "RUNNING", "created_at": 1,
+                    "metadata": made["metadata"],
+                    "total_requests": len(made["requests"]), "completed_requests": 0,
+                    "succeeded_requests": 0, "failed_requests": 0, "requests": made["requests"],
+                }  # fmt: skip
+                return self.jobs[f"job-{self.numbers}"]
+            case ["POST", id, "cancel"]:
+                self._expect("job", id)
+                if self.jobs[id]["status"] == "RUNNING":
+                    self.jobs[id]["status"] = "CANCELLED"
+                return self.jobs[id]
+        raise AssertionError(f"{method} {path}")
+
+    def _answers(self, job: dict[str, Any]) -> bytes:
+        """The output file of a job."""
+        lines = [
+            {"custom_id": one["custom_id"], "response": {"body": self._read(one["body"])}}
+            for one in job["requests"]
+        ]
+        return "\n".join(map(json.dumps, lines)).encode()
 
     def agent(self, id: str) -> dict[str, Any]:
         """An agent as its active version has it."""

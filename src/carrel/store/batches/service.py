@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import json
 import logging
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -61,9 +61,20 @@ class BatchesService(Area[BatchesState]):
         self._ended: set[str] = set()
         """Jobs that were shown as ended: one that is dismissed stays away."""
 
-    @action(Policy.JOIN)
+    # A look that runs may have begun before the job that this one is for.
+    @action(Policy.RENEW)
     async def load(self) -> None:
-        """Loads the newest jobs; looks again while one of them runs."""
+        """Loads the newest jobs; looks again while one of them runs or its pages are missing."""
+        waited_for = await asyncio.to_thread(self._submitted.all)
+        again = bool(waited_for)
+        try:
+            again |= await self._load(waited_for)
+        finally:
+            if again:
+                self._look_again()
+
+    async def _load(self, waited_for: Collection[str]) -> bool:
+        """Whether a job runs."""
         from carrel.client.errors import ClientError, ServiceError, Unreachable
         from carrel.wire.batches import BatchQuery
 
@@ -75,17 +86,29 @@ class BatchesService(Area[BatchesState]):
         except ServiceError as error:
             if error.status not in (404, 405, 501):
                 raise
-            return  # a service without batch jobs
+            return False  # a service without batch jobs
         except ClientError as error:
             logger.info("the batch jobs were not understood: %s", error)
-            return
+            return False
         self._show(page.data)
-        waited_for = await asyncio.to_thread(self._submitted.all)
-        for job in page.data:
+        for job in (*page.data, *await self._older(client, waited_for, page.data)):
             if job.id in waited_for and not job.running:
                 self._collect(job)
-        if any(job.running for job in page.data):
-            self._look_again()
+        return any(job.running for job in page.data)
+
+    async def _older(
+        self, client: Client, ids: Collection[str], newest: Sequence[BatchJob]
+    ) -> list[BatchJob]:
+        """Those of the jobs that are not among the newest; one that is gone is forgotten."""
+        from carrel.client.errors import NotFound
+
+        found = []
+        for id in {*ids} - {job.id for job in newest}:
+            try:
+                found.append(await client.batches.get(id))
+            except NotFound:
+                await asyncio.to_thread(self._submitted.remove, id)
+        return found
 
     @action(Policy.JOIN)
     async def resume(self) -> None:
