@@ -107,7 +107,7 @@ class FilesPanel(DropPanel, TablePanel):
             "loading": state.loading,
             "read_only": session.read_only,
             "service": service_words(session),
-            "as_a_batch": AS_A_BATCH[1:],
+            "as_a_batch": [*AS_A_BATCH[1:]],
             "problem": problem_json(state.error),
         }
 
