@@ -56,7 +56,7 @@ def storm(
 
 def rows(data: Path, query: str) -> list[tuple[Any, ...]]:
     """What a query finds in a server's database."""
-    with storage.connected(data) as connection:
+    with storage.connected(data, reading=True) as connection:
         return [tuple(row) for row in connection.exec_driver_sql(query)]
 
 

@@ -61,11 +61,15 @@ def prepare(folder: DataFolder) -> None:
 
 
 @contextmanager
-def connected(data: Path) -> Iterator[sa.Connection]:
-    """A connection to the records of a data folder, committed at the end."""
+def connected(data: Path, *, reading: bool = False) -> Iterator[sa.Connection]:
+    """A connection to the records of a data folder, committed at the end.
+
+    One that is for reading waits for no writer.
+    """
     engine = make_engine(database_url(data))
+    begin = "BEGIN" if reading else "BEGIN IMMEDIATE"
     try:
-        with engine.begin() as connection:
+        with engine.execution_options(sqlite_begin=begin).begin() as connection:
             yield connection
     finally:
         engine.dispose()
