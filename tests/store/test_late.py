@@ -93,6 +93,12 @@ class Person:
     def __init__(self, store: Store, service: LateService, chance: random.Random) -> None:
         self.store, self.service, self.chance = store, service, chance
         self.wrong = service.wrong
+        service.beside = lambda: {
+            beside
+            for session in store.chats.all()
+            if ("chat", session.id) in service.asked
+            for beside in session.beside
+        }
         self.log: list[str] = []
         self.field = ""  # what is typed and not accepted yet
         self.number = 0
