@@ -49,7 +49,7 @@ RUNS = 40
 STEPS = 60
 REFRESH = 5.0
 """Seconds between two looks of a face at its lists."""
-AGREE = 120.0
+AGREE = 240.0
 """Seconds after which the lists must be as the service has them."""
 
 
