@@ -329,10 +329,10 @@ def _colours(strip: Strip) -> list[tuple[str, object]]:
 
 @pytest.mark.usefixtures("offline")
 async def test_keys_of_ones_own_are_in_force_and_shown() -> None:
-    keymap = {"files.upload": "alt+u", "app.requests": "f12"}
+    keymap = {"files.upload": "alt+u", "app.requests": "f9"}
     async with offline_bench(Settings(keymap=keymap)) as bench:
         await bench.shows("alt+u Upload")
-        await bench.press("f12")
+        await bench.press("f9")
         await bench.until(lambda: isinstance(bench.app.screen, RequestLog))
         await bench.press("escape", "u")
         await bench.shows("[1 Files]")

@@ -51,13 +51,13 @@ class Presentation(CarrelApp):
     #panes { padding: 1 3 0 3; }
     .pane { padding: 1 2; }
     """
+    # Without ids: the presenter's keys stay as the caption names them, and take none in the app.
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("f8", "next_step", "Next step", show=False, priority=True, id="demo.next"),
-        Binding("f7", "step_back", "Step back", show=False, priority=True, id="demo.back"),
-        Binding("f9", "pause", "Pause the demo", show=False, priority=True, id="demo.pause"),
-        Binding("f10", "jump_to_step", "Jump to a step…", show=False, priority=True,
-                id="demo.jump"),
-    ]  # fmt: skip
+        Binding("f8", "next_step", "Next step", show=False, priority=True),
+        Binding("f7", "step_back", "Step back", show=False, priority=True),
+        Binding("f9", "pause", "Pause the demo", show=False, priority=True),
+        Binding("f10", "jump_to_step", "Jump to a step…", show=False, priority=True),
+    ]
 
     def __init__(
         self, profile: Profile, settings: Settings | None, demo: Demo, begin: int = 0
