@@ -11,10 +11,12 @@ import typer
 
 from carrel.cli.errors import Code, CommandError, report
 from carrel.cli.output import note
+from carrel.cli.recording import RecordOption, recordable, recording
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from carrel.recording.recorder import Recorder
     from carrel.store.demo.journal import Journal
     from carrel.store.demo.script import Demo
     from carrel.tui.presentation import Presentation
@@ -29,6 +31,7 @@ def demo(
         Path | None,
         typer.Argument(metavar="[FILE]", help="The demo's YAML file. Default: the one shipped."),
     ] = None,
+    record: RecordOption = None,
 ) -> None:
     """Play a demo in the terminal app: each step at one key.
 
@@ -48,12 +51,12 @@ def demo(
     read = load_demo(path)
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise CommandError("A demo needs a terminal.", Code.USAGE)
-    with Journal(folders().state / JOURNAL).held() as journal:
-        code = asyncio.run(_play(read, path.parent, journal))
+    with Journal(folders().state / JOURNAL).held() as journal, recording(record, read.title) as it:
+        code = asyncio.run(_play(read, path.parent, journal, it))
     raise typer.Exit(code)
 
 
-async def _play(demo: "Demo", folder: Path, journal: "Journal") -> int:
+async def _play(demo: "Demo", folder: Path, journal: "Journal", recorder: "Recorder | None") -> int:
     """Plays a demo, and from another step as often as it is jumped; gives the exit code."""
     from carrel.cli.session import connect
     from carrel.config import LOCAL, Profile
@@ -61,7 +64,7 @@ async def _play(demo: "Demo", folder: Path, journal: "Journal") -> int:
     from carrel.store.demo.making import make
     from carrel.tui.presentation import Presentation
 
-    profile, settings = Profile(LOCAL), load_settings()
+    profile, settings = Profile(LOCAL), recordable(load_settings(), recorder)
     begin: int | None = 0
     code = 0
     while begin is not None:
@@ -71,7 +74,7 @@ async def _play(demo: "Demo", folder: Path, journal: "Journal") -> int:
             try:
                 async for words in make(client, demo, folder, journal):
                     note(words)
-                app = Presentation(profile, settings, demo, begin)
+                app = Presentation(profile, settings, demo, begin, recorder)
                 with _ended_by_signals(app):
                     await app.run_async(mouse=settings.mouse)
                 begin, code = app.again, app.return_code or 0

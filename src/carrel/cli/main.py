@@ -9,8 +9,9 @@ from typing import Annotated, Any, NoReturn
 import typer
 from typer.core import TyperGroup
 
-from carrel.cli.errors import Code, report
+from carrel.cli.errors import Code, CommandError, report
 from carrel.cli.options import ProfileOption
+from carrel.cli.recording import RecordOption, recordable, recording
 
 HELP = """A workbench for documents and agents.
 
@@ -58,6 +59,7 @@ NOUNS = (
     "chat",
     "tools",
     "demo",
+    "replay",
     "batch",
     "trash",
     "cache",
@@ -77,7 +79,7 @@ def _needed(words: Sequence[str]) -> Sequence[str]:
     """The commands that a command line may mean; importing all of them is slow."""
     if named := [noun for noun in NOUNS if noun in words]:
         return named
-    alone = not words or words[0] in ("--profile", "--mouse", "--no-mouse", "--version")
+    alone = not words or words[0] in ("--profile", "--mouse", "--no-mouse", "--record", "--version")
     return () if alone and not {"-h", "--help"} & set(words) else NOUNS
 
 
@@ -115,6 +117,7 @@ def workbench(
             "--mouse/--no-mouse", help="Use the mouse in the app, or leave it to the terminal."
         ),
     ] = None,
+    record: RecordOption = None,
     show_version: Annotated[
         bool,
         typer.Option(
@@ -123,6 +126,8 @@ def workbench(
     ] = False,
 ) -> None:
     if context.invoked_subcommand is not None:
+        if record is not None:
+            raise CommandError("Only the app is recorded: carrel --record FILE.", Code.USAGE)
         return
     from carrel.config import load_profile
     from carrel.settings import load_settings
@@ -138,7 +143,9 @@ def workbench(
         remove_left_over()
     from carrel.tui.app import run
 
-    raise typer.Exit(run(chosen, settings, mouse=mouse))
+    with recording(record, "Carrel") as recorder:
+        code = run(chosen, recordable(settings, recorder), mouse=mouse, recorder=recorder)
+    raise typer.Exit(code)
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:

@@ -15,20 +15,23 @@ from textual import events, work
 from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.dom import DOMNode
+from textual.driver import Driver
 from textual.filter import LineFilter
 from textual.screen import Screen
 from textual.theme import Theme
 from textual.widget import Widget
 
 from carrel.config import Profile
+from carrel.recording.recorder import Recorder, failure_words
 from carrel.settings import Settings, SettingsError, settings_file
 from carrel.tui.looks.appearance import Appearance
 from carrel.tui.looks.themes import with_roles
 from carrel.tui.screens.starting import Starting
 from carrel.tui.terminal.clipboard import copy
 from carrel.tui.terminal.failures import RecentErrors
-from carrel.tui.terminal.hiding import Hiding, secret_names
+from carrel.tui.terminal.hiding import Hiding, secret_keys, secret_names
 from carrel.tui.terminal.key_names import KEY_NAMES
+from carrel.tui.terminal.recorded import recorded
 from carrel.tui.terminal.textual_private import SteadyApp, read_alt_digits
 from carrel.tui.terminal.typeahead import TypeAhead
 from carrel.tui.widgets.fields import MultilineField
@@ -98,7 +101,15 @@ class CarrelApp(SteadyApp[Profile], TypeAhead[Profile]):
     _jumps: "Jumps"
     _variables: tuple[Theme, dict[str, str]] | None = None
 
-    def __init__(self, profile: Profile, settings: Settings | None = None) -> None:
+    def __init__(
+        self,
+        profile: Profile,
+        settings: Settings | None = None,
+        recorder: Recorder | None = None,
+    ) -> None:
+        """`recorder` records everything that is drawn, with keys and addresses hidden."""
+        # Before the rest: Textual asks for the driver at once.
+        self._recorder = recorder
         super().__init__()
         self.profile = profile
         self.settings = settings or Settings()
@@ -130,8 +141,10 @@ class CarrelApp(SteadyApp[Profile], TypeAhead[Profile]):
 
     def on_mount(self) -> None:
         self._colour_prose()
-        if self.settings.hide:
+        if self.settings.hide or self._recorder is not None:
             self.toggle_hiding()
+        if self._recorder is not None:
+            self._recorder.on_failure = self._recording_failed
         self.app_resume_signal.subscribe(self, lambda _: self._draw_again())
         self.hold_keys(self._load)
         self.call_after_refresh(self._load)
@@ -370,7 +383,13 @@ class CarrelApp(SteadyApp[Profile], TypeAhead[Profile]):
 
     def toggle_hiding(self) -> None:
         """Hides what a shared screen should not show, or shows it again."""
-        self._hiding = Hiding(secret_names(self.profile)) if self._hiding is None else None
+        if self._hiding is not None and self._recorder is not None:
+            self.say("A recording shows no keys and addresses.", failed=True)
+            return
+        if self._hiding is None:
+            self._hiding = Hiding(secret_names(self.profile), secret_keys(self.profile))
+        else:
+            self._hiding = None
         for widget in self._all_widgets():
             widget.refresh()
 
@@ -415,6 +434,17 @@ class CarrelApp(SteadyApp[Profile], TypeAhead[Profile]):
 
         if isinstance(place := self.place, FilesPlace):
             place.reveal(file.id)
+
+    # Recording
+
+    def get_driver_class(self) -> type[Driver]:
+        driver = super().get_driver_class()
+        return driver if self._recorder is None else recorded(driver, self._recorder)
+
+    def _recording_failed(self, error: OSError) -> None:
+        from carrel.store.core.problem import Problem
+
+        self.call_later(self.show_problem, Problem(*failure_words(error)))
 
     # Problems and notices
 
@@ -467,6 +497,8 @@ class CarrelApp(SteadyApp[Profile], TypeAhead[Profile]):
 
     async def on_event(self, event: events.Event) -> None:
         # Restyling everything because the terminal window lost the focus can take seconds.
+        if isinstance(event, events.Resize) and self._recorder is not None:
+            self._recorder.resize(*event.size)
         if not isinstance(event, events.AppFocus | events.AppBlur):
             await super().on_event(event)
 
@@ -482,13 +514,19 @@ def _import_the_rest() -> None:
     gc.set_threshold(20_000, 20, 20)
 
 
-def run(profile: Profile, settings: Settings, *, mouse: bool | None = None) -> int:
+def run(
+    profile: Profile,
+    settings: Settings,
+    *,
+    mouse: bool | None = None,
+    recorder: Recorder | None = None,
+) -> int:
     """Runs the terminal app on a profile until it is quit; gives the exit code.
 
     `mouse` says whether it takes the mouse, instead of the settings.
     """
     while True:
-        app = CarrelApp(profile, settings)
+        app = CarrelApp(profile, settings, recorder)
         other = app.run(mouse=settings.mouse if mouse is None else mouse)
         if other is None:
             return app.return_code or 0

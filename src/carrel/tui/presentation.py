@@ -10,8 +10,10 @@ from textual.css.query import NoMatches
 from textual.screen import Screen
 
 from carrel.config import Profile
+from carrel.recording.recorder import Recorder
 from carrel.settings import Settings
 from carrel.store.demo.script import Demo, Step
+from carrel.store.demo.state import DemoState
 from carrel.tui.app import CarrelApp
 from carrel.tui.dialogs.ask import Choose, Thing
 from carrel.tui.place import Place
@@ -60,9 +62,14 @@ class Presentation(CarrelApp):
     ]
 
     def __init__(
-        self, profile: Profile, settings: Settings | None, demo: Demo, begin: int = 0
+        self,
+        profile: Profile,
+        settings: Settings | None,
+        demo: Demo,
+        begin: int = 0,
+        recorder: Recorder | None = None,
     ) -> None:
-        super().__init__(profile, settings)
+        super().__init__(profile, settings, recorder)
         self.player: Player | None = None
         self.again: int | None = None
         self._demo = demo
@@ -83,10 +90,16 @@ class Presentation(CarrelApp):
                 store.loop, self._demo, self, store.chat.slice, store.documents.slice
             )
             self._teardown.push_async_callback(self.player.close)
+            self.player.slice.changed.connect(self._mark)
             if self._begin:
                 self.player.forward(self._begin)
         if self.player is not None and not screen.query(Caption):
             screen.mount(Caption(self.player.slice))
+
+    def _mark(self, now: DemoState, before: DemoState) -> None:
+        """Marks the beginning of a step in the recording."""
+        if self._recorder is not None and now.phase == "playing" != before.phase:
+            self._recorder.mark(f"{now.played + 1}  {_summary(self._demo.steps[now.played])}")
 
     # The keys of the presenter
 

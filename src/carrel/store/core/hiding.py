@@ -7,6 +7,8 @@ import unicodedata
 from collections.abc import Iterable
 
 MASK = "•"
+PART = 10
+"""The characters at the beginning or end of a key by which it is known."""
 
 _KEYS = (
     r"\b[a-z]{2,8}[_-](?=[A-Za-z0-9_-]*\d)(?=[A-Za-z0-9_-]*[A-Za-z])[A-Za-z0-9]{12,}\b",
@@ -38,12 +40,15 @@ def holds_secret(text: str) -> bool:
 class Hider:
     """Masks text at the same width."""
 
-    def __init__(self, names: Iterable[str] = ()) -> None:
-        """`names` are hidden wherever they stand as words: profiles, keys, hosts."""
+    def __init__(self, names: Iterable[str] = (), keys: Iterable[str] = ()) -> None:
+        """`names` are hidden wherever they stand as words: profiles, hosts. Of `keys`, parts are
+        hidden, too: one that is being typed, or that goes over two lines.
+        """
         # The longest first: one may begin with another.
         known = sorted({name for name in names if len(name) > 1}, key=len, reverse=True)
         words = [rf"(?<!\w){re.escape(name)}(?!\w)" for name in known]
-        self._pattern = re.compile("|".join([*words, *_PATTERNS]))
+        parts = [part for key in keys if len(key) > 1 for part in _parts(key)]
+        self._pattern = re.compile("|".join([*parts, *words, *_PATTERNS]))
 
     def spans(self, text: str) -> list[tuple[int, int]]:
         """The spans of a text that are to be masked."""
@@ -52,6 +57,12 @@ class Hider:
     def hide(self, text: str) -> str:
         """The text with these spans masked."""
         return self._pattern.sub(lambda found: masked(found[0]), text)
+
+
+def _parts(key: str) -> tuple[str, str]:
+    """Patterns of whatever begins or ends as a key does."""
+    first, last = re.escape(key[:PART]), re.escape(key[-PART:])
+    return rf"{first}\S*", rf"\S*{last}"
 
 
 def masked(text: str) -> str:

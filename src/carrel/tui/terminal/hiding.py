@@ -15,9 +15,9 @@ from carrel.store.core.hiding import Hider, masked
 class Hiding(LineFilter):
     """Makes keys, ids, addresses, home paths and names in a drawn line illegible."""
 
-    def __init__(self, names: Iterable[str]) -> None:
+    def __init__(self, names: Iterable[str], keys: Iterable[str] = ()) -> None:
         super().__init__()
-        self._hider = Hider(names)
+        self._hider = Hider(names, keys)
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
         spans = self._hider.spans("".join(segment.text for segment in segments))
@@ -42,9 +42,14 @@ class Hiding(LineFilter):
 
 
 def secret_names(here: Profile) -> Iterator[str]:
-    """Names to hide: of the profiles, their keys and hosts, and of the home folder."""
+    """Names to hide: of the profiles, their hosts, and of the home folder."""
     for profile in (here, *profiles()):
         if not profile.local:
             yield profile.name
-        yield from (profile.api_key or "", urlsplit(profile.url or "").hostname or "")
+        yield urlsplit(profile.url or "").hostname or ""
     yield str(Path.home())
+
+
+def secret_keys(here: Profile) -> list[str]:
+    """The keys of the profiles."""
+    return [profile.api_key for profile in (here, *profiles()) if profile.api_key]

@@ -1,0 +1,61 @@
+"""`--record`: a session of the app, recorded to a file."""
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from carrel.cli.errors import Code, CommandError
+from carrel.cli.output import note
+
+if TYPE_CHECKING:
+    from carrel.recording.recorder import Recorder
+    from carrel.settings import Settings
+
+RecordOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--record",
+        metavar="FILE",
+        help="Record what the app shows to a new file (asciicast v2). Keys, ids and addresses "
+        "are hidden. Play it with: carrel replay FILE",
+    ),
+]
+
+
+@contextmanager
+def recording(path: Path | None, title: str) -> "Iterator[Recorder | None]":
+    """A recorder to a new file, if one is wanted. Says at the end where the recording is.
+
+    Raises:
+        CommandError: there is a file already.
+        OSError: it cannot be made.
+    """
+    if path is None:
+        yield None
+        return
+    from carrel.recording.recorder import Recorder, failure_words
+
+    try:
+        recorder = Recorder(path, *shutil.get_terminal_size(), title)
+    except FileExistsError:
+        raise CommandError(f"{path} exists already: name a new file.", Code.USAGE) from None
+    try:
+        yield recorder
+    finally:
+        recorder.close()
+        if recorder.failed is not None:
+            note(f"carrel: {'. '.join(failure_words(recorder.failed))}")
+        else:
+            note(f"Recorded. Play it with: carrel replay {path}")
+
+
+def recordable(settings: "Settings", recorder: "Recorder | None") -> "Settings":
+    """The settings for a session: pictures that a player cannot draw are drawn as half-blocks."""
+    if recorder is None or settings.images == "off":
+        return settings
+    return replace(settings, images="halfblock")

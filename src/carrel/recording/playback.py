@@ -1,0 +1,83 @@
+"""A recording as it is played: how far it is, and what is written to get elsewhere."""
+
+from bisect import bisect_left, bisect_right
+
+from carrel.recording.asciicast import Recording
+
+SPEEDS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
+JUMP = 10.0
+"""Seconds of a jump in a recording without marks."""
+NEAR = 1.0
+"""Seconds after a mark within which a jump back goes to the one before it."""
+CLEAR = "\x1b[0m\x1b[r\x1b[2J\x1b[H"
+"""Begins with an empty screen."""
+
+
+class Playback:
+    """Plays a recording. It reads no clock: time is told to it."""
+
+    def __init__(self, recording: Recording) -> None:
+        self.recording = recording
+        self.at = 0.0
+        self.speed = 1.0
+        self.paused = False
+        self._times = [event.at for event in recording.events]
+        self._next = 0
+
+    @property
+    def ended(self) -> bool:
+        """Whether everything was shown."""
+        return self.at >= self.recording.seconds
+
+    @property
+    def step(self) -> int:
+        """How many marks were passed."""
+        return sum(mark.at <= self.at for mark in self.recording.marks)
+
+    @property
+    def rest(self) -> float | None:
+        """Seconds until something is to be written; None if nothing is unless a key is pressed."""
+        if self.paused or self._next == len(self._times):
+            return None
+        return max(0.0, (self._times[self._next] - self.at) / self.speed)
+
+    def advance(self, seconds: float) -> str:
+        """Lets time pass; gives what is to be written."""
+        if self.paused:
+            return ""
+        return self._go(min(self.at + seconds * self.speed, self.recording.seconds))
+
+    def seek(self, at: float) -> str:
+        """Goes to a time; gives what is to be written."""
+        at = min(max(at, 0.0), self.recording.seconds)
+        if at >= self.at:
+            return self._go(at)
+        self._next = 0
+        return CLEAR + self._go(at)
+
+    def again(self) -> str:
+        """What draws the screen anew, as it is now."""
+        self._next = 0
+        return CLEAR + self._go(self.at)
+
+    def jump(self, step: int) -> str:
+        """Goes to the next mark or to one before, or by seconds where there are none."""
+        times = [mark.at for mark in self.recording.marks]
+        if not times:
+            return self.seek(self.at + step * JUMP)
+        if step > 0:
+            later = bisect_right(times, self.at)
+            return self.seek(times[later] if later < len(times) else self.recording.seconds)
+        earlier = bisect_left(times, self.at - NEAR) - 1
+        return self.seek(times[earlier] if earlier >= 0 else 0.0)
+
+    def faster(self, step: int) -> None:
+        """Takes the next speed, or the one before."""
+        at = SPEEDS.index(self.speed) + step
+        self.speed = SPEEDS[min(max(at, 0), len(SPEEDS) - 1)]
+
+    def _go(self, at: float) -> str:
+        end = bisect_right(self._times, at)
+        events = self.recording.events[self._next : end]
+        self._next, self.at = end, at
+        return "".join(event.data for event in events if event.kind == "o")

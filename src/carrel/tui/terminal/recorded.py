@@ -1,0 +1,16 @@
+"""A terminal driver that records what it writes."""
+
+from textual.driver import Driver
+
+from carrel.recording.recorder import Recorder
+
+
+def recorded(driver: type[Driver], recorder: Recorder) -> type[Driver]:
+    """The driver with a recorder of everything that the app draws."""
+
+    class Recorded(driver):  # type: ignore[misc,valid-type]
+        def write(self, data: str) -> None:
+            recorder.output(data)
+            super().write(data)
+
+    return Recorded
