@@ -1,9 +1,11 @@
 """Two servers and two workers on one database, killed in turn while clients work on them.
 
 A request may fail only if its server was killed under it. What was answered is there ever after,
-once; and the jobs of a worker that stays dead are another's within a minute.
+once; a stream that ends is whole; and the jobs of a worker that stays dead are another's within a
+minute.
 """
 
+import json
 import random
 import subprocess
 import threading
@@ -20,12 +22,16 @@ import pytest
 
 from support import storage
 from support.libraries import FINAL, LibraryUnderTest, new_library
+from support.model import WORD, serve_model
+from support.peers import HOST, peer
 from support.postgres import postgres_server
 from support.process import serve, work
 from support.rounds import rounds
 
-KILLS = rounds(2, 32)
+KILLS = rounds(4, 32)
 _CLIENTS = 4
+_WORDS, _PAUSE_SECONDS = 20, 0.03
+"""Of each stream, and between two of its words."""
 _TAKEN_OVER_SECONDS = 60
 
 pytestmark = [pytest.mark.soak, pytest.mark.timeout(3600)]
@@ -34,8 +40,9 @@ pytestmark = [pytest.mark.soak, pytest.mark.timeout(3600)]
 class Team:
     """Two servers, which leave the jobs to two workers."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, model_url: str) -> None:
         self._folder = folder
+        self._model = ("--model-url", model_url)
         database = postgres_server().migrated(uuid4().hex)
         self._shared = ("--database", database, "--blobs", f"s3://tests/{uuid4().hex}")
         self._processes = dict[str, subprocess.Popen[bytes]]()
@@ -62,11 +69,11 @@ class Team:
         self._parts[name] = stack = ExitStack()
         folder = self._folder / name
         if name.startswith("server"):
-            server = stack.enter_context(serve(folder, *self._shared, "--no-worker"))
+            server = stack.enter_context(serve(folder, *self._shared, *self._model, "--no-worker"))
             self._processes[name], self.key = server.process, server.api_key
             self._urls[name] = server.url
         else:
-            self._processes[name] = stack.enter_context(work(folder, *self._shared))
+            self._processes[name] = stack.enter_context(work(folder, *self._shared, *self._model))
 
     def kill(self, name: str) -> None:
         """Kills a part; from just before it, clients ask the other server."""
@@ -76,7 +83,7 @@ class Team:
 
 
 class Load:
-    """Clients that add documents, edit an agent and search, and note what was answered."""
+    """Clients that add documents, edit, switch and ask an agent, and search; notes the answers."""
 
     def __init__(self, team: Team) -> None:
         self._team = team
@@ -108,14 +115,21 @@ class Load:
                 self.cut_off += 1
 
     def _work(self, http: httpx.Client, chance: random.Random) -> None:
-        kind = chance.choice(("upload", "edit", "search", "list"))
+        kind = chance.choice(("upload", "edit", "switch", "stream", "search", "list"))
         library, word = LibraryUnderTest(http, self.library_id), f"w{chance.getrandbits(48):x}"
         if kind == "upload":
             self.documents[word] = library.add(f"{word}.md", f"# {word}\n\nA {word}.\n".encode())
         elif kind == "edit":
-            path = f"/v1/agents/{self.agent}"
-            answer = http.patch(path, json={"instructions": word}).raise_for_status().json()
+            answer = http.patch(self._path, json={"instructions": word}).raise_for_status().json()
             assert self.versions.setdefault(answer["version"], word) == word
+        elif kind == "switch":
+            version = chance.choice([0, *self.versions])
+            body = {"version": version}
+            answer = http.patch(f"{self._path}/version", json=body).raise_for_status().json()
+            assert answer["version"] == version
+            assert answer["instructions"] == self.versions.get(version)
+        elif kind == "stream":
+            self._stream(http, word)
         elif kind == "search":
             library.search(word)
         else:
@@ -123,11 +137,27 @@ class Load:
         self.requests[kind] += 1
         time.sleep(0.05)
 
-    def check(self) -> None:
-        """Everything answered is there, once."""
+    def _stream(self, http: httpx.Client, word: str) -> None:
+        question = {"role": "user", "content": word}
+        body = {"agent_id": self.agent, "stream": True, "messages": [question]}
+        with http.stream("POST", "/v1/agents/completions", json=body) as answer:
+            assert answer.status_code == 200
+            *events, last = [line.removeprefix("data: ") for line in answer.iter_lines() if line]
+        assert last == "[DONE]"
+        deltas = [json.loads(event)["choices"][0]["delta"] for event in events]
+        assert "".join(delta.get("content") or "" for delta in deltas) == WORD * _WORDS
+
+    @property
+    def _path(self) -> str:
+        return f"/v1/agents/{self.agent}"
+
+    def check(self) -> float:
+        """Everything answered is there, once; returns how long documents waited, in seconds."""
+        began = time.monotonic()
         with self._client(self._team.urls[0]) as http:
             library = LibraryUnderTest(http, self.library_id)
             self._until_final(library)
+            waited = time.monotonic() - began
             listed = _all_documents(library)
             assert {item["process_status"] for item in listed} == {"done"}
             names = Counter(item["name"] for item in listed)
@@ -135,11 +165,12 @@ class Load:
             for word, id in self.documents.items():
                 assert library.text(id).count(word) == 2
                 assert [hit["document_id"] for hit in library.marked(word)] == [id]
-            numbers = http.get(f"/v1/agents/{self.agent}").json()["versions"]
+            numbers = http.get(self._path).json()["versions"]
             assert numbers == list(range(len(numbers)))
             for number, word in self.versions.items():
-                path = f"/v1/agents/{self.agent}?agent_version={number}"
-                assert http.get(path).json()["instructions"] == word
+                version = http.get(self._path, params={"agent_version": number}).json()
+                assert version["instructions"] == word
+        return waited
 
     def _until_final(self, library: LibraryUnderTest) -> None:
         deadline = time.monotonic() + _TAKEN_OVER_SECONDS + 60
@@ -160,7 +191,11 @@ def _all_documents(library: LibraryUnderTest) -> list[dict[str, str]]:
 def test_kill_servers_and_workers_in_turn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(storage, "SHARED", True)
     chance = random.Random(18)
-    with Team(tmp_path) as team, ThreadPoolExecutor(_CLIENTS) as pool:
+    with (
+        peer(serve_model, _WORDS, 0, ("scripted",), _PAUSE_SECONDS) as model,
+        Team(tmp_path, f"http://{HOST}:{model}/v1") as team,
+        ThreadPoolExecutor(_CLIENTS) as pool,
+    ):
         load = Load(team)
         clients = [pool.submit(load.run, seed) for seed in range(_CLIENTS)]
         try:
@@ -178,8 +213,11 @@ def test_kill_servers_and_workers_in_turn(tmp_path: Path, monkeypatch: pytest.Mo
             load.stopped.set()
         for client in clients:
             client.result(60)
-        load.check()
+        waited = load.check()
+    answered = ", ".join(f"{count} {kind}" for kind, count in sorted(load.requests.items()))
     print(
-        f"\n{KILLS + 1} kills: {sum(load.requests.values())} requests answered, {load.cut_off} cut"
-        f" off by a kill; {len(load.documents)} documents and {len(load.versions)} versions kept"
+        f"\n{KILLS + 1} kills: {sum(load.requests.values())} requests answered ({answered}),"
+        f" {load.cut_off} cut off by a kill; {len(load.documents)} documents and"
+        f" {len(load.versions)} versions kept; the last document was done {waited:.0f} s after the"
+        " end of the load"
     )

@@ -3,7 +3,7 @@
 import asyncio
 import json
 import socket
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -12,14 +12,21 @@ WORD = " word"
 
 
 def serve_model(
-    listener: socket.socket, words: int, delay: float = 0, models: Sequence[str] = ("scripted",)
+    listener: socket.socket,
+    words: int,
+    delay: float = 0,
+    models: Sequence[str] = ("scripted",),
+    pause: float = 0,
 ) -> None:
-    """Answers every chat with so many words, each written by itself, the first after `delay`."""
-    asyncio.run(_serve(listener, words, delay, models))
+    """Answers every chat with some words, each written by itself, and with seconds between them.
+
+    The first comes after `delay` seconds.
+    """
+    connected = partial(converse, words=words, delay=delay, models=models, pause=pause)
+    asyncio.run(_serve(listener, connected))
 
 
-async def _serve(listener: socket.socket, words: int, delay: float, models: Sequence[str]) -> None:
-    connected = partial(converse, words=words, delay=delay, models=models)
+async def _serve(listener: socket.socket, connected: Callable[..., Awaitable[None]]) -> None:
     server = await asyncio.start_server(connected, sock=listener)
     await server.serve_forever()
 
@@ -30,6 +37,7 @@ async def converse(
     words: int,
     delay: float = 0,
     models: Sequence[str] = ("scripted",),
+    pause: float = 0,
 ) -> None:
     """Answers one request after the other on a connection."""
     listed = {"data": [{"id": model, "max_model_len": 32768} for model in models]}
@@ -38,7 +46,7 @@ async def converse(
         while stays:
             target, stays = await read_request(reader)
             if target == "/v1/chat/completions":
-                await write_stream(writer, words, delay)
+                await write_stream(writer, words, delay, pause)
             else:
                 writer.write(_reply(listed if target == "/v1/models" else None))
     writer.close()
@@ -52,8 +60,10 @@ async def read_request(reader: asyncio.StreamReader) -> tuple[str, bool]:
     return first.split()[1], fields.get("connection") != "close"
 
 
-async def write_stream(writer: asyncio.StreamWriter, words: int, delay: float = 0) -> None:
-    """Answers with so many words, the first after `delay` seconds."""
+async def write_stream(
+    writer: asyncio.StreamWriter, words: int, delay: float = 0, pause: float = 0
+) -> None:
+    """Answers with some words, the first after `delay` seconds, `pause` seconds between two."""
     head = (
         "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
     )
@@ -65,7 +75,7 @@ async def write_stream(writer: asyncio.StreamWriter, words: int, delay: float = 
         writer.write(word)
         await writer.drain()
         # Between two words of one answer come those of all others.
-        await asyncio.sleep(0)
+        await asyncio.sleep(pause)
     writer.write(_event({}, "stop", {"prompt_tokens": 10, "completion_tokens": words}))
     writer.write(_piece("data: [DONE]\n\n") + b"0\r\n\r\n")
 

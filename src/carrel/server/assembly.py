@@ -62,7 +62,7 @@ class Server:
         """
         settings = given.with_folder(FolderSettings.load(folder.settings_file))
         database = Database(settings.database or folder.database_url)
-        blobs = _blobs(settings, folder)
+        blobs = _blobs(settings, folder, database)
         results = Results(folder.pages_file, lambda: server.settings.limits.remembered_bytes)
         reader = Reader(results)
         name = folder.name if database.shared else "server"
@@ -138,7 +138,7 @@ def _signing_keys(settings: ServerSettings, folder: DataFolder) -> SigningKeys |
     return DerivedKeys(folder.secret) if settings.database else SigningKeys(folder.signing_file)
 
 
-def _blobs(settings: ServerSettings, folder: DataFolder) -> Blobs:
+def _blobs(settings: ServerSettings, folder: DataFolder, database: Database) -> Blobs:
     if settings.blobs is None:
         return LocalBlobs(folder.blob_folder)
     # Imported only where blobs are kept there.
@@ -146,7 +146,8 @@ def _blobs(settings: ServerSettings, folder: DataFolder) -> Blobs:
     from carrel.server.blobs.s3 import S3Blobs
 
     try:
-        return S3Blobs(Bucket.of(settings.blobs, os.environ), folder.blob_folder)
+        bucket = Bucket.of(settings.blobs, os.environ)
+        return S3Blobs(bucket, folder.blob_folder, database.turn)
     except ValueError as error:
         raise ServerSettingsError(str(error)) from None
 

@@ -25,20 +25,30 @@ async def throw_away(
     database: Database, blobs: Blobs, results: Results, limits: Callable[[], Limits]
 ) -> None:
     """Periodically removes expired files, expired items of the trash, and unreferenced bytes
-    with their cached pages; never returns."""
+    with their cached pages and copies; never returns.
+
+    One server of a database does it for all, but for its own pages and copies.
+    """
     while True:
         kept = limits().deleted_seconds
         try:
-            expired = await database.write(files.delete_expired)
-            await database.write(trash.delete_expired)
+            async with database.alone("throw away") as first:
+                if first:
+                    await _throw_away(database, blobs, kept)
             live = await database.read(blob_records.live)
-            removed = await blobs.collect(live, kept)
+            blobs.drop_copies(live)
             await results.collect(live, kept)
-            if expired or removed:
-                log.info("removed %d expired files and %d blobs", expired, removed)
         except Exception:
             log.exception("throwing away failed; trying again later")
         await asyncio.sleep(min(_INTERVAL_SECONDS, kept))
+
+
+async def _throw_away(database: Database, blobs: Blobs, kept: float) -> None:
+    expired = await database.write(files.delete_expired)
+    await database.write(trash.delete_expired)
+    removed = await blobs.collect(await database.read(blob_records.live), kept)
+    if expired or removed:
+        log.info("removed %d expired files and %d blobs", expired, removed)
 
 
 async def watch_settings(path: Path, apply: Callable[[FolderSettings], Awaitable[None]]) -> None:

@@ -102,7 +102,8 @@ def _bucket(url: str) -> Iterator[Blobs]:
     except ValueError as error:
         raise MoveError(str(error)) from None
     with TemporaryDirectory(prefix="carrel-move-") as folder:
-        yield S3Blobs(bucket, Path(folder))
+        # Nobody deletes meanwhile.
+        yield S3Blobs(bucket, Path(folder), lambda name: nullcontext())
 
 
 async def move(source: Storage, target: Storage, tell: Tell) -> int:

@@ -1,12 +1,15 @@
 """Both kinds of store, each with nothing in it."""
 
-from collections.abc import Iterator
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
 
 import pytest
 
+from carrel.server.blobs.bucket import Bucket
 from carrel.server.blobs.local import LocalBlobs
 from carrel.server.blobs.s3 import S3Blobs
 from carrel.server.blobs.store import Blobs
@@ -18,6 +21,18 @@ def s3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Server]:
     """A real S3 server, shared by all tests of a process."""
     with s3_server(tmp_path_factory.mktemp("s3")) as server:
         yield server
+
+
+def s3_blobs(bucket: Bucket, folder: Path) -> S3Blobs:
+    """A store that no other server uses."""
+    lock = asyncio.Lock()
+
+    @asynccontextmanager
+    async def turn(name: str) -> AsyncIterator[None]:
+        async with lock:
+            yield
+
+    return S3Blobs(bucket, folder, turn)
 
 
 @dataclass(frozen=True)
@@ -38,7 +53,7 @@ class StoreUnderTest:
     def again(self) -> Blobs:
         """Another store over the same bytes, as after a new start."""
         if self.s3 and self.url:
-            return S3Blobs(self.s3.bucket(self.url), self.folder)
+            return s3_blobs(self.s3.bucket(self.url), self.folder)
         return LocalBlobs(self.folder)
 
 
@@ -50,7 +65,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> StoreUnderTest:
         return StoreUnderTest(LocalBlobs(folder), folder, None, None)
     s3: S3Server = request.getfixturevalue("s3")
     url = f"s3://tests/{uuid4().hex}/deep"
-    return StoreUnderTest(S3Blobs(s3.bucket(url), folder), folder, url, s3)
+    return StoreUnderTest(s3_blobs(s3.bucket(url), folder), folder, url, s3)
 
 
 @pytest.fixture
@@ -58,4 +73,4 @@ def s3_store(s3: S3Server, tmp_path: Path) -> StoreUnderTest:
     """An empty store of the S3 kind."""
     url = f"s3://tests/{uuid4().hex}"
     folder = tmp_path / "blobs"
-    return StoreUnderTest(S3Blobs(s3.bucket(url), folder), folder, url, s3)
+    return StoreUnderTest(s3_blobs(s3.bucket(url), folder), folder, url, s3)

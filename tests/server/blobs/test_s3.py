@@ -8,16 +8,21 @@ from pathlib import Path
 from uuid import uuid4
 
 import httpx
+import obstore
 import pytest
+from obstore.store import S3Store
 
 from carrel.server.blobs.bucket import Bucket
 from carrel.server.blobs.s3 import S3Blobs
 from carrel.server.blobs.store import BlobsUnavailable, Download, put
-from server.blobs.conftest import StoreUnderTest
+from carrel.server.records.database import Database
+from server.blobs.conftest import StoreUnderTest, s3_blobs
+from support import storage
 from support.command import carrel
 from support.crashes import Uploads, named_blobs, storm
 from support.documents import scanned_pdf
 from support.libraries import connect, new_library
+from support.postgres import postgres_server
 from support.process import serve
 from support.rounds import rounds
 from support.s3 import SECRET_KEY, S3Server, free_ports, s3_server, stored
@@ -85,6 +90,39 @@ async def test_objects_of_others_below_the_prefix_are_left_alone(s3_store: Store
     assert _unfinished(bucket) == [key]
 
 
+async def test_bytes_that_one_server_deletes_while_another_stores_them_again_are_kept(
+    s3: S3Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bucket = s3.bucket(f"s3://tests/{uuid4().hex}")
+    address = postgres_server().migrated(uuid4().hex)
+    databases = [Database(address), Database(address)]
+    deleting, storing = (
+        S3Blobs(bucket, tmp_path / str(number), database.turn)
+        for number, database in enumerate(databases)
+    )
+    began, delete = asyncio.Event(), obstore.delete_async
+
+    async def slowly(store: S3Store, path: str) -> None:
+        began.set()
+        await asyncio.sleep(0.5)
+        await delete(store, path)
+
+    try:
+        hash = await put(storing, b"again")
+        await asyncio.sleep(1.1)
+        monkeypatch.setattr(obstore, "delete_async", slowly)
+        collecting = asyncio.create_task(deleting.collect(set(), 1))
+        await began.wait()
+        assert await put(storing, b"again") == hash
+        assert await collecting == 1
+        assert stored(bucket) == {hash}
+        # A delete that begins after the bytes were stored finds them new.
+        assert await deleting.collect(set(), 1) == 0
+    finally:
+        for database in databases:
+            database.close()
+
+
 @pytest.mark.parametrize("endpoint", ["down", "wrong key"])
 async def test_a_store_that_does_not_answer_is_unavailable(
     s3: S3Server, tmp_path: Path, endpoint: str, caplog: pytest.LogCaptureFixture
@@ -94,7 +132,7 @@ async def test_a_store_that_does_not_answer_is_unavailable(
         if endpoint == "down"
         else {"AWS_SECRET_ACCESS_KEY": "wrong-but-secret"}
     )
-    blobs = S3Blobs(Bucket.of("s3://tests/x", environment), tmp_path)
+    blobs = s3_blobs(Bucket.of("s3://tests/x", environment), tmp_path)
     hash = "ab" * 32
 
     async def read() -> None:
@@ -135,6 +173,7 @@ def _url(bucket: Bucket) -> str:
     return f"s3://{bucket.name}/{bucket.prefix}"
 
 
+@storage.only_alone
 @pytest.mark.timeout(400)
 def test_a_whole_life(there: Bucket, tmp_path: Path) -> None:
     scan = scanned_pdf(tmp_path / "scan.pdf").read_bytes()
@@ -187,6 +226,7 @@ def _read(http: httpx.Client, document: dict[str, str]) -> object:
     return answer.json()["pages"]
 
 
+@storage.only_alone
 def test_while_the_store_is_down_what_needs_it_is_a_503_and_the_rest_works(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -220,6 +260,7 @@ def test_while_the_store_is_down_what_needs_it_is_a_503_and_the_rest_works(
                 assert http.get("/v1/files").json()["total"] == 1
 
 
+@storage.only_alone
 @pytest.mark.soak
 @pytest.mark.timeout(3600)
 def test_kill_during_uploads_to_the_store(there: Bucket, tmp_path: Path) -> None:

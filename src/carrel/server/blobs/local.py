@@ -66,6 +66,9 @@ class LocalBlobs:
         """Removes old blobs that no record names; returns how many."""
         return await asyncio.to_thread(self._collect, live, older_than)
 
+    def drop_copies(self, live: Collection[str]) -> None:
+        """Nothing: a folder needs no copies."""
+
     async def check(self) -> None:
         """Returns if the folder can be written to."""
         async with self.writer() as writer:

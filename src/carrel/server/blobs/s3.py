@@ -1,17 +1,20 @@
 """Blobs in an S3-compatible store: `prefix/aa/<sha256>`, the same layout as in a folder.
 
-A blob is first written to a local file: its name, the hash, is only known at its end, and who
+A blob is first written to a local file: its name, the hash, is only known at its end, and its
 uploader reads it at once. Under a temporary key it would have to be copied in the
 store, which doubles the traffic there and leaves another kind of rest behind after a crash.
+
+Servers may share the prefix. Deleting a blob that another server stores again at the same moment
+must not lose it: a delete holds the blob's turn, and a server that has stored a blob waits for
+that turn, then looks whether the blob is still there. A later delete finds it new and spares it.
 """
 
 import asyncio
 import logging
 import re
 import xml.etree.ElementTree as ElementTree
-from collections import Counter
-from collections.abc import AsyncIterator, Collection, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Callable, Collection, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -43,6 +46,10 @@ _KEY = re.compile(r"[0-9a-f]{2}/[0-9a-f]{64}")
 _REQUEST_SECONDS = 60
 _RETRY_SECONDS = 10
 _ADDRESS_SECONDS = 60
+_ATTEMPTS = 3
+
+Turn = Callable[[str], AbstractAsyncContextManager[None]]
+"""Has blocks of the same name run one after another, in every server that uses the bucket."""
 
 
 class S3Blobs:
@@ -51,18 +58,16 @@ class S3Blobs:
     For one event loop.
     """
 
-    def __init__(self, bucket: Bucket, folder: Path) -> None:
+    def __init__(self, bucket: Bucket, folder: Path, turn: Turn) -> None:
         """`folder` belongs to this process; files of an earlier one are removed."""
         self._bucket = bucket
+        self._turn = turn
         self._parts = folder / "tmp"
         self._parts.mkdir(parents=True, exist_ok=True)
         for part in self._parts.iterdir():
             part.unlink()
         self._copies = LocalCopies(folder / "copies")
         self._store = _store(bucket)
-        self._publishing = Counter[str]()
-        # Publishing and collecting the same bytes must not race.
-        self._lock = asyncio.Lock()
 
     def writer(self) -> BlobWriter:
         """A new blob, written piece by piece."""
@@ -110,7 +115,6 @@ class S3Blobs:
     async def collect(self, live: Collection[str], older_than: float) -> int:
         """Removes old blobs that no record names, and uploads that broke off; counts the blobs."""
         before = datetime.now(UTC) - timedelta(seconds=older_than)
-        self._copies.keep_only(live)
         removed = 0
         with _failures():
             async for found in obstore.list(self._store, chunk_size=1000):
@@ -122,6 +126,10 @@ class S3Blobs:
             await self._abort_uploads(before)
         return removed
 
+    def drop_copies(self, live: Collection[str]) -> None:
+        """Removes local copies of bytes that no record names."""
+        self._copies.keep_only(live)
+
     async def check(self) -> None:
         """Returns if the store can be written to."""
         async with self.writer() as writer:
@@ -132,10 +140,8 @@ class S3Blobs:
 
         Also when the bytes exist: the new time protects them from garbage collection.
         """
-        async with self._lock:
-            self._publishing[hash] += 1
-        try:
-            with _failures():
+        with _failures():
+            for _ in range(_ATTEMPTS):
                 await obstore.put_async(
                     self._store,
                     _key(hash),
@@ -143,23 +149,30 @@ class S3Blobs:
                     chunk_size=_PART_BYTES,
                     max_concurrency=_PARALLEL_PARTS,
                 )
-        finally:
-            self._publishing -= Counter((hash,))
+                if await self._outlived_deletes(hash):
+                    break
+            else:
+                raise FileNotFoundError(f"{hash} was deleted while it was stored")
         self._copies.adopt(part, hash)
 
+    async def _outlived_deletes(self, hash: str) -> bool:
+        async with self._turn(_key(hash)):
+            return await self._modified(hash) is not None
+
     async def _remove(self, hash: str, before: datetime) -> bool:
-        async with self._lock:
-            if self._publishing[hash]:
-                return False
-            # It may have been uploaded again since the listing, or removed by another server.
-            try:
-                made = (await obstore.head_async(self._store, _key(hash)))["last_modified"]
-            except FileNotFoundError:
-                return False
-            if made >= before:
+        async with self._turn(_key(hash)):
+            # It may have been stored again since the listing, or removed by another server.
+            made = await self._modified(hash)
+            if made is None or made >= before:
                 return False
             await obstore.delete_async(self._store, _key(hash))
             return True
+
+    async def _modified(self, hash: str) -> datetime | None:
+        try:
+            return (await obstore.head_async(self._store, _key(hash)))["last_modified"]
+        except FileNotFoundError:
+            return None
 
     async def _abort_uploads(self, before: datetime) -> None:
         """Aborts unfinished multipart uploads, left behind by a killed server."""

@@ -72,6 +72,9 @@ class Blobs(Protocol):
         Returns the number removed.
         """
 
+    def drop_copies(self, live: Collection[str]) -> None:
+        """Removes this process's copies of bytes that no record names."""
+
     async def check(self) -> None:
         """Returns if the store can be written to."""
 

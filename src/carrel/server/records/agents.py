@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from carrel.server.errors import InvalidRequest, not_found
 from carrel.server.records import trash
 from carrel.server.records.caller import Caller
+from carrel.server.records.database import take_turns
 from carrel.server.records.tables import agent_aliases, agent_versions, agents
 from carrel.server.records.text import contains
 from carrel.wire.agents import (
@@ -93,6 +94,7 @@ def update(connection: sa.Connection, caller: Caller, id: str, request: AgentUpd
         ApiError: 404.
         InvalidRequest: it hands off to an agent that does not exist.
     """
+    take_turns(connection, f"agent {id}")
     row = _find(connection, caller, id)
     _check_handoffs(connection, caller, request.handoffs)
     now = datetime.now(UTC)
@@ -112,6 +114,7 @@ def switch(connection: sa.Connection, caller: Caller, id: str, version: int) -> 
     Raises:
         ApiError: 404.
     """
+    take_turns(connection, f"agent {id}")
     row = _find(connection, caller, id, version)
     deployed = row.settings.get("deployment_chat", row.deployment_chat)
     _point(connection, id, version, datetime.now(UTC), deployed)

@@ -45,6 +45,7 @@ class Database:
         self._reading = self.engine.execution_options(**kind.READING)
         self._writers = ThreadPoolExecutor(kind.WRITERS, "database-writer")
         self._readers = ThreadPoolExecutor(kind.READERS, "database-reader")
+        self._turns = asyncio.Lock()
 
     async def read(self, work: Work[T]) -> T:
         """What `work` returns, run in a reader thread."""
@@ -70,8 +71,27 @@ class Database:
             await asyncio.to_thread(connection.invalidate)
             connection.close()
 
+    @asynccontextmanager
+    async def turn(self, name: str) -> AsyncIterator[None]:
+        """Has blocks of this name run one after another, in every server of the database."""
+        if not self.shared:
+            async with self._turns:
+                yield
+            return
+        connection = await asyncio.to_thread(self._taken, name)
+        try:
+            yield
+        finally:
+            # The end of the transaction releases the lock.
+            await asyncio.to_thread(connection.close)
+
     def _session(self) -> sa.Connection:
         return self.engine.connect().execution_options(isolation_level="AUTOCOMMIT")
+
+    def _taken(self, name: str) -> sa.Connection:
+        connection = self.engine.connect()
+        take_turns(connection, name)
+        return connection
 
     def _read(self, work: Work[T]) -> T:
         with self._reading.begin() as connection:
