@@ -28,7 +28,7 @@ def measure() -> Iterable[Figure]:
     """The rate, its ratio to reading alone, and how long a single document takes."""
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
-        paths = [_document(folder, number) for number in range(DOCUMENTS)]
+        paths = documents(folder)
         alone = DOCUMENTS / asyncio.run(_read_all(paths))
         with serve(folder / "data") as server, connect(server) as http:
             library = new_library(http)
@@ -36,7 +36,7 @@ def measure() -> Iterable[Figure]:
             began = time.perf_counter()
             with ThreadPoolExecutor(_CONNECTIONS) as pool:
                 list(pool.map(lambda path: library.add(path.name, path.read_bytes()), paths))
-            _wait(library)
+            until_done(library)
             rate = DOCUMENTS / (time.perf_counter() - began)
             began = time.perf_counter()
             library.processed("one.md", b"One more, on an idle server.")
@@ -44,6 +44,11 @@ def measure() -> Iterable[Figure]:
     yield Figure("documents a second, upload to done", rate, PROMISED)
     yield Figure("ratio to reading alone", rate / alone, detail=f"{alone:.1f} a second")
     yield Figure("one document on an idle server, s", single, better="lower")
+
+
+def documents(folder: Path) -> list[Path]:
+    """The documents, in a folder."""
+    return [_document(folder, number) for number in range(DOCUMENTS)]
 
 
 def _document(folder: Path, number: int) -> Path:
@@ -79,8 +84,8 @@ _KINDS = {
 }
 
 
-def _wait(library: LibraryUnderTest) -> None:
-    """Until every document is done."""
+def until_done(library: LibraryUnderTest) -> None:
+    """Returns once every document is done."""
     pages = range(1 + (DOCUMENTS + 1) // 100)
     while True:
         found = [item for page in pages for item in library.documents(page=page)["data"]]

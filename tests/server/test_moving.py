@@ -1,7 +1,10 @@
 """`carrel move`: from a folder to PostgreSQL and S3 and back, with nothing lost."""
 
+import os
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -10,6 +13,7 @@ from uuid import uuid4
 import httpx
 import pytest
 
+from carrel.server.blobs.bucket import Bucket
 from carrel.server.folder import FolderLayout
 from carrel.server.keys import KeyChain
 from carrel.server.records import plain
@@ -20,6 +24,7 @@ from support.libraries import LibraryUnderTest, connect, new_library
 from support.postgres import postgres_server
 from support.process import serve
 from support.rounds import rounds
+from support.s3 import stored
 
 DOCUMENTS = rounds(12, 10_000)
 
@@ -58,10 +63,10 @@ def _rows(data: Path) -> dict[str, list[str]]:
         engine.dispose()
 
 
-def _fill(http: httpx.Client) -> tuple[LibraryUnderTest, str]:
+def _fill(http: httpx.Client, count: int) -> tuple[LibraryUnderTest, str]:
     """A library with documents, an agent with versions, things in the trash, a conversation."""
     library = new_library(http)
-    texts = {f"{n}.md": f"# Heron {n}\n\nThe bird b{n}x.\n".encode() for n in range(DOCUMENTS)}
+    texts = {f"{n}.md": f"# Heron {n}\n\nThe bird b{n}x.\n".encode() for n in range(count)}
     with ThreadPoolExecutor(4) as pool:
         ids = list(pool.map(library.add, texts, texts.values()))
     for id in ids:
@@ -78,22 +83,23 @@ def _fill(http: httpx.Client) -> tuple[LibraryUnderTest, str]:
 def test_there_and_back(tmp_path: Path) -> None:
     here, team, back = (tmp_path / name for name in ("here", "team", "back"))
     with serve(here) as server, connect(server) as http:
-        library, agent = _fill(http)
+        library, agent = _fill(http, DOCUMENTS)
         own_key = server.api_key
     _, anna = KeyChain(here).add("anna", "local", "anna")
     before = _rows(here)
 
     database = postgres_server().migrated(uuid4().hex)
     blobs = ("--blobs", f"s3://tests/{uuid4().hex}")
+    began = time.monotonic()
     there = _carrel("move", "--from", str(here), "--to", database, *blobs)
     assert there.returncode == 0, there.stderr
     assert "Everything is there and equal" in there.stderr
+    seconds = [time.monotonic() - began]
     # Run again, as after a move that was cut short, it finds that nothing is missing.
     again = _carrel("move", "--from", str(here), "--to", database, *blobs)
     assert again.returncode == 0, again.stderr
-    assert {line.rpartition(", ")[2] for line in again.stderr.splitlines()[:-1]} == {
-        "0 of them new"
-    }
+    copied = [line.rpartition(", ")[2] for line in again.stderr.splitlines() if ", " in line]
+    assert set(copied) == {"0 of them new"}
 
     with serve(team, "--database", database, *blobs) as server:
         assert server.api_key == own_key
@@ -106,8 +112,10 @@ def test_there_and_back(tmp_path: Path) -> None:
             headers = {"Authorization": f"Bearer {anna}"}
             assert http.get("/v1/agents", headers=headers).status_code == 200
 
+    began = time.monotonic()
     home = _carrel("move", "--from", database, "--to", str(back), *blobs)
     assert home.returncode == 0, home.stderr
+    seconds.append(time.monotonic() - began)
     after = _rows(back)
     for table, rows in before.items():
         # Summaries may have been written meanwhile.
@@ -118,7 +126,45 @@ def test_there_and_back(tmp_path: Path) -> None:
     with serve(back) as server, connect(server) as http:
         assert server.api_key == own_key
         assert len(LibraryUnderTest(http, library.id).marked("b5x")) == 1
-    print(f"\nmoved {sum(map(len, before.values()))} rows there and back")
+    print(
+        f"\nmoved {DOCUMENTS} documents: {sum(map(len, before.values()))} rows and"
+        f" {len(storage.blobs(here))} blobs, there in {seconds[0]:.0f} s and back in"
+        f" {seconds[1]:.0f} s"
+    )
+
+
+def test_a_move_that_is_killed_goes_on_where_it_was(tmp_path: Path) -> None:
+    here, database = tmp_path / "here", postgres_server().migrated(uuid4().hex)
+    with serve(here) as server, connect(server) as http:
+        library, _ = _fill(http, 12)
+    url = f"s3://tests/{uuid4().hex}"
+    move = ("move", "--from", str(here), "--to", database, "--blobs", url)
+
+    def kill_after(told: str) -> None:
+        command = [sys.executable, "-m", "carrel", *move]
+        with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as moving:
+            assert moving.stderr is not None
+            if told:
+                assert any(line.startswith(told) for line in moving.stderr)
+            while not stored(bucket):
+                assert moving.poll() is None
+            moving.kill()
+        assert moving.returncode == -signal.SIGKILL
+
+    bucket = Bucket.of(url, os.environ)
+    for told in ("", "bytes:", "libraries:"):
+        kill_after(told)
+    ended = _carrel(*move)
+    assert ended.returncode == 0, ended.stderr
+    assert "Everything is there and equal" in ended.stderr
+    assert "libraries: 1 rows, 0 of them new" in ended.stderr
+    options = ("--database", database, "--blobs", url)
+    with serve(tmp_path / "team", *options) as server, connect(server) as http:
+        moved = LibraryUnderTest(http, library.id)
+        assert moved.documents()["pagination"]["total_items"] == 11
+        for number in range(2, 12):
+            [hit] = moved.marked(f"b{number}x")
+            assert moved.text(hit["document_id"]).startswith(f"# Heron {number}")
 
 
 def test_what_cannot_be_moved_is_said(tmp_path: Path) -> None:

@@ -74,13 +74,15 @@ def test_the_migrated_tables_are_the_declared_ones(connection: sa.Connection) ->
 
 def test_migrations_that_meet_run_one_after_another(empty: str) -> None:
     with ThreadPoolExecutor(3) as pool:
-        assert sorted(pool.map(shared.migrate, [empty] * 3)) == [0, FORMAT, FORMAT]
+        before = [done.before for done in pool.map(shared.migrate, [empty] * 3)]
+    assert sorted(before) == [0, FORMAT, FORMAT]
 
 
 def test_the_command_says_what_it_did(empty: str, carrel: Run) -> None:
     first, second = (carrel("migrate", "--database", empty) for _ in range(2))
-    assert first.stderr == f"Migrated the database from schema 0 to {FORMAT}.\n"
-    assert second.stderr == f"The database has the schema {FORMAT} already.\n"
+    without = "There is no pgvector here: servers compare vectors in memory."
+    assert first.stderr == f"Migrated the database from schema 0 to {FORMAT}.\n{without}\n"
+    assert second.stderr == f"The database has the schema {FORMAT} already.\n{without}\n"
 
 
 def test_a_server_does_not_start_on_other_tables(

@@ -95,7 +95,9 @@ class Load:
         self.stopped = threading.Event()
         with self._client(team.urls[0]) as http:
             self.library_id = new_library(http).id
-            self.agent = http.post("/v1/agents", json={"model": "m", "name": "clerk"}).json()["id"]
+            self.agent = http.post(
+                "/v1/agents", json={"model": "scripted", "name": "clerk"}
+            ).json()["id"]
 
     def _client(self, url: str) -> httpx.Client:
         headers = {"Authorization": f"Bearer {self._team.key}"}
@@ -141,7 +143,7 @@ class Load:
         question = {"role": "user", "content": word}
         body = {"agent_id": self.agent, "stream": True, "messages": [question]}
         with http.stream("POST", "/v1/agents/completions", json=body) as answer:
-            assert answer.status_code == 200
+            assert answer.status_code == 200, answer.read()
             *events, last = [line.removeprefix("data: ") for line in answer.iter_lines() if line]
         assert last == "[DONE]"
         deltas = [json.loads(event)["choices"][0]["delta"] for event in events]

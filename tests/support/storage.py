@@ -1,6 +1,7 @@
 """Where the servers of the tests keep things.
 
-SQLite and a folder; with `CARREL_TEST_STORAGE=postgres` PostgreSQL and an S3 server.
+SQLite and a folder; with `CARREL_TEST_STORAGE=postgres` PostgreSQL and an S3 server, with
+`pgvector` the same and pgvector.
 """
 
 import atexit
@@ -23,7 +24,10 @@ from carrel.server.records.migrate import migrate
 from support.postgres import postgres_server
 from support.s3 import S3Server, s3_server, stored
 
-SHARED = os.environ.get("CARREL_TEST_STORAGE") == "postgres"
+VECTORS = os.environ.get("CARREL_TEST_STORAGE") == "pgvector"
+"""Whether PostgreSQL has pgvector."""
+
+SHARED = VECTORS or os.environ.get("CARREL_TEST_STORAGE") == "postgres"
 """Whether it is PostgreSQL and S3."""
 
 GONE = 200 if SHARED else 404
@@ -48,7 +52,7 @@ def database_url(data: Path) -> str:
     """The address of the records of a data folder; in a shared storage they are made empty."""
     if not SHARED:
         return FolderLayout(data).database_url
-    server, name = postgres_server(), _name(data)
+    server, name = postgres_server(VECTORS), _name(data)
     return server.url(name) if server.has(name) else server.migrated(name)
 
 

@@ -31,10 +31,11 @@ def migrate(
     from carrel.server.shared import migrate as migrate_shared
 
     try:
-        before = migrate_shared(database)
+        before, vectors = migrate_shared(database)
     except SharedDatabaseError as error:
         raise CommandError(str(error)) from None
     if before == FORMAT:
         output.note(f"The database has the schema {FORMAT} already.")
     else:
         output.note(f"Migrated the database from schema {before} to {FORMAT}.")
+    output.note(vectors)

@@ -33,6 +33,9 @@ Tell = Callable[[str], None]
 _LEFT_OUT = {words, secrets, workers}
 _ROWS = 500
 _PIECE_BYTES = 1024 * 1024
+_BLOBS_AT_ONCE = 8
+_TOLD_BLOBS = 1000
+"""Blobs between two signs of progress."""
 
 
 class MoveError(Exception):
@@ -147,13 +150,21 @@ def _refuse_others(source: Storage, target: Storage) -> None:
 async def _copy_blobs(source: Storage, target: Storage, tell: Tell) -> None:
     with source.engine.connect() as connection:
         live = sorted(await asyncio.to_thread(blob_records.live, connection))
+    waiting = enumerate(live)
     new = 0
-    for hash in live:
-        try:
-            await target.blobs.size(hash)
-        except BlobMissing:
-            await _copy_blob(source.blobs, target.blobs, hash)
-            new += 1
+
+    async def copy() -> None:
+        nonlocal new
+        for number, hash in waiting:
+            if number and number % _TOLD_BLOBS == 0:
+                tell(f"bytes: {number} of {len(live)} blobs")
+            try:
+                await target.blobs.size(hash)
+            except BlobMissing:
+                await _copy_blob(source.blobs, target.blobs, hash)
+                new += 1
+
+    await asyncio.gather(*(copy() for _ in range(_BLOBS_AT_ONCE)))
     tell(f"bytes: {len(live)} blobs, {new} of them new")
 
 

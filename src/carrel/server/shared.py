@@ -3,12 +3,13 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
+from typing import NamedTuple
 
 import sqlalchemy as sa
 
 from carrel.server.folder import FORMAT, DataFolder, new_secret
 from carrel.server.jobs import make_tables
-from carrel.server.records import secrets
+from carrel.server.records import pgvector, secrets
 from carrel.server.records.database import make_engine, take_turns, write
 from carrel.server.records.migrate import revision, upgrade
 
@@ -19,8 +20,17 @@ class SharedDatabaseError(Exception):
     """The database cannot be used; the message names the reason and the next step."""
 
 
-def migrate(url: str) -> int:
-    """Brings the database to the schema of this version; returns the revision that it had.
+class Migrated(NamedTuple):
+    """A database that was brought to the schema of this version."""
+
+    before: int
+    """The revision that it had."""
+    vectors: str
+    """A sentence that says where vectors are compared."""
+
+
+def migrate(url: str) -> Migrated:
+    """Brings the database to the schema of this version.
 
     Waits while another migrates it.
 
@@ -35,8 +45,9 @@ def migrate(url: str) -> int:
             _require_suitable(connection)
             if before < FORMAT:
                 upgrade(connection)
+            vectors = pgvector.install(connection)
         make_tables(engine)
-        return before
+        return Migrated(before, vectors)
 
 
 def join(folder: DataFolder, url: str) -> None:

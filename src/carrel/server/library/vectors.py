@@ -1,4 +1,4 @@
-"""The vectors of libraries: of chunks in memory, of their sentences in the database.
+"""The vectors of libraries: of chunks in memory or by pgvector, of sentences in the database.
 
 A chunk's vector is the mean of its sentences and finds chunks on the topic.
 The chunk that answers is found by its sentences, which take ten times the space.
@@ -9,12 +9,14 @@ import threading
 from collections import OrderedDict
 from collections.abc import Collection, Iterable, Sequence
 from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import sqlalchemy as sa
 
 from carrel.server.library.chunking import sentences
+from carrel.server.library.pgvector import PgVectors
 from carrel.server.models.embedder import Embedder
+from carrel.server.records import pgvector
 from carrel.server.records.tables import chunks, documents, libraries
 
 if TYPE_CHECKING:
@@ -184,8 +186,66 @@ class _Matrix:
         self._vectors, self._coarse = vectors[order], coarse[order]
 
 
+class ChunkVectors(Protocol):
+    """Compares the vectors of chunks."""
+
+    def nearest(
+        self,
+        connection: sa.Connection,
+        library_id: str,
+        vector: "Vectors",
+        limit: int,
+        document_ids: Collection[str] | None = None,
+        also: Sequence[int] = (),
+    ) -> dict[int, float]:
+        """The nearest chunks of a library and those in `also`, with their similarity; blocking.
+
+        `document_ids` restricts the first to some documents.
+        """
+
+    def warm(self, connection: sa.Connection) -> bool:
+        """Prepares the first comparison; whether there are any vectors. Blocking."""
+
+
 class VectorIndex:
-    """Finds the chunks nearest to a vector.
+    """Finds the chunks nearest to a vector."""
+
+    def __init__(self) -> None:
+        self._kind: ChunkVectors | None = None
+
+    def nearest(
+        self,
+        connection: sa.Connection,
+        library_id: str,
+        vector: "Vectors",
+        limit: int,
+        document_ids: Collection[str] | None = None,
+        also: Sequence[int] = (),
+    ) -> dict[int, float]:
+        """The nearest chunks of a library and their similarity, best first; blocking.
+
+        A chunk is as similar as its nearest sentence. `document_ids` restricts the search to some
+        documents. The chunks in `also` get their similarity too, wherever they rank.
+        """
+        near = self._chunks(connection).nearest(
+            connection, library_id, vector, max(limit, _CANDIDATES), document_ids, also
+        )
+        near |= _nearest_sentences(connection, near.keys(), vector)
+        best = sorted(near, key=lambda id: (-near[id], id))
+        return {id: near[id] for id in best if near[id] >= MIN_SIMILARITY}
+
+    def warm(self, connection: sa.Connection) -> bool:
+        """Prepares the first search; returns whether there is anything to find. Blocking."""
+        return self._chunks(connection).warm(connection)
+
+    def _chunks(self, connection: sa.Connection) -> ChunkVectors:
+        if self._kind is None:
+            self._kind = PgVectors() if pgvector.present(connection) else MemoryVectors()
+        return self._kind
+
+
+class MemoryVectors:
+    """The vectors of chunks in memory.
 
     A library's vectors are read from the database when they are first needed; after a change
     only the changed documents are read again.
@@ -204,19 +264,12 @@ class VectorIndex:
         document_ids: Collection[str] | None = None,
         also: Sequence[int] = (),
     ) -> dict[int, float]:
-        """The nearest chunks of a library and their similarity, best first; blocking.
-
-        A chunk is as similar as its nearest sentence. `document_ids` restricts the search to some
-        documents. The chunks in `also` get their similarity too, wherever they rank.
-        """
+        """The nearest chunks of a library and those in `also`; blocking."""
         with self._lock:
             matrix = self._fresh(connection, library_id)
-            near = matrix.nearest(vector, max(limit, _CANDIDATES), document_ids)
+            near = matrix.nearest(vector, limit, document_ids)
             further = [id for id in also if id not in near]
-            near |= matrix.similarity(further, vector) if further else {}
-        near |= _nearest_sentences(connection, near.keys(), vector)
-        best = sorted(near, key=lambda id: (-near[id], id))
-        return {id: near[id] for id in best if near[id] >= MIN_SIMILARITY}
+            return near | (matrix.similarity(further, vector) if further else {})
 
     def warm(self, connection: sa.Connection) -> bool:
         """Preloads vectors of the most recently changed libraries while there is room; blocking.

@@ -1,0 +1,116 @@
+"""pgvector, where PostgreSQL has it: the same chunks as the comparison in memory finds."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+import numpy as np
+import pytest
+import sqlalchemy as sa
+
+from carrel.server import shared
+from carrel.server.library.pgvector import PgVectors
+from carrel.server.library.vectors import MemoryVectors, VectorIndex
+from carrel.server.records import pgvector
+from carrel.server.records.database import make_engine
+from carrel.server.records.tables import CHUNKS_PER_LIBRARY, chunks
+from support.postgres import postgres_server
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_DIMENSIONS, _CHUNKS, _DOCUMENTS = 256, 400, 20
+_ROWS = f"""
+    INSERT INTO organisations VALUES ('o', 'o', 1);
+    INSERT INTO users VALUES ('u', 'o', 'u', 1);
+    INSERT INTO libraries (id, organisation_id, owner_id, owner_type, name, created_at, updated_at,
+        number, revision) SELECT 'l' || n, 'o', 'u', 'User', n, n, n, n, 1
+        FROM generate_series(1, 2) AS n;
+    INSERT INTO documents (id, library_id, name, blob, size, uploaded_by_id, uploaded_by_type,
+        created_at, process_status, generation, indexed_generation)
+        SELECT 'l' || l || 'd' || n, 'l' || l, n, n, 1, 'u', 'User', n, 'done', 1, 1
+        FROM generate_series(1, 2) AS l, generate_series(0, {_DOCUMENTS - 1}) AS n
+"""
+
+
+def _vectors(seed: int, count: int) -> "NDArray[np.float32]":
+    drawn = np.random.default_rng(seed).standard_normal((count, _DIMENSIONS)).astype(np.float32)
+    drawn /= np.linalg.norm(drawn, axis=1, keepdims=True)
+    return drawn
+
+
+@pytest.fixture
+def connection() -> Iterator[sa.Connection]:
+    """Two libraries with chunks, in a database that compares vectors."""
+    address = postgres_server(vectors=True).migrated(uuid4().hex)
+    engine = make_engine(address)
+    try:
+        with engine.begin() as connection:
+            for statement in _ROWS.split(";"):
+                connection.exec_driver_sql(statement)
+            for library in (1, 2):
+                rows = [
+                    {
+                        "id": library * CHUNKS_PER_LIBRARY + number,
+                        "document_id": f"l{library}d{number % _DOCUMENTS}",
+                        "position": number,
+                        "page": 0,
+                        "text": "text",
+                        # Some have none.
+                        "vector": vector.astype("e").tobytes() if number % 50 else None,
+                    }
+                    for number, vector in enumerate(_vectors(library, _CHUNKS))
+                ]
+                connection.execute(chunks.insert(), rows)
+            yield connection
+    finally:
+        engine.dispose()
+
+
+def test_the_same_chunks_are_nearest_as_in_memory(connection: sa.Connection) -> None:
+    there, memory = PgVectors(), MemoryVectors()
+    assert there.warm(connection)
+    for number, vector in enumerate(_vectors(3, 10)):
+        some = None if number % 2 else [f"l1d{n}" for n in range(7)]
+        also = [CHUNKS_PER_LIBRARY + n for n in (0, 1, 2, _CHUNKS - 1)]
+        found = there.nearest(connection, "l1", vector, 25, some, also)
+        expected = memory.nearest(connection, "l1", vector, 25, some, also)
+        assert list(found)[:25] == list(expected)[:25]
+        assert found == pytest.approx(expected, abs=1e-3)
+        assert {id // CHUNKS_PER_LIBRARY for id in found} == {1}
+    assert there.nearest(connection, "none", vector, 25) == {}
+
+
+def test_every_half_float_is_computed_as_it_is(connection: sa.Connection) -> None:
+    halves = np.arange(2**16, dtype=np.uint16)
+    finite = halves[np.isfinite(halves.view(np.float16))]
+    for part in np.array_split(finite, 8):
+        query = "SELECT carrel_embedding(%s)::real[]"
+        computed = connection.exec_driver_sql(query, (part.tobytes(),)).scalar_one()
+        assert np.array_equal(np.array(computed, np.float32), part.view(np.float16))
+
+
+def test_a_database_that_gets_the_extension_later_compares_what_it_has() -> None:
+    server = postgres_server(vectors=True)
+    engine = make_engine(address := server.migrated(uuid4().hex))
+    try:
+        with engine.begin() as connection:
+            connection.exec_driver_sql("ALTER TABLE chunks DROP COLUMN embedding")
+            connection.exec_driver_sql("DROP EXTENSION vector CASCADE")
+            assert not pgvector.present(connection)
+            for statement in _ROWS.split(";"):
+                connection.exec_driver_sql(statement)
+            [vector] = _vectors(1, 1)
+            row = {"id": CHUNKS_PER_LIBRARY, "document_id": "l1d1", "position": 0, "page": 0}
+            row |= {"text": "text", "vector": vector.astype("e").tobytes()}
+            connection.execute(chunks.insert(), row)
+            before = VectorIndex().nearest(connection, "l1", vector, 5)
+        assert "from now on" in shared.migrate(address).vectors
+        assert shared.migrate(address).vectors == "pgvector compares vectors."
+        with engine.begin() as connection:
+            assert pgvector.present(connection)
+            after = VectorIndex().nearest(connection, "l1", vector, 5)
+        assert after == pytest.approx(before, abs=1e-3)
+        assert list(after) == [CHUNKS_PER_LIBRARY]
+    finally:
+        engine.dispose()
