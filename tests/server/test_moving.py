@@ -1,5 +1,6 @@
 """`carrel move`: from a folder to PostgreSQL and S3 and back, with nothing lost."""
 
+import hashlib
 import os
 import signal
 import subprocess
@@ -12,13 +13,22 @@ from uuid import uuid4
 
 import httpx
 import pytest
+import sqlalchemy as sa
 
 from carrel.server.blobs.bucket import Bucket
 from carrel.server.folder import FolderLayout
 from carrel.server.keys import KeyChain
 from carrel.server.records import plain
 from carrel.server.records.database import make_engine
-from carrel.server.records.tables import metadata, secrets, workers
+from carrel.server.records.tables import (
+    chunks,
+    document_pages,
+    document_words,
+    documents,
+    metadata,
+    secrets,
+    workers,
+)
 from support import storage
 from support.libraries import LibraryUnderTest, connect, new_library
 from support.postgres import postgres_server
@@ -26,7 +36,9 @@ from support.process import serve
 from support.rounds import rounds
 from support.s3 import stored
 
-DOCUMENTS = rounds(12, 10_000)
+DOCUMENTS = rounds(36, 10_000)
+_READ = rounds(12, 100)
+"""Documents that the server reads; the others are copies with bytes of their own."""
 
 pytestmark = [pytest.mark.soak, pytest.mark.timeout(3600), storage.only_alone]
 
@@ -80,11 +92,46 @@ def _fill(http: httpx.Client, count: int) -> tuple[LibraryUnderTest, str]:
     return library, agent
 
 
+def _copy_documents(data: Path, count: int) -> None:
+    """Copies documents with all that was made of them, each under bytes of its own."""
+    engine = make_engine(FolderLayout(data).database_url)
+    try:
+        with engine.begin() as connection:
+            read = list(plain.select(connection, documents))
+            of = {
+                table: {
+                    row["id"]: list(
+                        plain.select(connection, table, table.c.document_id == row["id"])
+                    )
+                    for row in read
+                }
+                for table in (document_pages, chunks, document_words)
+            }
+            last = connection.scalar(sa.select(sa.func.max(chunks.c.id))) or 0
+            for number in range(count):
+                copied = dict(read[number % len(read)])
+                original, copied["id"] = copied["id"], uuid4().hex
+                content = f"copy {number}".encode()
+                copied["blob"] = hash = hashlib.sha256(content).hexdigest()
+                blob = FolderLayout(data).blob_folder / hash[:2] / hash
+                blob.parent.mkdir(exist_ok=True)
+                blob.write_bytes(content)
+                plain.insert(connection, documents, [copied])
+                for table, rows in of.items():
+                    copies = [row | {"document_id": copied["id"]} for row in rows[original]]
+                    for row in copies if table is chunks else ():
+                        row["id"] = last = last + 1
+                    plain.insert(connection, table, copies)
+    finally:
+        engine.dispose()
+
+
 def test_there_and_back(tmp_path: Path) -> None:
     here, team, back = (tmp_path / name for name in ("here", "team", "back"))
     with serve(here) as server, connect(server) as http:
-        library, agent = _fill(http, DOCUMENTS)
+        library, agent = _fill(http, _READ)
         own_key = server.api_key
+    _copy_documents(here, DOCUMENTS - _READ)
     _, anna = KeyChain(here).add("anna", "local", "anna")
     before = _rows(here)
 
@@ -105,7 +152,8 @@ def test_there_and_back(tmp_path: Path) -> None:
         assert server.api_key == own_key
         with connect(server) as http:
             moved = LibraryUnderTest(http, library.id)
-            assert len(moved.marked("b5x")) == 1
+            found = len(moved.marked("b5x"))
+            assert found > 1
             assert moved.text(moved.search("b5x")[0]["document_id"]).startswith("# Heron 5")
             assert http.get(f"/v1/agents/{agent}").json()["versions"] == [0, 1]
             assert len(http.get("/v1/trash").json()["data"]) == 2
@@ -125,7 +173,7 @@ def test_there_and_back(tmp_path: Path) -> None:
     assert storage.blobs(back) >= storage.blobs(here)
     with serve(back) as server, connect(server) as http:
         assert server.api_key == own_key
-        assert len(LibraryUnderTest(http, library.id).marked("b5x")) == 1
+        assert len(LibraryUnderTest(http, library.id).marked("b5x")) == found
     print(
         f"\nmoved {DOCUMENTS} documents: {sum(map(len, before.values()))} rows and"
         f" {len(storage.blobs(here))} blobs, there in {seconds[0]:.0f} s and back in"

@@ -147,7 +147,7 @@ def _blobs(settings: ServerSettings, folder: DataFolder, database: Database) -> 
 
     try:
         bucket = Bucket.of(settings.blobs, os.environ)
-        return S3Blobs(bucket, folder.blob_folder, database.turn)
+        return S3Blobs(bucket, folder.blob_folder, database)
     except ValueError as error:
         raise ServerSettingsError(str(error)) from None
 

@@ -98,15 +98,14 @@ def in_database(url: str, bucket: str) -> Iterator[Storage]:
 @contextmanager
 def _bucket(url: str) -> Iterator[Blobs]:
     from carrel.server.blobs.bucket import Bucket
-    from carrel.server.blobs.s3 import S3Blobs
+    from carrel.server.blobs.s3 import OwnTurns, S3Blobs
 
     try:
         bucket = Bucket.of(url, os.environ)
     except ValueError as error:
         raise MoveError(str(error)) from None
     with TemporaryDirectory(prefix="carrel-move-") as folder:
-        # Nobody deletes meanwhile.
-        yield S3Blobs(bucket, Path(folder), lambda name: nullcontext())
+        yield S3Blobs(bucket, Path(folder), OwnTurns())
 
 
 async def move(source: Storage, target: Storage, tell: Tell) -> int:

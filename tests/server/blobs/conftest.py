@@ -1,8 +1,6 @@
 """Both kinds of store, each with nothing in it."""
 
-import asyncio
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
@@ -11,7 +9,7 @@ import pytest
 
 from carrel.server.blobs.bucket import Bucket
 from carrel.server.blobs.local import LocalBlobs
-from carrel.server.blobs.s3 import S3Blobs
+from carrel.server.blobs.s3 import OwnTurns, S3Blobs
 from carrel.server.blobs.store import Blobs
 from support.s3 import S3Server, s3_server, stored
 
@@ -25,14 +23,7 @@ def s3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Server]:
 
 def s3_blobs(bucket: Bucket, folder: Path) -> S3Blobs:
     """A store that no other server uses."""
-    lock = asyncio.Lock()
-
-    @asynccontextmanager
-    async def turn(name: str) -> AsyncIterator[None]:
-        async with lock:
-            yield
-
-    return S3Blobs(bucket, folder, turn)
+    return S3Blobs(bucket, folder, OwnTurns())
 
 
 @dataclass(frozen=True)

@@ -13,12 +13,12 @@ import asyncio
 import logging
 import re
 import xml.etree.ElementTree as ElementTree
-from collections.abc import AsyncIterator, Callable, Collection, Iterator
+from collections.abc import AsyncIterator, Collection, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 from urllib.parse import quote, unquote
 
 import httpx
@@ -48,8 +48,33 @@ _RETRY_SECONDS = 10
 _ADDRESS_SECONDS = 60
 _ATTEMPTS = 3
 
-Turn = Callable[[str], AbstractAsyncContextManager[None]]
-"""Has blocks of the same name run one after another, in every server that uses the bucket."""
+
+class Turns(Protocol):
+    """Lets the servers that use a bucket wait for each other."""
+
+    def turn(self, name: str) -> AbstractAsyncContextManager[None]:
+        """Has blocks of this name run one after another."""
+
+    async def turn_over(self, name: str) -> None:
+        """Waits while a server is in a block of this name."""
+
+
+class OwnTurns:
+    """The turns of a bucket that one process uses."""
+
+    def __init__(self) -> None:
+        self._lock = asyncio.Lock()
+
+    @asynccontextmanager
+    async def turn(self, name: str) -> AsyncIterator[None]:
+        """Has blocks run one after another."""
+        async with self._lock:
+            yield
+
+    async def turn_over(self, name: str) -> None:
+        """Waits while there is a block."""
+        async with self._lock:
+            return
 
 
 class S3Blobs:
@@ -58,10 +83,10 @@ class S3Blobs:
     For one event loop.
     """
 
-    def __init__(self, bucket: Bucket, folder: Path, turn: Turn) -> None:
+    def __init__(self, bucket: Bucket, folder: Path, turns: Turns) -> None:
         """`folder` belongs to this process; files of an earlier one are removed."""
         self._bucket = bucket
-        self._turn = turn
+        self._turns = turns
         self._parts = folder / "tmp"
         self._parts.mkdir(parents=True, exist_ok=True)
         for part in self._parts.iterdir():
@@ -149,18 +174,15 @@ class S3Blobs:
                     chunk_size=_PART_BYTES,
                     max_concurrency=_PARALLEL_PARTS,
                 )
-                if await self._outlived_deletes(hash):
+                await self._turns.turn_over(_key(hash))
+                if await self._modified(hash) is not None:
                     break
             else:
                 raise FileNotFoundError(f"{hash} was deleted while it was stored")
         self._copies.adopt(part, hash)
 
-    async def _outlived_deletes(self, hash: str) -> bool:
-        async with self._turn(_key(hash)):
-            return await self._modified(hash) is not None
-
     async def _remove(self, hash: str, before: datetime) -> bool:
-        async with self._turn(_key(hash)):
+        async with self._turns.turn(_key(hash)):
             # It may have been stored again since the listing, or removed by another server.
             made = await self._modified(hash)
             if made is None or made >= before:

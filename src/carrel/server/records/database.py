@@ -6,6 +6,7 @@ import time
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import TypeVar
 
 import sqlalchemy as sa
@@ -18,6 +19,7 @@ Work = Callable[[sa.Connection], T]
 _ATTEMPTS = 8
 """How often a write is tried that others overtake."""
 _PAUSE_SECONDS = 0.02
+_TURN_SECONDS = 0.05
 
 
 def make_engine(url: str) -> sa.Engine:
@@ -73,25 +75,49 @@ class Database:
 
     @asynccontextmanager
     async def turn(self, name: str) -> AsyncIterator[None]:
-        """Has blocks of this name run one after another, in every server of the database."""
+        """Has blocks of this name run one after another, in every server of the database.
+
+        A block holds one of the connections: for work in the background alone.
+        """
         if not self.shared:
             async with self._turns:
                 yield
             return
-        connection = await asyncio.to_thread(self._taken, name)
+        connection = await self._turn_taken(name)
         try:
             yield
         finally:
             # The end of the transaction releases the lock.
             await asyncio.to_thread(connection.close)
 
+    async def turn_over(self, name: str) -> None:
+        """Waits while a server is in a block of this name."""
+        if not self.shared:
+            async with self._turns:
+                return
+        while True:
+            if await self.read(partial(_is_nobodys_turn, name=name)):
+                return
+            await asyncio.sleep(_TURN_SECONDS)
+
+    async def _turn_taken(self, name: str) -> sa.Connection:
+        # A thread that waited for a lock could be the one that its release needs.
+        while True:
+            connection = await asyncio.to_thread(self._taken, name)
+            if connection is not None:
+                return connection
+            await asyncio.sleep(_TURN_SECONDS)
+
     def _session(self) -> sa.Connection:
         return self.engine.connect().execution_options(isolation_level="AUTOCOMMIT")
 
-    def _taken(self, name: str) -> sa.Connection:
+    def _taken(self, name: str) -> sa.Connection | None:
         connection = self.engine.connect()
-        take_turns(connection, name)
-        return connection
+        query = sa.select(sa.func.pg_try_advisory_xact_lock(_turn_number(name)))
+        if connection.scalar(query):
+            return connection
+        connection.close()
+        return None
 
     def _read(self, work: Work[T]) -> T:
         with self._reading.begin() as connection:
@@ -127,6 +153,15 @@ def _is_overtaken(error: sa.exc.DBAPIError) -> bool:
 def _try_lock(connection: sa.Connection, name: str) -> bool:
     query = sa.text("SELECT pg_try_advisory_lock(hashtextextended(:name, 0))")
     return bool(connection.scalar(query, {"name": f"carrel alone {name}"}))
+
+
+def _turn_number(name: str) -> sa.ColumnElement[int]:
+    return sa.func.hashtextextended(f"carrel turn {name}", 0)
+
+
+def _is_nobodys_turn(connection: sa.Connection, name: str) -> bool:
+    query = sa.select(sa.func.pg_try_advisory_xact_lock_shared(_turn_number(name)))
+    return bool(connection.scalar(query))
 
 
 def take_turns(connection: sa.Connection, name: str) -> None:
