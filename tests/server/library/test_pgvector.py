@@ -68,17 +68,25 @@ def connection() -> Iterator[sa.Connection]:
 
 
 def test_the_same_chunks_are_nearest_as_in_memory(connection: sa.Connection) -> None:
-    there, memory = PgVectors(), MemoryVectors()
-    assert there.warm(connection)
-    for number, vector in enumerate(_vectors(3, 10)):
-        some = None if number % 2 else [f"l1d{n}" for n in range(7)]
-        also = [CHUNKS_PER_LIBRARY + n for n in (0, 1, 2, _CHUNKS - 1)]
-        found = there.nearest(connection, "l1", vector, 25, some, also)
-        expected = memory.nearest(connection, "l1", vector, 25, some, also)
-        assert list(found)[:25] == list(expected)[:25]
-        assert found == pytest.approx(expected, abs=1e-3)
-        assert {id // CHUNKS_PER_LIBRARY for id in found} == {1}
-    assert there.nearest(connection, "none", vector, 25) == {}
+    stored = _vectors(1, _CHUNKS).astype("e").astype(np.float32)
+    assert PgVectors().warm(connection)
+    for kind in (PgVectors(), MemoryVectors()):
+        for number, vector in enumerate(_vectors(3, 10)):
+            exact = {CHUNKS_PER_LIBRARY + n: stored[n] @ vector for n in range(_CHUNKS) if n % 50}
+            among = range(7) if number % 2 else range(_DOCUMENTS)
+            some = [f"l1d{n}" for n in among]
+            found = kind.nearest(connection, "l1", vector, 50, some if number % 2 else None)
+            assert found == pytest.approx({id: exact[id] for id in found}, abs=1e-3)
+            best = sorted(
+                (exact[id] for id in exact if (id - CHUNKS_PER_LIBRARY) % _DOCUMENTS in among),
+                reverse=True,
+            )
+            assert list(found.values()) == pytest.approx(best[:50], abs=1e-3)
+            also = [CHUNKS_PER_LIBRARY + n for n in (0, 1, 2, 3)]
+            asked = kind.nearest(connection, "l1", vector, 5, also=also).keys()
+            assert asked >= set(also[1:])
+            assert also[0] not in asked
+        assert kind.nearest(connection, "none", vector, 25) == {}
 
 
 def test_every_half_float_is_computed_as_it_is(connection: sa.Connection) -> None:

@@ -133,9 +133,10 @@ class _Matrix:
             rough = np.where(np.isin(self._owners, owners), rough, np.float32(-2))
         compared = min(len(rough), limit * _COMPARED)
         rows = np.argpartition(rough, len(rough) - compared)[-compared:]
+        rows = rows[rough[rows] > -2]
         exact = self._vectors[rows].astype(np.float32) @ vector
         best = np.argsort(-exact, kind="stable")[:limit]
-        return {int(self.ids[rows[at]]): float(exact[at]) for at in best if rough[rows[at]] > -2}
+        return {int(self.ids[rows[at]]): float(exact[at]) for at in best}
 
     def similarity(self, ids: Sequence[int], vector: "Vectors") -> dict[int, float]:
         """The similarity of some chunks; those without vectors are left out."""
