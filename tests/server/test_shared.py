@@ -220,5 +220,9 @@ async def test_the_jobs_of_a_dead_worker_are_taken_over(
         assert (await alive.until(document, "done", "error")).process_status == "done"
         beats.cancel()
         assert alive.reader.reads == 1
+        # A thread of the dead worker waits for the job's end, and the process for that thread.
+        unfinished = partial(alive.jobs.client.list_workflows, status=["PENDING", "ENQUEUED"])
+        while await asyncio.to_thread(unfinished):  # noqa: ASYNC110
+            await asyncio.sleep(0.05)
     finally:
         await alive.close()

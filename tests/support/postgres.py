@@ -68,9 +68,13 @@ class PostgresServer:
             engine.dispose()
 
 
-@cache
 def postgres_server(vectors: bool = False) -> PostgresServer:
     """The server of this process, started when it is first asked for; one has pgvector."""
+    return _started(vectors)
+
+
+@cache
+def _started(vectors: bool) -> PostgresServer:
     # Not in the folder of the tests, which other users may not enter.
     folder = Path(tempfile.mkdtemp(prefix="carrel-postgres-"))
     programs = _with_pgvector(folder) if vectors else _programs()
