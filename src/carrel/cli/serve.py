@@ -54,11 +54,13 @@ def serve(
         ),
     ] = None,
     model_url: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
             metavar="URL",
+            show_default=False,
             help="An OpenAI-compatible address whose models answer, such as "
-            "http://127.0.0.1:11434/v1.",
+            "http://127.0.0.1:11434/v1. Several share the requests: each goes to the least busy "
+            "one that has the model.",
         ),
     ] = None,
     strict_models: Annotated[
@@ -135,9 +137,9 @@ def serve(
     \b
     Settings are read from DIR/settings.toml; options override them:
       model_path = "PATH.gguf"       the model to load instead of the built-in one
-      model_url = "http://…/v1"      or an OpenAI-compatible address that answers
-      model_key = "…"                its key; CARREL_MODEL_KEY overrides it
-      model_name = "…"               its default model; without it, the first that it lists
+      model_url = "http://…/v1"      or an OpenAI-compatible address that answers; in [ ] several
+      model_key = "…"                its key; CARREL_MODEL_KEY overrides it; in [ ] one for each
+      model_name = "…"               the default model; without it, the first that is listed
       strict_models = true           answer only to the models' own names
       mcp_write = true               let agents at /mcp change something, too
       public_url = "https://…"       the base of signed addresses behind a proxy
@@ -151,25 +153,29 @@ def serve(
       ocr_pages = 1000                 pages of a document to read
       body_bytes = 100663296           any other request, data URLs included
       completion_seconds = 300         time-out of an answer
+      first_token_seconds = 60         wait for a first token before another address is asked
       requests_per_minute = 600        requests of one organisation
       tokens_per_minute = 100000       tokens read and written for one organisation
+      key_requests_per_minute = 100    requests with one API key
+      key_tokens_per_minute = 20000    tokens read and written for one API key
+      key_answers = 4                  answers of models under way at once for one API key
       trash_days = 7                   days in which deletes can be undone; 0 turns it off
       deleted_seconds = 3600           retention of the bytes of deleted files
       remembered_bytes = 268435456     cache of pages already read; 0 turns it off
     The values above are the defaults of file_bytes, body_bytes, completion_seconds,
-    trash_days, deleted_seconds and remembered_bytes. document_bytes and ocr_bytes default to
-    file_bytes; the others to no limit.
+    first_token_seconds, trash_days, deleted_seconds and remembered_bytes. document_bytes and
+    ocr_bytes default to file_bytes; the others to no limit.
 
     \b
     With --blobs, the store signs its own addresses. They work for GET only, and after a
     delete until the bytes are collected. The prefix must belong to this server alone, or to the
     servers of one database. Copy an existing DIR/blobs there first; the layout is the same.
     """
-    if model is not None and model_url is not None:
+    if model is not None and model_url:
         raise CommandError("Give --model or --model-url, not both.", Code.USAGE)
-    if model_url is not None:
+    for url in model_url or ():
         try:
-            check_url(model_url)
+            check_url(url)
         except ConfigError as error:
             raise CommandError(f"--model-url: {error}", Code.USAGE) from None
     if model is not None and not model.is_file():
@@ -196,7 +202,7 @@ def serve(
         port=port,
         ready_file=ready_file,
         model_path=model,
-        model_url=model_url,
+        model_url=tuple(model_url or ()),
         strict_models=strict_models,
         mcp_write=mcp_write,
         public_url=public_url,

@@ -36,11 +36,12 @@ def worker(
         ),
     ] = None,
     model_url: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
             metavar="URL",
-            help="An OpenAI-compatible address whose models answer. Without it, the built-in model "
-            "summarises documents and answers batches.",
+            show_default=False,
+            help="An OpenAI-compatible address whose models answer; several share the requests. "
+            "Without it, the built-in model summarises documents and answers batches.",
         ),
     ] = None,
     log_format: Annotated[
@@ -56,9 +57,9 @@ def worker(
 
     Options can stand in DIR/settings.toml, as for “carrel serve”.
     """
-    if model_url is not None:
+    for url in model_url or ():
         try:
-            check_url(model_url)
+            check_url(url)
         except ConfigError as error:
             raise CommandError(f"--model-url: {error}", Code.USAGE) from None
     from carrel.local.installed import require_server
@@ -70,7 +71,11 @@ def worker(
     from carrel.server.settings import FolderSettings, ServerSettings, ServerSettingsError
 
     settings = ServerSettings(
-        data=data, database=database, blobs=blobs, model_url=model_url, log_format=log_format
+        data=data,
+        database=database,
+        blobs=blobs,
+        model_url=tuple(model_url or ()),
+        log_format=log_format,
     )
     try:
         shared = database or FolderSettings.load(data / "settings.toml").database

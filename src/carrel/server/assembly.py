@@ -21,6 +21,7 @@ from carrel.server.jobs import Jobs
 from carrel.server.leases import Leases
 from carrel.server.library.service import LibraryService
 from carrel.server.library.summaries import Summaries
+from carrel.server.models.address import ModelAddress
 from carrel.server.models.engine import Engine
 from carrel.server.reading.reader import Reader
 from carrel.server.reading.results import Results
@@ -159,11 +160,15 @@ def _completions(
 
 
 def _engine(settings: ServerSettings) -> Engine:
+    urls, keys = settings.model_url, settings.model_key
+    each = keys if len(keys) > 1 else keys * len(urls) or ("",) * len(urls)
     return Engine(
         model_path=settings.model_path,
-        model_url=settings.model_url,
-        model_key=settings.model_key,
-        model_name=settings.model_name,
+        addresses=[
+            ModelAddress(url, key or None, settings.model_name)
+            for url, key in zip(urls, each, strict=True)
+        ],
+        first_token_seconds=settings.limits.first_token_seconds,
         strict=settings.strict_models,
     )
 

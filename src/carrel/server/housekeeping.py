@@ -52,7 +52,7 @@ async def _throw_away(database: Database, blobs: Blobs, kept: float) -> None:
 
 
 async def watch_settings(path: Path, apply: Callable[[FolderSettings], Awaitable[None]]) -> None:
-    """Calls `apply` whenever the settings file changes to a valid one; never returns."""
+    """Calls `apply`, which may refuse them, with changed settings that are valid; never returns."""
     seen = _stamp(path)
     while True:
         await asyncio.sleep(_WATCH_SECONDS)
@@ -61,11 +61,10 @@ async def watch_settings(path: Path, apply: Callable[[FolderSettings], Awaitable
             continue
         seen = stamp
         try:
-            settings = FolderSettings.load(path)
+            await apply(FolderSettings.load(path))
         except ServerSettingsError as error:
             log.error("%s Until then the settings stay as they were.", error)
         else:
-            await apply(settings)
             log.info("%s has changed and is in force", path)
 
 

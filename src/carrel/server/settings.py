@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, Self
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from carrel.server.logs import LogFormat
 
@@ -37,6 +37,16 @@ class _Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+def _several(value: object) -> object:
+    return (value,) if isinstance(value, str) else value
+
+
+Several = Annotated[tuple[str, ...], BeforeValidator(_several)]
+"""A text, or a list of several."""
+Addresses = Annotated[tuple[PublicURL, ...], BeforeValidator(_several)]
+"""An address, or a list of several."""
+
+
 class Limits(_Section):
     """Limits of the server. Sizes are in bytes."""
 
@@ -54,10 +64,18 @@ class Limits(_Section):
     """Largest of any other request body, data URLs included."""
     completion_seconds: int = Field(default=300, gt=0)
     """Longest time for one completion, from the request to its last token."""
+    first_token_seconds: int = Field(default=60, gt=0)
+    """Longest wait for a sign of a first token where another model address can be asked."""
     requests_per_minute: int | None = Field(default=None, gt=0)
     """Requests of one organisation per minute; without it, unlimited."""
     tokens_per_minute: int | None = Field(default=None, gt=0)
     """Tokens that models read and write for one organisation per minute; without it, unlimited."""
+    key_requests_per_minute: int | None = Field(default=None, gt=0)
+    """Requests with one API key per minute; without it, unlimited."""
+    key_tokens_per_minute: int | None = Field(default=None, gt=0)
+    """Tokens that models read and write for one API key per minute; without it, unlimited."""
+    key_answers: int | None = Field(default=None, gt=0)
+    """Answers of models under way at once for one API key; without it, unlimited."""
 
     trash_days: int = Field(default=7, ge=0, le=3650)
     """Days in which what was deleted can be restored; 0 deletes at once."""
@@ -82,12 +100,13 @@ class Limits(_Section):
 class FolderSettings(_Section):
     """The contents of `settings.toml`."""
 
-    model_url: str | None = None
-    """An OpenAI-compatible address to use instead of the embedded model."""
-    model_key: str | None = Field(default=None, repr=False)
-    """The key of that address; CARREL_MODEL_KEY in the environment wins over it."""
+    model_url: Addresses = ()
+    """An OpenAI-compatible address, or a list of several, to use instead of the embedded model."""
+    model_key: Several = Field(default=(), repr=False)
+    """The key of the addresses, or a list with one for each; CARREL_MODEL_KEY in the environment
+    wins over it, where commas stand between several."""
     model_name: str | None = None
-    """The default model at that address; without it, the first that it lists."""
+    """The default model at the addresses; without it, the first that they list."""
     strict_models: bool = False
     """Whether models answer to their own names only, and not to those of vendors."""
     mcp_write: bool = False
@@ -132,8 +151,9 @@ class ServerSettings:
     port: int = 0
     ready_file: Path | None = None
     model_path: Path | None = None
-    model_url: str | None = None
-    model_key: str | None = field(default=None, repr=False)
+    model_url: tuple[str, ...] = ()
+    model_key: tuple[str, ...] = field(default=(), repr=False)
+    """One key for all addresses, or one for each; empty where there is none."""
     model_name: str | None = None
     strict_models: bool = False
     mcp_write: bool = False
@@ -148,13 +168,27 @@ class ServerSettings:
     limits: Limits = field(default_factory=Limits)
 
     def with_folder(self, folder: FolderSettings) -> Self:
-        """These settings, completed by the folder's file, over which the command line wins."""
-        chosen = self.model_path is not None or self.model_url is not None
+        """These settings, completed by the folder's file, over which the command line wins.
+
+        Raises:
+            ServerSettingsError: the numbers of addresses and of keys differ.
+        """
+        chosen = self.model_path is not None or bool(self.model_url)
+        urls = self.model_url if chosen else folder.model_url
+        given = os.environ.get("CARREL_MODEL_KEY")
+        keys = () if chosen else folder.model_key
+        if given:
+            keys = tuple(given.split(",")) if len(urls) > 1 else (given,)
+        if len(keys) > 1 and len(keys) != len(urls):
+            raise ServerSettingsError(
+                f"There are {len(urls)} model addresses and {len(keys)} keys for them. Give one key"
+                " for all, or one for each in their order."
+            )
         return replace(
             self,
             model_path=self.model_path if chosen else folder.model_path,
-            model_url=self.model_url if chosen else folder.model_url,
-            model_key=os.environ.get("CARREL_MODEL_KEY") or (None if chosen else folder.model_key),
+            model_url=urls,
+            model_key=keys,
             model_name=None if chosen else folder.model_name,
             mcp_write=self.mcp_write or folder.mcp_write,
             strict_models=self.strict_models or folder.strict_models,

@@ -2,6 +2,7 @@
 wait."""
 
 import json
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,6 +11,7 @@ import httpx
 import pytest
 
 from carrel.server.http.ratelimit import Allowance, Buckets
+from carrel.server.records import keys
 from support import storage
 from support.libraries import connect
 from support.process import RunningServer, serve
@@ -108,6 +110,34 @@ def test_tokens_are_counted_where_a_model_reads_or_writes(tmp_path: Path) -> Non
         assert answers[-1].headers["x-ratelimit-remaining-tokens-minute"] == "0"
         # What no model does costs none.
         assert http.get("/v1/models").status_code == 200
+
+
+@pytest.mark.xdist_group("model")
+def test_a_key_has_limits_of_its_own(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    limits = "requests_per_minute = 100\nkey_requests_per_minute = 3\nkey_answers = 1"
+    with limited(data, limits) as server, connect(server) as http:
+        _, other = storage.key_chain(data).add("other", keys.OWN, keys.OWN)
+        headers = {"authorization": f"Bearer {other}"}
+        with http.stream(
+            "POST", "/v1/chat/completions", json={**ASK, "stream": True, "max_tokens": 800}
+        ) as answer:
+            assert answer.headers["x-ratelimit-limit-req-minute"] == "3"
+            refused = http.post("/v1/chat/completions", json=ASK)
+            assert (refused.status_code, refused.headers["retry-after"]) == (429, "1")
+            embedded = httpx.post(f"{server.url}/v1/embeddings", json=EMBED, headers=headers)
+            assert embedded.status_code == 200
+        # It is free again once the answer has ended, or its reader has left.
+        for _ in range(100):
+            again = http.post("/v1/embeddings", json=EMBED)
+            if again.headers.get("retry-after") != "1":
+                break
+            time.sleep(0.1)
+        assert again.status_code == 200
+        for _ in range(2):
+            http.get("/v1/files")
+        assert http.get("/v1/files").status_code == 429
+        assert httpx.get(f"{server.url}/v1/files", headers=headers).status_code == 200
 
 
 def test_without_a_limit_nothing_is_said_of_one(http: httpx.Client) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from carrel.server.errors import ApiError
+from carrel.server.models.address import ModelAddress
 from carrel.server.models.engine import Engine
 from support.model import converse, read_request, write_stream
 from support.service import Answer, Request, Service, listen, reply, service
@@ -44,7 +45,7 @@ async def engine_at(
     answer: Answer, *, key: str | None = None, name: str | None = None
 ) -> AsyncIterator[tuple[Engine, Service]]:
     async with service(answer) as running:
-        engine = Engine(model_url=f"{running.url}/v1", model_key=key, model_name=name)
+        engine = Engine(addresses=[ModelAddress(f"{running.url}/v1", key, name)])
         try:
             yield engine, running
         finally:
@@ -58,7 +59,7 @@ async def chunks_of(engine: Engine) -> list[dict[str, Any]]:
 
 async def three_completions(url: str) -> None:
     """Has the scripted model say two words, three times."""
-    engine = Engine(model_url=f"{url}/v1")
+    engine = Engine(addresses=[ModelAddress(f"{url}/v1")])
     try:
         for _ in range(3):
             assert len(await chunks_of(engine)) == 4
@@ -116,7 +117,7 @@ async def test_a_model_that_was_added_is_found() -> None:
     async with (
         service(MODELS, not_found, grown, not_found) as running,
     ):
-        engine = Engine(model_url=f"{running.url}/v1")
+        engine = Engine(addresses=[ModelAddress(f"{running.url}/v1")])
         assert await engine.resolve("big") == "big"
         assert await engine.resolve("new") == "new"
         await engine.stop()
@@ -157,7 +158,7 @@ async def test_breaking_off_is_an_error() -> None:
 async def test_nobody_there_is_an_error_without_the_address() -> None:
     async with service(b"") as running:
         url = running.url
-    engine = Engine(model_url=f"{url}/v1")
+    engine = Engine(addresses=[ModelAddress(f"{url}/v1")])
     with pytest.raises(ApiError, match="does not answer") as caught:
         await chunks_of(engine)
     assert url not in caught.value.message

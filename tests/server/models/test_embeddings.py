@@ -12,6 +12,7 @@ import httpx
 import pytest
 
 from carrel.server.errors import ApiError
+from carrel.server.models.address import ModelAddress
 from carrel.server.models.embedder import Embedder
 from carrel.server.models.embeddings import Embeddings
 from carrel.server.models.engine import Engine
@@ -150,7 +151,7 @@ async def embeddings_at(answer: bytes) -> AsyncIterator[tuple[Embeddings, Servic
         await request.write(known.get(request.target) or reply({"detail": "Not Found"}, 404))
 
     async with service(handle) as running:
-        engine = Engine(model_url=f"{running.url}/v1")
+        engine = Engine(addresses=[ModelAddress(f"{running.url}/v1")])
         try:
             yield Embeddings(engine, Embedder()), running
         finally:

@@ -124,7 +124,8 @@ class CompletionService:
             async with AsyncExitStack() as stack:
                 async with asyncio.timeout(self._seconds) as timeout:
                     model = await self._engine.resolve(call.responder.model)
-                    session = await stack.enter_async_context(self._engine.session(tell))
+                    running = self._engine.session(tell, model=model)
+                    session = await stack.enter_async_context(running)
                     plan = await make_plan(
                         replace(call, read_document=read), model, session, search
                     )

@@ -6,6 +6,7 @@ from typing import Any
 from carrel.server.completions.messages import ChatMessage
 from carrel.server.library.search import FoundPassage
 from carrel.server.models.address import ModelClient
+from carrel.server.models.pool import PoolClient
 from carrel.wire.completions import Passage
 from carrel.wire.tools import LibraryTool
 
@@ -27,7 +28,7 @@ async def find_passages(
 
 
 async def that_fit(
-    found: Sequence[FoundPassage], tokens: int, client: ModelClient
+    found: Sequence[FoundPassage], tokens: int, client: ModelClient | PoolClient
 ) -> list[FoundPassage]:
     """The best passages that fit into a number of tokens."""
     fitting = []

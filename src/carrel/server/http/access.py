@@ -43,7 +43,7 @@ class Access:
         found = await self._database.read(lambda connection: keys.of_hash(connection, hashed))
         if found is None:
             raise InvalidKey
-        return Caller(found.organisation_id, found.user_id)
+        return Caller(found.organisation_id, found.user_id, found.id)
 
     async def admit(self, key: str) -> None:
         """Makes the data folder's own key the only valid key of its user.

@@ -1,7 +1,11 @@
-"""Rate limits on requests and tokens per organisation and minute."""
+"""Limits on requests, tokens and answers, per organisation and per API key.
+
+Each process counts what it serves itself.
+"""
 
 import math
 import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -20,52 +24,56 @@ _TOKEN_PATHS = (
     "/v1/responses",
 )
 
+_ANSWER_SECONDS = 1
+"""The wait that is named where a key has as many answers under way as it may."""
+
 
 class Buckets:
-    """A token bucket for each organisation, refilled evenly over the minute."""
+    """A token bucket for each organisation or key, refilled evenly over the minute."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._levels: dict[str, tuple[float, float]] = {}
 
-    def level(self, organisation_id: str, per_minute: int) -> float:
-        """The level of an organisation's bucket; negative if overdrawn."""
+    def level(self, owner: str, per_minute: int) -> float:
+        """The level of a bucket; negative if overdrawn."""
         now = self._clock()
-        level, since = self._levels.get(organisation_id, (per_minute, now))
+        level, since = self._levels.get(owner, (per_minute, now))
         level = min(per_minute, level + (now - since) * per_minute / 60)
-        self._levels[organisation_id] = (level, now)
+        self._levels[owner] = (level, now)
         return level
 
-    def take(self, organisation_id: str, per_minute: int, amount: int) -> None:
-        """Takes an amount out of an organisation's bucket, even if it holds less."""
-        level = self.level(organisation_id, per_minute)
-        self._levels[organisation_id] = (level - amount, self._clock())
+    def take(self, owner: str, per_minute: int, amount: int) -> None:
+        """Takes an amount out of a bucket, even if it holds less."""
+        level = self.level(owner, per_minute)
+        self._levels[owner] = (level - amount, self._clock())
 
 
 @dataclass(frozen=True)
 class Allowance:
-    """One limit of one organisation."""
+    """One limit of one organisation or key."""
 
     unit: str
     """The limit's name in headers."""
     per_minute: int
     buckets: Buckets
-    organisation_id: str
+    owner: str
+    """The id of the organisation or key."""
 
     @property
     def remaining(self) -> int:
         """The amount available now."""
-        return max(0, math.floor(self.buckets.level(self.organisation_id, self.per_minute)))
+        return max(0, math.floor(self.buckets.level(self.owner, self.per_minute)))
 
     @property
     def wait(self) -> int:
         """Seconds until some is available; 0 for now."""
-        missing = 1 - self.buckets.level(self.organisation_id, self.per_minute)
+        missing = 1 - self.buckets.level(self.owner, self.per_minute)
         return max(0, math.ceil(missing * 60 / self.per_minute))
 
     def use(self, amount: int) -> None:
         """Counts usage."""
-        self.buckets.take(self.organisation_id, self.per_minute, amount)
+        self.buckets.take(self.owner, self.per_minute, amount)
 
     def headers(self) -> dict[str, str]:
         """The limit and what is left of it."""
@@ -87,54 +95,75 @@ class RateLimit:
         self._limits = limits
         self._requests = Buckets()
         self._tokens = Buckets()
+        self._answers: Counter[str] = Counter()
+        """Answers under way by key."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        requests, tokens = self._allowances(scope)
-        allowances = [each for each in (requests, tokens) if each is not None]
-        if not allowances:
+        # Only the interface counts, not a workbench that renews its lease.
+        if scope["type"] != "http" or not scope["path"].startswith("/v1/"):
             await self._app(scope, receive, send)
             return
-        state = scope["state"]
+        state, limits = scope["state"], self._limits()
+        key = state["caller"].key_id
+        requests, tokens = self._allowances(scope, limits)
 
         def count_tokens() -> int | None:
             used: int | None = state.pop("tokens", None)
-            if tokens is not None and used is not None:
-                tokens.use(used)
+            for allowance in tokens if used is not None else ():
+                allowance.use(used or 0)
             return used
 
         async def send_on(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 used = count_tokens()
-                if tokens is not None and used is not None:
+                if tokens and used is not None:
                     headers["x-ratelimit-tokens-query-cost"] = str(used)
-                for allowance in allowances:
+                # Of two limits on the same, the one that is met first.
+                for allowance in sorted([*requests, *tokens], key=lambda each: -each.remaining):
                     headers.update(allowance.headers())
             await send(message)
 
-        wait = max(allowance.wait for allowance in allowances)
+        wait = max((allowance.wait for allowance in [*requests, *tokens]), default=0)
+        answers = limits.key_answers if _counts_tokens(scope) else None
+        if answers is not None and self._answers[key] >= answers:
+            wait = max(wait, _ANSWER_SECONDS)
         if wait:
             await _refusal(scope, wait)(scope, receive, send_on)
             return
-        if requests is not None:
-            requests.use(1)
+        for allowance in requests:
+            allowance.use(1)
+        if answers is not None:
+            self._answers[key] += 1
         try:
-            await self._app(scope, receive, send_on)
+            await self._app(scope, receive, send_on if requests or tokens else send)
         finally:
             # The cost of a stream is known at its end.
             count_tokens()
+            if answers is not None:
+                self._answers[key] -= 1
 
-    def _allowances(self, scope: Scope) -> tuple[Allowance | None, Allowance | None]:
+    def _allowances(self, scope: Scope, limits: Limits) -> tuple[list[Allowance], list[Allowance]]:
         """The limits on requests and on tokens, where this request meets them."""
-        # Only the interface counts, not a workbench that renews its lease.
-        if scope["type"] != "http" or not scope["path"].startswith("/v1/"):
-            return None, None
-        limits, id = self._limits(), scope["state"]["caller"].organisation_id
-        requests = limits.requests_per_minute
-        tokens = limits.tokens_per_minute if _counts_tokens(scope) else None
-        return (
-            Allowance("req", requests, self._requests, id) if requests else None,
-            Allowance("tokens", tokens, self._tokens, id) if tokens else None,
+        caller = scope["state"]["caller"]
+        organisation, key = caller.organisation_id, caller.key_id
+
+        def of(unit: str, buckets: Buckets, *owned: tuple[str, int | None]) -> list[Allowance]:
+            return [Allowance(unit, limit, buckets, owner) for owner, limit in owned if limit]
+
+        requests = of(
+            "req",
+            self._requests,
+            (organisation, limits.requests_per_minute),
+            (key, limits.key_requests_per_minute),
+        )
+        if not _counts_tokens(scope):
+            return requests, []
+        return requests, of(
+            "tokens",
+            self._tokens,
+            (organisation, limits.tokens_per_minute),
+            (key, limits.key_tokens_per_minute),
         )
 
 

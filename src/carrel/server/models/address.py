@@ -15,6 +15,7 @@ from carrel.server.errors import ApiError
 _CONNECT_SECONDS = 10
 _END_SECONDS = 0.1
 _BYTES_PER_TOKEN = 4
+_RETRY_SECONDS = 3
 # Statuses of an address or a model without embeddings.
 _NOT_OFFERED = (404, 405, 501)
 
@@ -62,8 +63,8 @@ class ModelClient:
         self._first = address.model
         self._headers = {"authorization": f"Bearer {address.key}"} if address.key else {}
 
-    async def abilities(self) -> Abilities:
-        """The properties of the address.
+    async def abilities(self, known: Abilities | None = None) -> Abilities:
+        """The properties of the address; those already known, if it lists the same models.
 
         Raises:
             ApiError: 503, the address does not answer.
@@ -76,6 +77,8 @@ class ModelClient:
         }
         if self._first in models:
             models = {self._first: models[self._first], **models}
+        if known is not None and known.models == models:
+            return known
         props: dict[str, Any] = {}
         with suppress(ApiError):
             props = await self._get(f"{self._root}/props")
@@ -264,7 +267,13 @@ def _refused(response: httpx.Response) -> ApiError:
             " --model-url; it usually ends in /v1.",
         )
     if status == 429:
-        return ApiError(429, said or "The language model is busy. Try again later.", code="1300")
+        wait = response.headers.get("retry-after", "")
+        return ApiError(
+            429,
+            said or "The language model is busy. Try again later.",
+            code="1300",
+            headers={"retry-after": wait if wait.isdecimal() else str(_RETRY_SECONDS)},
+        )
     return _failed(said)
 
 
@@ -285,4 +294,10 @@ def unreachable() -> ApiError:
         503,
         "The language model does not answer, or broke off. Try again; if it stays so, see the"
         " server's log and check the model's address.",
+        headers={"retry-after": str(_RETRY_SECONDS)},
     )
+
+
+def retry_after(error: ApiError) -> float:
+    """The seconds after which an error may be over."""
+    return float((error.headers or {}).get("retry-after", _RETRY_SECONDS))

@@ -82,7 +82,7 @@ class Embeddings:
         }
         if request.output_dimension is not None:
             body["dimensions"] = request.output_dimension
-        async with self._engine.session() as session:
+        async with self._engine.session(model=request.model) as session:
             answer = await session.client.embeddings(body)
         known = {"data": answer.get("data"), "usage": answer.get("usage") or {}}
         try:

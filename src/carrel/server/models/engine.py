@@ -11,6 +11,7 @@ from carrel.server.models.address import Abilities, ModelAddress, ModelClient, m
 from carrel.server.models.budget import TokenBudget
 from carrel.server.models.embedded import CONTEXT_TOKENS, SLOTS
 from carrel.server.models.names import CHAT_NAMES, is_chat_name
+from carrel.server.models.pool import FIRST_TOKEN_SECONDS, ModelPool, PoolClient, PooledAddress
 from carrel.server.models.process import EmbeddedProcess
 from carrel.server.models.stages import Tell, tell_nobody
 from carrel.server.models.weights import built_in_weights
@@ -32,7 +33,7 @@ _BUILT_IN_SAMPLING = {"dry_multiplier": 0.8, "dry_allowed_length": 4}
 class ModelSession:
     """A running model, for one completion."""
 
-    client: ModelClient
+    client: ModelClient | PoolClient
     abilities: Abilities
     sampling: dict[str, Any]
     """Default sampling parameters."""
@@ -75,15 +76,14 @@ class ModelSession:
 
 
 class Engine:
-    """The embedded model or the one at an address, behind one interface."""
+    """The embedded model or those at some addresses, behind one interface."""
 
     def __init__(
         self,
         *,
         model_path: Path | None = None,
-        model_url: str | None = None,
-        model_key: str | None = None,
-        model_name: str | None = None,
+        addresses: Sequence[ModelAddress] = (),
+        first_token_seconds: float = FIRST_TOKEN_SECONDS,
         strict: bool = False,
     ) -> None:
         """Uses the built-in model without a path or an address.
@@ -91,7 +91,6 @@ class Engine:
         `strict` says that the models answer to their own names only.
         """
         self._strict = strict
-        self._remote = ModelAddress(model_url, model_key, model_name) if model_url else None
         self._process = EmbeddedProcess(lambda: model_path or built_in_weights())
         self._tokenizer = EmbeddedProcess(
             lambda: model_path or built_in_weights(),
@@ -100,6 +99,11 @@ class Engine:
         )
         self._budget = TokenBudget(CONTEXT_TOKENS)
         self._http = model_http()
+        self._pool = (
+            ModelPool(self._http, addresses, first_token_seconds=first_token_seconds)
+            if addresses
+            else None
+        )
         self._abilities: dict[ModelAddress, Abilities] = {}
         self._aliases = [] if strict else list(CHAT_NAMES)
         self._embedded = _embedded_card(model_path, self._aliases)
@@ -107,6 +111,8 @@ class Engine:
 
     async def stop(self) -> None:
         """Ends the embedded model and closes connections."""
+        if self._pool is not None:
+            await self._pool.stop()
         await self._process.stop()
         await self._tokenizer.stop()
         await self._http.aclose()
@@ -116,32 +122,39 @@ class Engine:
         """The embedded model's process; it never starts where an address answers."""
         return self._process
 
+    @property
+    def addresses(self) -> Sequence[PooledAddress]:
+        """The addresses with their state; none for the embedded model."""
+        return self._pool.addresses if self._pool is not None else ()
+
     @asynccontextmanager
-    async def session(self, tell: Tell = tell_nobody) -> AsyncIterator[ModelSession]:
-        """A running model.
+    async def session(
+        self, tell: Tell = tell_nobody, *, model: str | None = None
+    ) -> AsyncIterator[ModelSession]:
+        """A running model, the default one without a name.
 
         Raises:
             ApiError: 503, there is none, it cannot be loaded, or it does not answer.
         """
-        if self._remote is not None:
-            client = ModelClient(self._http, self._remote)
-            yield ModelSession(client, await self._ask(self._remote, client), {}, None)
+        if self._pool is not None:
+            client = await self._pool.client(model or await self._default(self._pool))
+            yield ModelSession(client, client.abilities, {}, None)
             return
         if self._process.pid is None:
             tell(Progress(stage="loading"))
         async with self._process.address() as address:
-            client = ModelClient(self._http, address)
-            yield ModelSession(
-                client, await self._ask(address, client), self._sampling, self._budget
-            )
+            embedded = ModelClient(self._http, address)
+            # One entry: a restarted embedded model has another address.
+            if address not in self._abilities:
+                self._abilities = {address: await embedded.abilities()}
+            abilities = self._abilities[address]
+            yield ModelSession(embedded, abilities, self._sampling, self._budget)
 
-    async def _ask(
-        self, address: ModelAddress, client: ModelClient, again: bool = False
-    ) -> Abilities:
-        # One entry: a restarted embedded model has another address.
-        if again or address not in self._abilities:
-            self._abilities = {address: await client.abilities()}
-        return self._abilities[address]
+    async def _default(self, pool: ModelPool) -> str:
+        models = await pool.abilities(again=False)
+        if not models:
+            raise invalid_model("default", [])
+        return next(iter(models))
 
     async def count_tokens(self, text: str) -> int:
         """The tokens of a text by the model's tokenizer; does not load the model.
@@ -156,9 +169,9 @@ class Engine:
             )
 
     @asynccontextmanager
-    async def _counting(self) -> AsyncIterator[ModelClient]:
-        if self._remote is not None:
-            yield ModelClient(self._http, self._remote)
+    async def _counting(self) -> AsyncIterator[ModelClient | PoolClient]:
+        if self._pool is not None:
+            yield await self._pool.client(await self._default(self._pool))
             return
         async with self._tokenizer.address() as address:
             yield ModelClient(self._http, address)
@@ -168,10 +181,10 @@ class Engine:
         return await self._cards(again=True)
 
     async def _cards(self, *, again: bool) -> list[ModelCard]:
-        if self._remote is None:
+        if self._pool is None:
             return [self._embedded]
-        client = ModelClient(self._http, self._remote)
-        abilities = await self._ask(self._remote, client, again)
+        models = await self._pool.abilities(again=again)
+        default = next(iter(models), None)
         return [
             ModelCard(
                 id=name,
@@ -179,14 +192,14 @@ class Engine:
                 capabilities=_CAPABILITIES.model_copy(update={"vision": bool(abilities.images)}),
                 name=name,
                 max_context_length=abilities.context_of(name),
-                aliases=self._aliases if name == abilities.default_model else [],
+                aliases=self._aliases if name == default else [],
             )
-            for name in abilities.models
+            for name, abilities in models.items()
         ]
 
     async def at_address(self, model: str) -> bool:
         """Whether a model of this name is one of an address's own."""
-        if self._remote is None:
+        if self._pool is None:
             return False
         return any(card.id == model for card in await self._cards(again=False))
 

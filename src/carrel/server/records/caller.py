@@ -1,6 +1,6 @@
 """The caller of a request, whose rows are read and written."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
@@ -9,3 +9,5 @@ class Caller:
 
     organisation_id: str
     user_id: str
+    key_id: str = field(default="", compare=False)
+    """The API key of the request; empty where none was sent."""

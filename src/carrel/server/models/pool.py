@@ -1,0 +1,379 @@
+"""Several model addresses behind one door.
+
+An address that fails is left out and checked until it answers again. A request goes to the least
+busy address that lists its model, and to another if the first fails before it wrote a token.
+Each process has a pool of its own: it counts only its own requests.
+"""
+
+import asyncio
+import json
+import logging
+import time
+import zlib
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Sequence
+from contextlib import aclosing, contextmanager, suppress
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+import httpx
+
+from carrel.server.errors import ApiError
+from carrel.server.models.address import (
+    Abilities,
+    ModelAddress,
+    ModelClient,
+    retry_after,
+    unreachable,
+)
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+CHECK_SECONDS = 15.0
+"""Interval between two checks of an address that answers."""
+SICK_SECONDS = 3.0
+"""Interval between two checks of one that does not."""
+FIRST_TOKEN_SECONDS = 60.0
+"""Default time without a sign of a first token, after which another address is asked."""
+_PATIENCE = 5.0
+"""Time-out of a check."""
+_REST_SECONDS = 5.0
+"""Time in which other addresses are preferred to one that failed but answers checks."""
+_BEGINNING = 500
+"""Characters of a message by which a chat is told from another."""
+
+
+class PooledAddress:
+    """One address of a pool: its health, and what is under way there."""
+
+    def __init__(self, http: httpx.AsyncClient, address: ModelAddress) -> None:
+        self.name = _without_user(address.url)
+        self.client = ModelClient(http, address)
+        self.abilities: Abilities | None = None
+        """As last reported; None before the first answer."""
+        self.healthy = False
+        self.under_way = 0
+        """Number of requests under way."""
+        self._rests_until = 0.0
+        self._checked_at = 0.0
+        self._checking: asyncio.Task[ApiError | None] | None = None
+
+    @property
+    def resting(self) -> bool:
+        """Whether it failed, or was busy, a moment ago."""
+        return time.monotonic() < self._rests_until
+
+    @property
+    def due(self) -> bool:
+        """Whether it is time for a check."""
+        interval = CHECK_SECONDS if self.healthy else SICK_SECONDS
+        return time.monotonic() >= self._checked_at + interval
+
+    def lists(self, model: str) -> bool:
+        """Whether it has this model, or had it when it last answered."""
+        return self.abilities is not None and model in self.abilities.models
+
+    @contextmanager
+    def used(self) -> Iterator[None]:
+        """Counts a request."""
+        self.under_way += 1
+        try:
+            yield
+        finally:
+            self.under_way -= 1
+
+    async def check(self) -> ApiError | None:
+        """Asks for its models, together with others who ask for that; returns what is wrong."""
+        if self._checking is None or self._checking.done():
+            self._checking = asyncio.create_task(self._check())
+        checking = self._checking
+        await asyncio.wait({checking})
+        return unreachable() if checking.cancelled() else checking.result()
+
+    async def _check(self) -> ApiError | None:
+        problem = None
+        try:
+            async with asyncio.timeout(_PATIENCE):
+                self.abilities = await self.client.abilities(self.abilities)
+        except ApiError as error:
+            problem = error
+        except TimeoutError:
+            problem = unreachable()
+        if problem is not None and (self.healthy or not self._checked_at):
+            log.warning("the model address %s is left out: %s", self.name, problem.message)
+        if problem is None and not self.healthy and self._checked_at:
+            log.info("the model address %s answers again", self.name)
+        self.healthy = problem is None
+        self._checked_at = time.monotonic()
+        return problem
+
+    def failed(self, error: ApiError, waited: float = 0) -> None:
+        """Prefers others for a while after a failure, and has it checked soon."""
+        busy = error.status == 429
+        seconds = retry_after(error) if busy else max(_REST_SECONDS, waited)
+        self._rests_until = time.monotonic() + seconds
+        if not busy:
+            self._checked_at = min(self._checked_at, time.monotonic() - CHECK_SECONDS)
+
+    async def stop(self) -> None:
+        """Ends a check that is under way."""
+        await _cancel(self._checking)
+
+
+class ModelPool:
+    """The addresses of a server."""
+
+    def __init__(
+        self,
+        http: httpx.AsyncClient,
+        addresses: Sequence[ModelAddress],
+        *,
+        first_token_seconds: float = FIRST_TOKEN_SECONDS,
+    ) -> None:
+        self.addresses = [PooledAddress(http, address) for address in addresses]
+        self.first_token_seconds = first_token_seconds
+        self._first = next((one.model for one in addresses if one.model), None)
+        self._watching: asyncio.Task[None] | None = None
+        self._failure = asyncio.Event()
+
+    async def stop(self) -> None:
+        """Ends the checks."""
+        await _cancel(self._watching)
+        for address in self.addresses:
+            await address.stop()
+
+    async def abilities(self, *, again: bool) -> dict[str, Abilities]:
+        """The models of all addresses, and what each can do wherever it runs; the default first.
+
+        Includes those of an address that is left out, as it last listed them.
+
+        Raises:
+            ApiError: 503, no address answers.
+        """
+        await self._refresh(again)
+        known = [each.abilities for each in self.addresses if each.abilities is not None]
+        names = dict.fromkeys(name for each in known for name in each.models)
+        if self._first in names:
+            names = {self._first: None, **names}
+        return {
+            name: _common(name, (each for each in known if name in each.models)) for name in names
+        }
+
+    async def client(self, model: str) -> "PoolClient":
+        """The addresses that can answer for a model now.
+
+        Raises:
+            ApiError: 503, none of those that list it answers.
+        """
+        await self._refresh(again=False)
+        listing = [each for each in self.addresses if each.lists(model)]
+        able = [each for each in listing if each.healthy]
+        if not able:
+            await asyncio.gather(*(each.check() for each in listing))
+            able = [each for each in listing if each.healthy and each.lists(model)]
+        if not able:
+            raise _away(model, listing)
+        return PoolClient(self, model, able)
+
+    async def _refresh(self, again: bool) -> None:
+        """Asks the addresses that are not known yet or, if none is healthy, all."""
+        if len(self.addresses) > 1 and self._watching is None:
+            self._watching = asyncio.create_task(self._watch())
+        asked = [
+            each
+            for each in self.addresses
+            if (again and each.healthy) or not (each.abilities or each.healthy or not each.due)
+        ]
+        problems = [*await asyncio.gather(*(each.check() for each in asked))]
+        if any(each.healthy for each in self.addresses):
+            return
+        rest = [each for each in self.addresses if each not in asked]
+        problems += await asyncio.gather(*(each.check() for each in rest))
+        if not any(each.healthy for each in self.addresses):
+            raise next((each for each in problems if each is not None), unreachable())
+
+    async def _watch(self) -> None:
+        """Checks the addresses at intervals and after a failure; never returns."""
+        while True:
+            due = [each for each in self.addresses if each.due]
+            await asyncio.gather(*(each.check() for each in due))
+            self._failure.clear()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(SICK_SECONDS):
+                    await self._failure.wait()
+
+    def failed(self, address: PooledAddress, error: ApiError, waited: float = 0) -> None:
+        """Takes note of a failure."""
+        address.failed(error, waited)
+        self._failure.set()
+
+
+class PoolClient:
+    """A client of those addresses of a pool that have one model."""
+
+    def __init__(self, pool: ModelPool, model: str, able: Sequence[PooledAddress]) -> None:
+        self._pool = pool
+        self._able = able
+        known = [each.abilities for each in able if each.abilities is not None]
+        self.abilities = known[0] if len(pool.addresses) == 1 else _common(model, known)
+
+    async def count_tokens(self, text: str) -> int:
+        """The tokens of a text; estimated if the address has no tokenizer."""
+        return await self._ask(lambda client: client.count_tokens(text))
+
+    async def count_prompt(self, body: dict[str, Any]) -> int | None:
+        """The tokens of a conversation in the model's template, if the address reports them."""
+        return await self._ask(lambda client: client.count_prompt(body), _beginning(body))
+
+    async def embeddings(self, body: dict[str, Any]) -> dict[str, Any]:
+        """The vectors of texts.
+
+        Raises:
+            ApiError: 400, this model has none; or every address refused or failed.
+        """
+        return await self._ask(lambda client: client.embeddings(body))
+
+    async def stream(self, body: dict[str, Any]) -> AsyncGenerator[dict[str, Any]]:
+        """The chunks of one completion. Closing the iterator closes the connection.
+
+        Raises:
+            ApiError: every address refused or failed before a token, or one broke off after it.
+        """
+        left = list(self._able)
+        while True:
+            address = self._take(left, _beginning(body))
+            seconds = self._pool.first_token_seconds if left else None
+            begun, waited = False, 0.0
+            try:
+                with address.used():
+                    async with aclosing(address.client.stream(body)) as chunks:
+                        async with aclosing(_until_token(chunks, seconds)) as first:
+                            async for chunk in first:
+                                yield chunk
+                        begun = True
+                        async for chunk in chunks:
+                            yield chunk
+                return
+            except TimeoutError:
+                waited = seconds or 0
+                problem = unreachable()
+            except ApiError as error:
+                problem = error
+            self._note(address, problem, waited)
+            if begun or not left or problem.status == 400:
+                raise problem
+
+    async def _ask(self, ask: Callable[[ModelClient], Awaitable[T]], beginning: str = "") -> T:
+        left = list(self._able)
+        while True:
+            address = self._take(left, beginning)
+            try:
+                with address.used():
+                    return await ask(address.client)
+            except ApiError as error:
+                self._note(address, error)
+                if not left or error.status == 400:
+                    raise
+
+    def _take(self, left: list[PooledAddress], beginning: str) -> PooledAddress:
+        """Takes the least busy address out of a list.
+
+        Of several, the one that the same beginning went to before: it may have it in its cache.
+        """
+        best = min(
+            left,
+            key=lambda each: (
+                each.resting or not each.healthy,
+                each.under_way,
+                zlib.crc32(f"{each.name}\n{beginning}".encode(errors="replace")),
+            ),
+        )
+        left.remove(best)
+        return best
+
+    def _note(self, address: PooledAddress, problem: ApiError, waited: float = 0) -> None:
+        if problem.status != 400:
+            log.warning("the model address %s failed: %s", address.name, problem.message)
+            self._pool.failed(address, problem, waited)
+
+
+async def _until_token(
+    chunks: AsyncGenerator[dict[str, Any]], seconds: float | None
+) -> AsyncGenerator[dict[str, Any]]:
+    """The chunks up to the first with a token; each may take some seconds.
+
+    Raises:
+        TimeoutError: none came in time.
+    """
+    while True:
+        try:
+            async with asyncio.timeout(seconds):
+                chunk = await anext(chunks)
+        except StopAsyncIteration:
+            return
+        yield chunk
+        if _has_token(chunk):
+            return
+
+
+def _has_token(chunk: dict[str, Any]) -> bool:
+    for choice in chunk.get("choices") or ():
+        delta = choice.get("delta") or {}
+        if choice.get("finish_reason") or any(
+            delta.get(name) for name in ("content", "reasoning_content", "tool_calls")
+        ):
+            return True
+    return False
+
+
+def _beginning(body: dict[str, Any]) -> str:
+    """A chat's messages up to the first question, in short: the same in each of its turns."""
+    said = []
+    for message in body.get("messages", ()):
+        text = message.get("content")
+        said.append(text[:_BEGINNING] if isinstance(text, str) else "")
+        if message.get("role") == "user":
+            break
+    return json.dumps(said)
+
+
+def _common(model: str, abilities: Iterable[Abilities]) -> Abilities:
+    """What all addresses of a model can do: a plan for one holds for the others."""
+    every = list(abilities)
+    contexts = [length for each in every if (length := each.context_of(model))]
+    return Abilities(
+        models={model: min(contexts, default=None)},
+        tools=_all(each.tools for each in every),
+        images=_all(each.images for each in every),
+        llama=all(each.llama for each in every),
+    )
+
+
+def _all(abilities: Iterable[bool | None]) -> bool | None:
+    """False if one is; None if one is not known."""
+    known = list(abilities)
+    return None if None in known and False not in known else all(known)
+
+
+def _away(model: str, addresses: Sequence[PooledAddress]) -> ApiError:
+    if len(addresses) == 1:
+        return unreachable()
+    return ApiError(
+        503,
+        f"No address of the language model {model[:80]} answers. Try again; if it stays so, see"
+        " the server's log and check the addresses.",
+        headers={"retry-after": f"{SICK_SECONDS:.0f}"},
+    )
+
+
+def _without_user(url: str) -> str:
+    """An address as it may be logged."""
+    parts = urlsplit(url)
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+
+
+async def _cancel(task: asyncio.Task[Any] | None) -> None:
+    if task is not None:
+        task.cancel()
+        await asyncio.wait({task})
