@@ -2,6 +2,7 @@
 
 A face is a module of this folder with `shoot(papers: Path, out: Path) -> None`: it starts a real
 server on an empty folder, works with the documents in `papers`, and writes its pictures to `out`.
+`demo` draws the same recording alike each time; what the model needed for its answer shows in it.
 """
 
 import importlib
@@ -16,7 +17,7 @@ import pytest
 from screenshots.papers import write
 from support.home import own_home
 
-FACES = ("terminal", "notebook")
+FACES = ("terminal", "notebook", "demo")
 OUT = Path(__file__).parents[2] / "screenshots"
 
 
