@@ -178,7 +178,9 @@ def _is_blank(row: Row, ground: str) -> bool:
 
 def _row(row: Row, ground: str) -> str:
     """Grounds first, then pixels, then letters."""
-    below, above, x = [], [], 0
+    below: list[str] = []
+    above: list[str] = []
+    x = 0
     for (is_pixels, style), group in groupby(row, key=_kind):
         cells = list(group)
         text = "".join(char for char, _ in cells)
