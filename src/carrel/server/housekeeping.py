@@ -34,8 +34,10 @@ async def throw_away(
         try:
             async with database.alone("throw away") as first:
                 if first:
-                    await _throw_away(database, blobs, kept)
-            live = await database.read(blob_records.live)
+                    await _delete_expired(database)
+                live = await database.read(blob_records.live)
+                if first and (removed := await blobs.collect(live, kept)):
+                    log.info("removed %d blobs", removed)
             blobs.drop_copies(live)
             await results.collect(live, kept)
         except Exception:
@@ -43,12 +45,11 @@ async def throw_away(
         await asyncio.sleep(min(_INTERVAL_SECONDS, kept))
 
 
-async def _throw_away(database: Database, blobs: Blobs, kept: float) -> None:
+async def _delete_expired(database: Database) -> None:
     expired = await database.write(files.delete_expired)
     await database.write(trash.delete_expired)
-    removed = await blobs.collect(await database.read(blob_records.live), kept)
-    if expired or removed:
-        log.info("removed %d expired files and %d blobs", expired, removed)
+    if expired:
+        log.info("removed %d expired files", expired)
 
 
 async def watch_settings(path: Path, apply: Callable[[FolderSettings], Awaitable[None]]) -> None:
