@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float32]
 
-_SIMILARITY = "SELECT id, -(embedding <#> %s::halfvec) FROM chunks"
+_SIMILARITY = "SELECT id, -(embedding <#> %s::halfvec) AS similarity FROM chunks"
 # "+ 0" keeps the order of ids from being taken for that of the answer.
 _NEAREST = (
     f"{_SIMILARITY} WHERE id BETWEEN %s AND %s AND embedding IS NOT NULL {{among}}"
@@ -46,13 +46,16 @@ class PgVectors:
         among = [] if document_ids is None else [list(document_ids)]
         query = _NEAREST.format(among=_AMONG if among else "")
         values = (asked, *area, *among, asked, limit)
-        near: dict[int, float] = dict(connection.exec_driver_sql(query, values).tuples().all())
+        near = _similar(connection, query, values)
         further = [id for id in also if id not in near]
         if further:
-            found = connection.exec_driver_sql(_OF_SOME, (asked, further))
-            near |= dict(found.tuples().all())
+            near |= _similar(connection, _OF_SOME, (asked, further))
         return near
 
     def warm(self, connection: sa.Connection) -> bool:
         """Whether there are vectors; blocking."""
         return connection.scalar(sa.select(sa.exists(sa.select(chunks.c.id)))) or False
+
+
+def _similar(connection: sa.Connection, query: str, values: tuple[object, ...]) -> dict[int, float]:
+    return {row.id: row.similarity for row in connection.exec_driver_sql(query, values)}
