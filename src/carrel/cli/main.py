@@ -71,6 +71,8 @@ NOUNS = (
     "keys",
     "migrate",
     "move",
+    "backup",
+    "restore",
 )
 """The commands in the order of the help, each a module of its name."""
 

@@ -116,7 +116,9 @@ class Server:
     def _background(self) -> Iterator[Coroutine[Any, Any, None]]:
         if self._beats:
             yield Heartbeat(self.database, self.jobs).run()
-        yield throw_away(self.database, self.blobs, self.results, lambda: self.settings.limits)
+        yield throw_away(
+            self.database, self.folder, self.blobs, self.results, lambda: self.settings.limits
+        )
         yield watch_settings(self.folder.settings_file, self._apply)
         yield Summaries(self.database, lambda: self.engine, lambda: self.jobs.active > 0).run()
         if self.settings.until_unused:

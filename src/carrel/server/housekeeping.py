@@ -7,7 +7,9 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Protocol
 
+from carrel.server import collecting
 from carrel.server.blobs.store import Blobs
+from carrel.server.folder import FolderLayout
 from carrel.server.leases import UNUSED_SECONDS, Leases
 from carrel.server.reading.results import Results
 from carrel.server.records import blobs as blob_records
@@ -22,17 +24,22 @@ _WATCH_SECONDS = 2
 
 
 async def throw_away(
-    database: Database, blobs: Blobs, results: Results, limits: Callable[[], Limits]
+    database: Database,
+    folder: FolderLayout,
+    blobs: Blobs,
+    results: Results,
+    limits: Callable[[], Limits],
 ) -> None:
     """Periodically removes expired files, expired items of the trash, and unreferenced bytes
     with their cached pages and copies; never returns.
 
-    One server of a database does it for all, but for its own pages and copies.
+    One server of a database does it for all, but for its own pages and copies; none does
+    while a backup runs.
     """
     while True:
         kept = limits().deleted_seconds
         try:
-            async with database.alone("throw away") as first:
+            async with collecting.allowed(database, folder) as first:
                 if first:
                     await _delete_expired(database)
                 live = await database.read(blob_records.live)

@@ -5,7 +5,7 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -28,10 +28,14 @@ from carrel.server.settings import FolderSettings
 from carrel.server.shared import opened, require_current
 
 Tell = Callable[[str], None]
+ReadBlob = Callable[[str], AbstractAsyncContextManager[Path]]
+"""Gives the bytes of a hash as a file to read."""
 
 # Counted by the database itself, or each storage's own.
 _LEFT_OUT = {words, secrets, workers}
 _ROWS = 500
+IN_PARTS: dict[str, Any] = {"stream_results": True, "yield_per": _ROWS}
+"""The options of a connection whose rows come in parts: a table need not fit into memory."""
 _PIECE_BYTES = 1024 * 1024
 _BLOBS_AT_ONCE = 8
 _TOLD_BLOBS = 1000
@@ -66,7 +70,7 @@ def in_folder(path: Path) -> Iterator[Storage]:
         blobs = LocalBlobs(folder.blob_folder) if bucket is None else None
         engine = make_engine(folder.database_url)
         try:
-            with _bucket(bucket) if bucket else nullcontext(blobs) as found:
+            with in_bucket(bucket) if bucket else nullcontext(blobs) as found:
                 assert found is not None
                 yield Storage(engine, found, lambda: folder.secrets, folder.put_secrets)
         finally:
@@ -81,7 +85,7 @@ def in_database(url: str, bucket: str) -> Iterator[Storage]:
         SharedDatabaseError: the database cannot be used.
         MoveError: the bucket's address or its credentials are wrong.
     """
-    with opened(url) as engine, _bucket(bucket) as blobs:
+    with opened(url) as engine, in_bucket(bucket) as blobs:
         require_current(engine)
 
         def get() -> dict[str, str]:
@@ -96,7 +100,12 @@ def in_database(url: str, bucket: str) -> Iterator[Storage]:
 
 
 @contextmanager
-def _bucket(url: str) -> Iterator[Blobs]:
+def in_bucket(url: str) -> Iterator[Blobs]:
+    """The bytes in a bucket.
+
+    Raises:
+        MoveError: its address or its credentials are wrong.
+    """
     from carrel.server.blobs.bucket import Bucket
     from carrel.server.blobs.s3 import OwnTurns, S3Blobs
 
@@ -122,7 +131,7 @@ async def move(source: Storage, target: Storage, tell: Tell) -> int:
     await _copy_blobs(source, target, tell)
     target.put_secrets(source.secrets())
     rows = 0
-    for table in _tables():
+    for table in tables():
         copied = await asyncio.to_thread(_copy_rows, source, target, table)
         before, after = await asyncio.to_thread(_both_digests, source, target, table)
         if before != after:
@@ -135,7 +144,8 @@ async def move(source: Storage, target: Storage, tell: Tell) -> int:
     return rows
 
 
-def _tables() -> Iterator[sa.Table]:
+def tables() -> Iterator[sa.Table]:
+    """The tables that are copied, those that others refer to first."""
     return (table for table in metadata.sorted_tables if table not in _LEFT_OUT)
 
 
@@ -160,21 +170,27 @@ async def _copy_blobs(source: Storage, target: Storage, tell: Tell) -> None:
             try:
                 await target.blobs.size(hash)
             except BlobMissing:
-                await _copy_blob(source.blobs, target.blobs, hash)
+                await copy_blob(source.blobs.local, target.blobs, hash)
                 new += 1
 
     await asyncio.gather(*(copy() for _ in range(_BLOBS_AT_ONCE)))
     tell(f"bytes: {len(live)} blobs, {new} of them new")
 
 
-async def _copy_blob(source: Blobs, target: Blobs, hash: str) -> None:
-    async with source.local(hash) as path, target.writer() as writer:
+async def copy_blob(read: ReadBlob, target: Blobs, hash: str) -> int:
+    """Copies bytes; returns their number.
+
+    Raises:
+        MoveError: they are not those of their hash.
+    """
+    async with read(hash) as path, target.writer() as writer:
         with path.open("rb") as file:
             while piece := await asyncio.to_thread(file.read, _PIECE_BYTES):
                 await writer.write(piece)
         # Compared before it is published under its own hash.
-        if (await writer.commit()).hash != hash:
+        if writer.hash != hash:
             raise MoveError(f"The bytes {hash} are damaged at the source.")
+        return (await writer.commit()).size
 
 
 def _copy_rows(source: Storage, target: Storage, table: sa.Table) -> int:
@@ -189,6 +205,13 @@ def _copy_rows(source: Storage, target: Storage, table: sa.Table) -> int:
                 plain.insert(there, table, new)
                 copied += len(new)
     return copied
+
+
+def copy_table(here: sa.Connection, there: sa.Connection, table: sa.Table) -> None:
+    """Copies every row of a table to an empty one."""
+    every = plain.select(here, table)
+    while rows := list(islice(every, _ROWS)):
+        plain.insert(there, table, rows)
 
 
 def _known(
@@ -207,17 +230,17 @@ def _key(table: sa.Table, row: dict[str, Any]) -> tuple[Any, ...]:
 def _both_digests(
     source: Storage, target: Storage, table: sa.Table
 ) -> tuple[tuple[int, int], tuple[int, int]]:
-    return _digest(source.engine, table), _digest(target.engine, table)
+    with _reading(source.engine) as here, _reading(target.engine) as there:
+        return digest(here, table), digest(there, table)
 
 
-def _digest(engine: sa.Engine, table: sa.Table) -> tuple[int, int]:
+def digest(connection: sa.Connection, table: sa.Table) -> tuple[int, int]:
     """The number of a table's rows and the sum of their hashes, whatever their order."""
     count = total = 0
-    with _reading(engine) as connection:
-        for row in plain.select(connection, table):
-            digest = hashlib.sha256(_canonical(table, row)).digest()
-            total = (total + int.from_bytes(digest)) % 2**256
-            count += 1
+    for row in plain.select(connection, table):
+        hashed = hashlib.sha256(_canonical(table, row)).digest()
+        total = (total + int.from_bytes(hashed)) % 2**256
+        count += 1
     return count, total
 
 
@@ -235,5 +258,4 @@ def _canonical(table: sa.Table, row: dict[str, Any]) -> bytes:
 
 
 def _reading(engine: sa.Engine) -> sa.Connection:
-    # The rows of a table come in parts: they need not fit into memory.
-    return engine.connect().execution_options(stream_results=True, yield_per=_ROWS)
+    return engine.connect().execution_options(**IN_PARTS)

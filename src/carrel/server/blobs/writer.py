@@ -40,10 +40,15 @@ class BlobWriter:
         """Appends bytes."""
         await asyncio.to_thread(self._write, data)
 
+    @property
+    def hash(self) -> str:
+        """The hash of what was written."""
+        return self._hash.hexdigest()
+
     async def commit(self) -> Blob:
         """Makes the bytes durable under their hash."""
         await asyncio.to_thread(self._file.close)
-        blob = Blob(self._hash.hexdigest(), self._size)
+        blob = Blob(self.hash, self._size)
         await self._publish(self._part, blob.hash)
         return blob
 

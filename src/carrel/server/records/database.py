@@ -67,7 +67,7 @@ class Database:
             return
         connection = await asyncio.to_thread(self._session)
         try:
-            yield await asyncio.to_thread(_try_lock, connection, name)
+            yield await asyncio.to_thread(try_alone, connection, name)
         finally:
             # The end of the session releases the lock.
             await asyncio.to_thread(connection.invalidate)
@@ -150,7 +150,8 @@ def _is_overtaken(error: sa.exc.DBAPIError) -> bool:
     return getattr(error.orig, "sqlstate", None) in postgresql.CONFLICTS
 
 
-def _try_lock(connection: sa.Connection, name: str) -> bool:
+def try_alone(connection: sa.Connection, name: str) -> bool:
+    """Takes the lock of `alone` until the end of the session, unless another has it."""
     query = sa.text("SELECT pg_try_advisory_lock(hashtextextended(:name, 0))")
     return bool(connection.scalar(query, {"name": f"carrel alone {name}"}))
 

@@ -1,0 +1,78 @@
+"""`carrel backup`: everything that a server keeps, copied while it runs."""
+
+import asyncio
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from carrel.cli import output
+from carrel.cli.errors import Code, CommandError
+from carrel.config import folders
+
+
+def backup(
+    target: Annotated[
+        Path,
+        typer.Argument(
+            metavar="BACKUP",
+            resolve_path=True,
+            help="The folder of the backup, which must not exist.",
+        ),
+    ],
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            show_default=False,
+            help="The server's data folder. Default: the folder of the profile “local”.",
+        ),
+    ] = None,
+    database: Annotated[
+        str | None,
+        typer.Option(
+            metavar="postgresql://USER@HOST/NAME",
+            show_default=False,
+            help="The database that servers share, instead of a data folder; needs --blobs.",
+        ),
+    ] = None,
+    blobs: Annotated[
+        str | None,
+        typer.Option(
+            metavar="s3://BUCKET/PREFIX",
+            show_default=False,
+            help="The store of files and documents; credentials as for “carrel serve”.",
+        ),
+    ] = None,
+) -> None:
+    """Copy a server's records, bytes, keys and settings into one folder. The server may run.
+
+    The backup shows one moment: records are a snapshot, and the bytes they name are copied after
+    it while garbage collection waits. It is complete once BACKUP exists; until then it is called
+    BACKUP.part, and the same command goes on with it. Every byte is checked by its hash.
+
+    A backup restores to a data folder or to a database, whichever it came from. It holds keys and
+    passwords: keep it as safe as the server.
+    """
+    from carrel.local.installed import require_server
+
+    require_server()
+    from carrel.cli.storing import errors_in_words, progress_of
+    from carrel.server.backups import back_up, database_source, folder_source
+    from carrel.server.settings import FolderSettings
+
+    data = data or folders().server
+    with errors_in_words(f"the disk of {target}"):
+        if database is None:
+            settings = FolderSettings.load(data / "settings.toml")
+            database, blobs = settings.database, blobs or settings.blobs
+        if database is not None and blobs is None:
+            raise CommandError("Name the database's store of documents with --blobs.", Code.USAGE)
+        source = (
+            database_source(database, blobs) if database and blobs else folder_source(data, blobs)
+        )
+        with source as opened, progress_of("Copying") as progress:
+            made = asyncio.run(back_up(opened, target, output.note, progress))
+    output.note(
+        f"Backed up to {target}: {made.rows} rows, {made.blobs} blobs, {output.size(made.bytes)}."
+    )

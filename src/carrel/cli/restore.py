@@ -1,0 +1,87 @@
+"""`carrel restore`: a backup, back into a data folder or a database."""
+
+import asyncio
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from carrel.cli import output
+from carrel.cli.errors import Code, CommandError
+
+
+def restore(
+    backup: Annotated[
+        Path, typer.Argument(metavar="BACKUP", help="A folder that “carrel backup” made.")
+    ],
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            resolve_path=True,
+            show_default=False,
+            help="The data folder to make; it must be empty or missing.",
+        ),
+    ] = None,
+    database: Annotated[
+        str | None,
+        typer.Option(
+            metavar="postgresql://USER@HOST/NAME",
+            show_default=False,
+            help="An empty database, prepared by “carrel migrate”, instead; needs --blobs.",
+        ),
+    ] = None,
+    blobs: Annotated[
+        str | None,
+        typer.Option(
+            metavar="s3://BUCKET/PREFIX",
+            show_default=False,
+            help="The store that files and documents go to. Without it, they go to DIR/blobs.",
+        ),
+    ] = None,
+    check: Annotated[
+        bool,
+        typer.Option("--check", help="Restore nothing: read the backup and compare every hash."),
+    ] = False,
+) -> None:
+    """Restore a backup into an empty data folder or database, and check it by hash.
+
+    A data folder appears when it is whole; until then it is called DIR.restoring. Records reach a
+    database in one transaction, after their bytes. The same command goes on where it was cut
+    short. Nothing is overwritten, and the backup stays as it is.
+
+    Documents that were waiting are processed when the server starts. Settings that name a database
+    or a store are left out of the restored settings.toml.
+    """
+    if (data is not None) + (database is not None) + check != 1:
+        raise CommandError("Name one of --data, --database or --check.", Code.USAGE)
+    if database is not None and blobs is None:
+        raise CommandError("Name the database's store of documents with --blobs.", Code.USAGE)
+    from carrel.local.installed import require_server
+
+    require_server()
+    from carrel.cli.storing import errors_in_words, progress_of
+    from carrel.server import backups
+
+    with errors_in_words(f"the disk of {data or backup}"):
+        if check:
+            with progress_of("Checking") as progress:
+                made = asyncio.run(backups.check(backup, progress))
+            when = output.when(int(made.made_at.timestamp()))
+            output.note(
+                f"{backup} is whole: {made.rows} rows, {made.blobs} blobs,"
+                f" {output.size(made.bytes)}, made {when} by Carrel {made.carrel}."
+            )
+            return
+        with progress_of("Restoring") as progress:
+            if data is not None:
+                work = backups.restore_folder(backup, data, blobs, output.note, progress)
+                start = f"carrel serve --data {data}"
+            else:
+                assert database is not None and blobs is not None
+                work = backups.restore_database(backup, database, blobs, output.note, progress)
+                start = f"carrel serve --database … --blobs {blobs}"
+            made = asyncio.run(work)
+    output.note(
+        f"Restored {made.rows} rows and {made.blobs} blobs, all equal. Start the server: {start}"
+    )

@@ -1,0 +1,52 @@
+"""What the commands on a server's storage share: errors in words, and progress."""
+
+import errno
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from carrel.cli import output
+from carrel.cli.errors import CommandError
+
+
+@contextmanager
+def errors_in_words(disk: str) -> Iterator[None]:
+    """Turns the errors of a server's storage into one line.
+
+    Raises:
+        CommandError: with the message of any of them.
+    """
+    from carrel.server.backups import BackupError
+    from carrel.server.collecting import CollectingError
+    from carrel.server.errors import ApiError
+    from carrel.server.folder import FolderError
+    from carrel.server.moving import MoveError
+    from carrel.server.settings import ServerSettingsError
+    from carrel.server.shared import SharedDatabaseError
+
+    try:
+        yield
+    except (
+        BackupError,
+        CollectingError,
+        FolderError,
+        MoveError,
+        ServerSettingsError,
+        SharedDatabaseError,
+    ) as error:
+        raise CommandError(str(error)) from None
+    except ApiError as error:
+        raise CommandError(error.message) from None
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        raise CommandError(
+            f"{disk[0].upper()}{disk[1:]} is full. Free some space and run the command again: it"
+            " goes on where it stopped."
+        ) from None
+
+
+@contextmanager
+def progress_of(label: str) -> Iterator[Callable[[int, int], None]]:
+    """Shows how many blobs are done, on a terminal."""
+    with output.changing() as show:
+        yield lambda done, total: show(f"{label} bytes: {done:,} of {total:,} blobs")
