@@ -76,8 +76,8 @@ def _hash(http: httpx.Client, id: str) -> str:
 
 
 def _upload(http: httpx.Client, name: str, data: bytes) -> None:
-    form = {"purpose": (None, "ocr"), "file": (name, data)}
-    http.post("/v1/files", files=form).raise_for_status()
+    sent = http.post("/v1/files", data={"purpose": "ocr"}, files={"file": (name, data)})
+    sent.raise_for_status()
 
 
 @pytest.mark.parametrize("source", ["alone", "team"])
@@ -196,10 +196,11 @@ def whole(kept: Path) -> Path:
 
 
 def test_one_that_is_killed_goes_on(kept: Path, tmp_path: Path) -> None:
-    for command, done in (
+    steps: list[tuple[list[str | Path], Path]] = [
         (["backup", tmp_path / "backup", "--data", kept], tmp_path / "backup"),
         (["restore", tmp_path / "backup", "--data", tmp_path / "back"], tmp_path / "back"),
-    ):
+    ]
+    for command, done in steps:
         part = next(iter(done.parent.glob(f"{done.name}.*")), None)
         killed = subprocess.Popen([sys.executable, "-m", "carrel", *map(str, command)])
         deadline = time.monotonic() + 60

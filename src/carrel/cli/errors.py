@@ -40,7 +40,7 @@ def report(error: BaseException) -> Code:
 def _known(error: BaseException) -> tuple[Code, str] | None:
     from pydantic import ValidationError
 
-    from carrel.client.errors import ClientError, Unreachable
+    from carrel.client.errors import ClientError, ServiceError, Unreachable
     from carrel.config import ConfigError
     from carrel.local.errors import LocalError
     from carrel.store.core.problem import ProblemError
@@ -61,10 +61,10 @@ def _known(error: BaseException) -> tuple[Code, str] | None:
             return Code.USAGE, str(error)
         case Unreachable() | LocalError():
             return Code.UNREACHABLE, str(error)
+        case ServiceError() if error.reference:
+            return Code.FAILED, f"{error} {error.reference}"
         case ClientError() | SyncError():
             return Code.FAILED, str(error)
-        case ProblemError():
-            return Code.FAILED, str(error.problem)
         case OSError() if error.strerror:
             where = f"{Path(error.filename)}: " if isinstance(error.filename, str) else ""
             return Code.FAILED, f"{where}{error.strerror}."

@@ -117,6 +117,24 @@ def serve(
         Literal["text", "json"],
         typer.Option(help="The format of DIR/log."),
     ] = "text",
+    metrics: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HOST:PORT",
+            show_default=False,
+            help="Serve Prometheus metrics at http://HOST:PORT/metrics, without a key. Choose a "
+            "port that only the collector reaches, such as 127.0.0.1:9464.",
+        ),
+    ] = None,
+    traces: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL",
+            show_default=False,
+            help="Send OpenTelemetry traces to a collector by OTLP over HTTP, such as "
+            "http://127.0.0.1:4318. The OTEL_* variables set sampling and headers.",
+        ),
+    ] = None,
     until_unused: Annotated[
         bool,
         typer.Option(
@@ -209,6 +227,8 @@ def serve(
         database=database,
         blobs=blobs,
         log_format=log_format,
+        metrics=metrics,
+        traces=traces,
         no_worker=no_worker,
         until_unused=until_unused,
     )

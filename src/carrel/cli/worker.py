@@ -48,6 +48,24 @@ def worker(
         Literal["text", "json"],
         typer.Option(help="The format of DIR/log."),
     ] = "text",
+    metrics: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HOST:PORT",
+            show_default=False,
+            help="Serve Prometheus metrics at http://HOST:PORT/metrics, without a key. Choose a "
+            "port that only the collector reaches, such as 127.0.0.1:9464.",
+        ),
+    ] = None,
+    traces: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL",
+            show_default=False,
+            help="Send OpenTelemetry traces to a collector by OTLP over HTTP, such as "
+            "http://127.0.0.1:4318. The OTEL_* variables set sampling and headers.",
+        ),
+    ] = None,
 ) -> None:
     """Process documents and batches for the servers of a database; serve nothing.
 
@@ -76,6 +94,8 @@ def worker(
         blobs=blobs,
         model_url=tuple(model_url or ()),
         log_format=log_format,
+        metrics=metrics,
+        traces=traces,
     )
     try:
         shared = database or FolderSettings.load(data / "settings.toml").database

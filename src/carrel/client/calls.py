@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from carrel.client.refusals import request_id_of
 from carrel.text import clean_text, redact
 
 KEPT = 16 << 10
@@ -44,6 +45,8 @@ class Call:
     """The name of the uploaded file."""
     received: str = field(default="", repr=False)
     """The beginning of a textual response."""
+    request_id: str = ""
+    """The name of the request in the service's log, if it gave one."""
 
     @property
     def signed(self) -> bool:
@@ -97,6 +100,7 @@ def call(
         sent,
         clean_text(upload),
         "" if response is None else _without(key, _text_of(response, path)),
+        "" if response is None else request_id_of(response),
     )
 
 

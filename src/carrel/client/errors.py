@@ -1,5 +1,7 @@
 """What goes wrong with a service, in words fit to be shown."""
 
+_FAILED = 500
+
 
 class ClientError(Exception):
     """Something went wrong; `str()` of any of these is plain English without secrets."""
@@ -28,7 +30,8 @@ class TooLarge(ClientError):
 class ServiceError(ClientError):
     """The service refused a request or failed at it.
 
-    `retry_after`: how many seconds it asked to wait before the next try.
+    `retry_after`: how many seconds it asked to wait before the next try. `request_id`: the name
+    of the request in the service's log, if it gave one.
     """
 
     retry_after: float | None = None
@@ -44,6 +47,12 @@ class ServiceError(ClientError):
         self.status = status
         self.code = code
         self.request_id = request_id
+
+    @property
+    def reference(self) -> str:
+        """A sentence that names the request for the service's log, where that has more to say."""
+        failed = self.status >= _FAILED and self.request_id
+        return f"Request ID: {self.request_id}" if failed else ""
 
 
 class Unauthorized(ServiceError):

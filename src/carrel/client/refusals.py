@@ -1,6 +1,7 @@
 """Error responses in plain English."""
 
 import json
+import re
 import socket
 import ssl
 import time
@@ -15,6 +16,8 @@ from carrel.text import clean_json
 
 _LONGEST = 500
 """Maximum characters of a service's own message."""
+_LONGEST_ID = 100
+_UNUSUAL = re.compile(r"[^\w.:-]", re.ASCII)
 
 
 def refusal(response: httpx.Response, body: bytes, key: str) -> ServiceError:
@@ -24,17 +27,23 @@ def refusal(response: httpx.Response, body: bytes, key: str) -> ServiceError:
     return error
 
 
+def request_id_of(response: httpx.Response) -> str:
+    """The name that a service gave the request for its log; empty for none."""
+    headers = response.headers
+    return _clean_id(headers.get("x-request-id") or headers.get("mistral-correlation-id"))
+
+
+def _clean_id(value: object) -> str:
+    return _UNUSUAL.sub("", _text(value) or "")[:_LONGEST_ID]
+
+
 def _refusal(response: httpx.Response, body: bytes, key: str) -> ServiceError:
     parsed = _parsed(body)
     own = _own_words(parsed)
     if key:
         own = own.replace(key, "…")
     code = parsed.get("code")
-    request_id = (
-        response.headers.get("x-request-id")
-        or response.headers.get("mistral-correlation-id")
-        or parsed.get("request_id")
-    )
+    request_id = request_id_of(response) or _clean_id(parsed.get("request_id")) or None
     kind: type[ServiceError] = ServiceError
     if response.status_code == HTTPStatus.UNAUTHORIZED:
         kind = Unauthorized
@@ -45,12 +54,8 @@ def _refusal(response: httpx.Response, body: bytes, key: str) -> ServiceError:
         if fields:
             own = "; ".join(f"{name}: {wrong}" if name else wrong for name, wrong in fields)
         message = f"The service did not accept this: {own or 'it does not say why'}"
-        return Invalid(
-            _sentence(message), response.status_code, _text(code), _text(request_id), fields
-        )
-    return kind(
-        _sentence(_message(response, own)), response.status_code, _text(code), _text(request_id)
-    )
+        return Invalid(_sentence(message), response.status_code, _text(code), request_id, fields)
+    return kind(_sentence(_message(response, own)), response.status_code, _text(code), request_id)
 
 
 def without_connection(host: str, error: httpx.ConnectError) -> str:

@@ -12,10 +12,14 @@ import threading
 import time
 from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import CancelledError, Future, wait
+from contextvars import copy_context
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import sqlalchemy as sa
+
+from carrel.server.spans import from_origin, origin, span
 
 if TYPE_CHECKING:
     from dbos import DBOSClient
@@ -30,6 +34,7 @@ _VERSION = "1"
 _SCHEMA = "dbos"
 _CONNECTIONS = 4
 _UNFINISHED = ["ENQUEUED", "DELAYED", "PENDING"]
+_STATES = {"ENQUEUED": "waiting", "DELAYED": "delayed", "PENDING": "running"}
 _FINISHED = ["SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"]
 
 _LISTENER_SECONDS = 0.1
@@ -78,6 +83,16 @@ costs a few milliseconds. The second is for what may as well be repeated.
 """
 
 
+@dataclass(frozen=True)
+class QueueState:
+    """The unfinished jobs of a queue that are in one state: waiting, delayed or running."""
+
+    name: str
+    state: str
+    count: int
+    oldest_seconds: float
+
+
 class Queue:
     """The jobs of one kind."""
 
@@ -95,10 +110,11 @@ class Queue:
         from dbos import EnqueueOptions
 
         name = ".".join(map(str, key))
+        # The origin follows a slash: its log lines and spans name the request.
         options: EnqueueOptions = {
             "workflow_name": self.workflow,
             "queue_name": self.name,
-            "workflow_id": f"{name}.{secrets.token_hex(4)}",
+            "workflow_id": f"{name}.{secrets.token_hex(4)}/{origin()}",
             "app_version": _VERSION,
         }
         if delay:
@@ -110,7 +126,8 @@ class Queue:
         found = self._jobs.client.list_workflows(
             name=self.workflow, status=_UNFINISHED, load_input=False, load_output=False
         )
-        return {tuple(status.workflow_id.split(".")[:-1]) for status in found}
+        names = (status.workflow_id.partition("/")[0] for status in found)
+        return {tuple(name.split(".")[:-1]) for name in names}
 
 
 class Jobs:
@@ -174,6 +191,29 @@ class Jobs:
         for queue in self._queues:
             queue.slots.release(_CLAIMED)
         await asyncio.to_thread(self._finish)
+
+    def unfinished(self, connection: sa.Connection) -> list[QueueState]:
+        """The unfinished jobs by queue and state, of every process of the database."""
+        schema = None if self._engine.dialect.name == "sqlite" else _SCHEMA
+        jobs = sa.table(
+            "workflow_status",
+            sa.column("queue_name"),
+            sa.column("status"),
+            sa.column("created_at"),
+            schema=schema,
+        )
+        query = (
+            sa.select(
+                jobs.c.queue_name, jobs.c.status, sa.func.count(), sa.func.min(jobs.c.created_at)
+            )
+            .where(jobs.c.status.in_(_UNFINISHED))
+            .group_by(jobs.c.queue_name, jobs.c.status)
+        )
+        now = time.time()
+        return [
+            QueueState(str(name), _STATES[status], count, max(0.0, now - oldest / 1000))
+            for name, status, count, oldest in connection.execute(query)
+        ]
 
     def forget_finished(self) -> None:
         """Purges the records of jobs that ended a while ago; blocking."""
@@ -266,10 +306,20 @@ class Jobs:
             with self._lock:
                 queue.running += 1
             try:
-                queue.work(key, self._durable_step, self._step)
+                copy_context().run(self._work, queue, key)
             finally:
                 with self._lock:
                     queue.running -= 1
+
+    def _work(self, queue: Queue, key: JobKey) -> None:
+        from dbos import DBOS
+
+        word = (DBOS.workflow_id or "").partition("/")[2]
+        with (
+            from_origin(word) as parent,
+            span("job", parent=parent, queue=queue.name, key=str(key[0])),
+        ):
+            queue.work(key, self._durable_step, self._step)
 
     def _durable_step(self, step: Callable[..., Coroutine[Any, Any, T]], *args: Any) -> T:
         from dbos import DBOS

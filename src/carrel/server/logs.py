@@ -3,18 +3,15 @@
 import json
 import logging
 import re
-from contextvars import ContextVar
 from datetime import UTC, datetime
 from logging.handlers import RotatingFileHandler
 from typing import Literal
 
 from carrel.server.folder import DataFolder
 from carrel.server.signing import PREFIX
+from carrel.server.spans import current_request
 
 LogFormat = Literal["text", "json"]
-
-current_request: ContextVar[str] = ContextVar("current_request", default="-")
-"""The id of the current request, part of each of its log lines."""
 
 _BYTES = 2_000_000
 _FILES = 3

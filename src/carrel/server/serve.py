@@ -27,6 +27,7 @@ from carrel.server.logs import log_to
 from carrel.server.records.migrate import migrate
 from carrel.server.settings import FolderSettings, ServerSettings, ServerSettingsError
 from carrel.server.shared import SharedDatabaseError, join
+from carrel.server.watching import WatchingError, watched
 
 log = logging.getLogger(__name__)
 
@@ -60,7 +61,13 @@ def _run(command: str, settings: ServerSettings, run: Callable[[Server], None]) 
             log_to(folder, settings.log_format)
             _prepare_records(settings, folder)
             run(Server.open(settings, folder))
-    except (FolderError, ServerSettingsError, SharedDatabaseError, ListenError) as error:
+    except (
+        FolderError,
+        ListenError,
+        ServerSettingsError,
+        SharedDatabaseError,
+        WatchingError,
+    ) as error:
         print(f"{command}: {error}", file=sys.stderr)
         return EXIT_IN_USE if isinstance(error, FolderInUse) else EXIT_FAILED
     return 0
@@ -140,6 +147,12 @@ async def _check_blobs(server: Server) -> None:
 async def _serve(server: Server, listener: socket.socket) -> None:
     await _refuse_strangers(server, listener)
     await _check_blobs(server)
+    with watched(server):
+        await _serve_watched(server, listener)
+    log.info("stopped")
+
+
+async def _serve_watched(server: Server, listener: socket.socket) -> None:
     uvicorn_server = _Uvicorn(
         uvicorn.Config(
             create_app(server),
@@ -153,7 +166,6 @@ async def _serve(server: Server, listener: socket.socket) -> None:
         partial(_announce, server, listener),
     )
     await uvicorn_server.serve(sockets=[listener])
-    log.info("stopped")
 
 
 async def _work(server: Server) -> None:
@@ -163,12 +175,17 @@ async def _work(server: Server) -> None:
     stop = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    with watched(server):
+        await _work_until(server, stop)
+    log.info("stopped")
+
+
+async def _work_until(server: Server, stop: asyncio.Event) -> None:
     async with server.running():
         _collect_garbage_seldom()
         log.info("working as %s", server.folder.name)
         print(f"Carrel works as {server.folder.name}", file=sys.stderr)
         await stop.wait()
-    log.info("stopped")
 
 
 def _announce(server: Server, listener: socket.socket) -> None:

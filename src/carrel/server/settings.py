@@ -165,6 +165,10 @@ class ServerSettings:
     database: str | None = field(default=None, repr=False)
     blobs: str | None = None
     log_format: LogFormat = "text"
+    metrics: str | None = None
+    """Where to serve metrics: `HOST:PORT`."""
+    traces: str | None = None
+    """The base address of a collector of traces that speaks OTLP over HTTP."""
     limits: Limits = field(default_factory=Limits)
 
     def with_folder(self, folder: FolderSettings) -> Self:

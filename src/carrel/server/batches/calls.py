@@ -9,8 +9,8 @@ from typing import Any
 from starlette.types import ASGIApp, Message, Scope
 
 from carrel.server.errors import ApiError
-from carrel.server.logs import current_request
 from carrel.server.records.caller import Caller
+from carrel.server.spans import current_request
 
 log = logging.getLogger(__name__)
 

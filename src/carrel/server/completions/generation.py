@@ -1,6 +1,7 @@
 """Generating answers: the model's chunks, read as text, calls and an end."""
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from carrel.server.errors import ApiError
 from carrel.server.models.engine import ModelSession
 from carrel.server.models.formats import is_json
 from carrel.server.models.stages import Tell
+from carrel.server.spans import span
 from carrel.wire.completions import FinishReason, Progress
 from carrel.wire.tools import ToolCall
 
@@ -65,16 +67,22 @@ async def generate(
         yield End("length", plan.prompt_tokens or 0, 0)
         return
     answer = _Answer(plan)
-    async with aclosing(session.stream(plan.body_of(index), plan.tokens, tell)) as chunks:
-        async for chunk in chunks:
-            text = answer.take(chunk)
-            if text is not None:
-                yield Text(text)
-            if reading := _reading(chunk):
-                yield reading
-    for event in answer.rest():
-        yield event
-    yield await answer.end(session)
+    # The events are taken by others, whose spans are not inside this one.
+    with span("model", inner=False, model=str(plan.body_of(index).get("model", ""))) as observed:
+        async with aclosing(session.stream(plan.body_of(index), plan.tokens, tell)) as chunks:
+            async for chunk in chunks:
+                text = answer.take(chunk)
+                if text is not None:
+                    if "first_token_seconds" not in observed.attributes:
+                        observed.set(first_token_seconds=time.perf_counter() - observed.began)
+                    yield Text(text)
+                if reading := _reading(chunk):
+                    yield reading
+        for event in answer.rest():
+            yield event
+        end = await answer.end(session)
+        observed.set(prompt_tokens=end.prompt_tokens, completion_tokens=end.completion_tokens)
+    yield end
 
 
 def _reading(chunk: dict[str, Any]) -> Progress | None:

@@ -8,6 +8,8 @@ import re
 import time
 import uuid
 from collections.abc import Callable
+from contextlib import ExitStack
+from http import HTTPMethod
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
@@ -17,8 +19,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from carrel.server.errors import ApiError, InvalidKey, unauthorized
 from carrel.server.http.access import Access
-from carrel.server.logs import current_request
 from carrel.server.signing import PREFIX
+from carrel.server.spans import Span, current_request, span
 
 log = logging.getLogger(__name__)
 
@@ -55,6 +57,16 @@ class RequestLogging:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        current_request.set(request_id(scope))
+        with (
+            ExitStack() as stack,
+            span("request", parent=Headers(scope=scope).get("traceparent")) as observed,
+        ):
+            await self._answer(scope, receive, send, stack, observed)
+
+    async def _answer(
+        self, scope: Scope, receive: Receive, send: Send, stack: ExitStack, observed: Span
+    ) -> None:
         began, id = time.perf_counter(), request_id(scope)
         status, size = 0, 0
 
@@ -62,12 +74,14 @@ class RequestLogging:
             nonlocal status, size
             if message["type"] == "http.response.start":
                 status = message["status"]
-                MutableHeaders(scope=message)["x-request-id"] = id
+                headers = MutableHeaders(scope=message)
+                headers["x-request-id"] = id
+                if headers.get("content-type", "").startswith("text/event-stream"):
+                    stack.enter_context(span("stream", inner=False))
             elif message["type"] == "http.response.body":
                 size += len(message.get("body", b""))
             await send(message)
 
-        current_request.set(id)
         try:
             await self._app(scope, receive, send_on)
         except ClientDisconnect:
@@ -94,6 +108,7 @@ class RequestLogging:
             }
             text = "%(method)s %(path)s %(status)s %(bytes)d bytes %(milliseconds)d ms"
             log.info(text, figures, extra={"fields": figures})
+            observed.set(method=_method(scope), route=_route(scope), status=status or 499)
 
 
 def _stopping(id: str) -> JSONResponse:
@@ -190,6 +205,17 @@ class Authenticate:
 def is_open(path: str) -> bool:
     """Whether a path needs no key."""
     return path in _OPEN or path.startswith(PREFIX)
+
+
+def _method(scope: Scope) -> str:
+    """The method, of those that exist: a label of metrics must have few values."""
+    method = str(scope["method"])
+    return method if method in HTTPMethod.__members__ else "other"
+
+
+def _route(scope: Scope) -> str:
+    """The template of a request's path; for the same reason one word for all that have none."""
+    return str(getattr(scope.get("route"), "path", None) or "none")
 
 
 def _shown(path: str) -> str:

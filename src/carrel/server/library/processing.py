@@ -194,6 +194,7 @@ class Processing:
 
     async def give_up_or_retry(self, job: Job, error: ProcessingFailed, enqueue: Enqueue) -> None:
         """Records the failure on the document, and enqueues a retry if it may help."""
+        log.warning("document %s was not processed: %s", job.document_id, error.message)
 
         def write(connection: sa.Connection) -> None:
             failed = processing.attempts(connection, job)

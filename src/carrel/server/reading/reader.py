@@ -28,6 +28,7 @@ from carrel.server.reading.processes.parsers import Parsers, ReadableDocument
 from carrel.server.reading.processes.pipes import BrokenMessage, PipeMessage
 from carrel.server.reading.processes.recogniser import OCRUnavailable, Recogniser
 from carrel.server.reading.results import Results, Task
+from carrel.server.spans import span
 from carrel.wire.ocr import Page
 
 log = logging.getLogger(__name__)
@@ -110,6 +111,16 @@ class Reader:
         self, document: ReadableDocument, options: ReadOptions, task: Task | None = None
     ) -> tuple[int, list[ReadPage]]:
         """Reads the page count and the selected pages; caches them under `task`."""
+        with span("reading") as observed:
+            page_count, pages = await self._read_patiently(document, options, task)
+            by_ocr = sum(read.ocr_used for read in pages)
+            observed.set(pages_by_ocr=by_ocr, pages_by_text=len(pages) - by_ocr)
+        return page_count, pages
+
+    async def _read_patiently(
+        self, document: ReadableDocument, options: ReadOptions, task: Task | None
+    ) -> tuple[int, list[ReadPage]]:
+        """Reads once more where the first attempt was not the document's fault."""
         ahead = options.pages is not None and document.hash is not None
         try:
             return await self._attempt(document, options, task, ahead=ahead)

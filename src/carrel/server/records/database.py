@@ -6,6 +6,7 @@ import time
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
+from contextvars import copy_context
 from functools import partial
 from typing import TypeVar
 
@@ -57,7 +58,8 @@ class Database:
     async def write(self, work: Work[T]) -> T:
         """What `work` returns, run in a writer thread and committed."""
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._writers, self._write, work)
+        # A job that is enqueued there knows its request by the context.
+        return await loop.run_in_executor(self._writers, copy_context().run, self._write, work)
 
     @asynccontextmanager
     async def alone(self, name: str) -> AsyncIterator[bool]:

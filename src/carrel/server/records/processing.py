@@ -303,6 +303,13 @@ def unfinished(connection: sa.Connection) -> list[Job]:
     return [Job(row.id, row.generation) for row in connection.execute(query)]
 
 
+def oldest_unfinished_seconds(connection: sa.Connection) -> float:
+    """The age of the document that has waited longest since its upload; 0 without one."""
+    query = sa.select(sa.func.min(documents.c.created_at, type_=documents.c.created_at.type))
+    oldest = connection.scalar(query.where(documents.c.process_status.in_(UNFINISHED)))
+    return 0.0 if oldest is None else (datetime.now(UTC) - oldest).total_seconds()
+
+
 def _current(job: Job) -> sa.ColumnElement[bool]:
     return sa.and_(
         documents.c.id == job.document_id,

@@ -16,6 +16,12 @@ def beat(connection: sa.Connection, name: str) -> None:
         connection.execute(workers.insert().values(name=name, seen_at=now))
 
 
+def alive(connection: sa.Connection, seconds: float) -> int:
+    """The number of those that gave a sign of life in the last seconds."""
+    query = sa.select(sa.func.count()).where(sa.not_(_silent(connection, seconds)))
+    return connection.scalar(query.select_from(workers)) or 0
+
+
 def silent(connection: sa.Connection, seconds: float) -> list[str]:
     """Those that gave no sign of life for some seconds."""
     return list(connection.scalars(sa.select(workers.c.name).where(_silent(connection, seconds))))

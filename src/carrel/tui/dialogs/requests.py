@@ -142,6 +142,7 @@ class RequestLog(Dialog[None]):
             "a carrel command": as_command(call, session.profile),
             "the request": sent(call),
             "the answer": received(call),
+            "the request ID": call.request_id,
         }
 
         things = [Thing(name, f"Copy {name}") for name, text in texts.items() if text]
@@ -170,6 +171,8 @@ def _whole(item: LoggedCall) -> Content:
         labels.line(f"{call.method} {target(call)}", "bold"),
         labels.line(details(item), "$muted"),
     ]
+    if call.request_id:
+        parts.append(labels.line(f"Request ID: {call.request_id}", "$muted"))
     for name, text in (("Request", sent(call)), ("Answer", received(call))):
         if text:
             parts += [Content(""), Content.styled(name, "bold $accent"), labels.block(text)]

@@ -1,0 +1,102 @@
+"""Timed pieces of work: requests, jobs, readings, answers of models.
+
+Metrics and traces observe them; without either, a span costs next to nothing.
+"""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+Value = str | int | float | bool
+
+current_request: ContextVar[str] = ContextVar("current_request", default="-")
+"""The id of the current request, or of the one that a job is from; part of each log line."""
+
+
+@dataclass
+class Span:
+    """A piece of work. What is known at its end is added to its attributes."""
+
+    name: str
+    attributes: dict[str, Value] = field(default_factory=dict)
+    began: float = field(default_factory=time.perf_counter)
+    seconds: float = 0
+    """How long it took, once it has ended."""
+    error: str | None = None
+    """The name of the exception that ended it."""
+    kept: dict[Any, Any] = field(default_factory=dict, repr=False)
+    """What each observer keeps until the end."""
+
+    def set(self, **attributes: Value) -> None:
+        """Adds attributes."""
+        self.attributes.update(attributes)
+
+
+class Observer(Protocol):
+    """Is told of spans, from any thread."""
+
+    def begin(self, span: Span, parent: str | None, inner: bool) -> None:
+        """A span has begun. `parent` is the W3C trace context of a span elsewhere.
+
+        With `inner`, what begins in this context before its end belongs to it.
+        """
+
+    def end(self, span: Span) -> None:
+        """It has ended, in the context in which it began."""
+
+    def here(self) -> str:
+        """The W3C trace context of the present span; empty for none."""
+
+
+_observers: list[Observer] = []
+
+
+@contextmanager
+def observed_by(observer: Observer) -> Iterator[None]:
+    """Tells an observer of the spans that begin meanwhile."""
+    _observers.append(observer)
+    try:
+        yield
+    finally:
+        _observers.remove(observer)
+
+
+@contextmanager
+def span(
+    name: str, *, parent: str | None = None, inner: bool = True, **attributes: Value
+) -> Iterator[Span]:
+    """A span around a block; turn `inner` off where the block yields to others."""
+    made = Span(name, attributes)
+    told = tuple(_observers)
+    for observer in told:
+        observer.begin(made, parent, inner)
+    try:
+        yield made
+    except BaseException as error:
+        made.error = type(error).__name__
+        raise
+    finally:
+        made.seconds = time.perf_counter() - made.began
+        for observer in reversed(told):
+            observer.end(made)
+
+
+def origin() -> str:
+    """The present request and span, as one word that a job carries to its process."""
+    here = next(filter(None, (observer.here() for observer in _observers)), "")
+    return f"{current_request.get()}/{here}"
+
+
+@contextmanager
+def from_origin(word: str) -> Iterator[str | None]:
+    """Has log lines carry the request id of an origin; gives its trace context."""
+    request, _, parent = word.partition("/")
+    token = current_request.set(request or "-")
+    try:
+        yield parent or None
+    finally:
+        with suppress(ValueError):
+            current_request.reset(token)

@@ -1,0 +1,96 @@
+"""Spans as OpenTelemetry traces, sent to a collector by OTLP over HTTP.
+
+The standard variables set the rest: OTEL_SERVICE_NAME, OTEL_RESOURCE_ATTRIBUTES,
+OTEL_TRACES_SAMPLER, OTEL_EXPORTER_OTLP_HEADERS, OTEL_BSP_SCHEDULE_DELAY.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.metadata import version
+
+from opentelemetry import context
+from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+from opentelemetry.sdk.resources import Resource
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import BatchSpanProcessor
+from opentelemetry.trace import SpanKind, Status, StatusCode, set_span_in_context
+from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
+
+from carrel.server.spans import Span, current_request, observed_by
+
+_KINDS = {"request": SpanKind.SERVER, "job": SpanKind.CONSUMER, "model": SpanKind.CLIENT}
+_FAILED = 500
+
+
+@contextmanager
+def traced(endpoint: str, name: str) -> Iterator[None]:
+    """Sends the spans that begin meanwhile to a collector; sends the last at the end.
+
+    `endpoint` is its base address, `name` that of this process among its like.
+    """
+    attributes = {
+        "service.version": version("carrel"),
+        "service.instance.id": name,
+    }
+    if "OTEL_SERVICE_NAME" not in os.environ:
+        attributes["service.name"] = "carrel"
+    provider = TracerProvider(resource=Resource.create(attributes))
+    exporter = OTLPSpanExporter(endpoint=f"{endpoint.rstrip('/')}/v1/traces")
+    provider.add_span_processor(BatchSpanProcessor(exporter))
+    try:
+        with observed_by(_Tracer(provider)):
+            yield
+    finally:
+        provider.shutdown()
+
+
+class _Tracer:
+    """Makes an OpenTelemetry span of each span."""
+
+    def __init__(self, provider: TracerProvider) -> None:
+        self._tracer = provider.get_tracer("carrel")
+        self._words = TraceContextTextMapPropagator()
+
+    def begin(self, span: Span, parent: str | None, inner: bool) -> None:
+        """Begins a span below the present one, or below one elsewhere."""
+        above = self._words.extract({"traceparent": parent}) if parent else None
+        kind = _KINDS.get(span.name, SpanKind.INTERNAL)
+        made = self._tracer.start_span(span.name, above, kind)
+        token = context.attach(set_span_in_context(made)) if inner else None
+        span.kept[self] = made, token
+
+    def end(self, span: Span) -> None:
+        """Ends it, with what is known by now."""
+        made, token = span.kept.pop(self)
+        if token is not None:
+            context.detach(token)
+        if "route" in span.attributes:
+            made.update_name(f"{span.attributes.get('method')} {span.attributes['route']}")
+        made.set_attributes({_named(key): value for key, value in span.attributes.items()})
+        made.set_attribute("carrel.request_id", current_request.get())
+        status = span.attributes.get("status")
+        if span.error or (isinstance(status, int) and status >= _FAILED):
+            made.set_status(Status(StatusCode.ERROR, span.error))
+        made.end()
+
+    def here(self) -> str:
+        """The present span as a `traceparent`."""
+        words: dict[str, str] = {}
+        self._words.inject(words)
+        return words.get("traceparent", "")
+
+
+_NAMES = {
+    "method": "http.request.method",
+    "route": "http.route",
+    "status": "http.response.status_code",
+    "model": "gen_ai.request.model",
+    "prompt_tokens": "gen_ai.usage.input_tokens",
+    "completion_tokens": "gen_ai.usage.output_tokens",
+}
+"""The semantic conventions' names of attributes; the others are our own."""
+
+
+def _named(key: str) -> str:
+    return _NAMES.get(key, f"carrel.{key}")
