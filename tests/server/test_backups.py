@@ -85,7 +85,7 @@ def test_a_backup_of_a_busy_server_is_one_moment_of_it(source: str, tmp_path: Pa
     data, options = _place(source, tmp_path / "here")
     data.mkdir()
     # Deleted bytes go as soon as they may.
-    (data / "settings.toml").write_text("[limits]\ntrash_days = 0\ndeleted_seconds = 1\n")
+    (data / "settings.toml").write_text("[limits]\ntrash_days = 0\ndeleted_seconds = 5\n")
     backup, stop = tmp_path / "backup", Event()
     with serve(data, *options) as server, connect(server) as http:
         library = new_library(http)

@@ -58,7 +58,7 @@ def backup(
 
     require_server()
     from carrel.cli.storing import errors_in_words, progress_of
-    from carrel.server.backups import back_up, database_source, folder_source
+    from carrel.server.backups import MANIFEST, back_up, database_source, folder_source
     from carrel.server.settings import FolderSettings
 
     data = data or folders().server
@@ -76,3 +76,8 @@ def backup(
     output.note(
         f"Backed up to {target}: {made.rows} rows, {made.blobs} blobs, {output.size(made.bytes)}."
     )
+    if made.missing:
+        raise CommandError(
+            f"The server had lost the bytes of {len(made.missing)} files or documents, which"
+            f" {target / MANIFEST} lists. All else is in the backup."
+        )

@@ -73,6 +73,7 @@ NOUNS = (
     "move",
     "backup",
     "restore",
+    "doctor",
 )
 """The commands in the order of the help, each a module of its name."""
 

@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Self
 import httpx
 
 from carrel.client.calls import Call
-from carrel.client.errors import ServiceError, Unauthorized, UnexpectedAnswer, Unreachable
+from carrel.client.errors import (
+    ClientError,
+    ServiceError,
+    Unauthorized,
+    UnexpectedAnswer,
+    Unreachable,
+)
 from carrel.client.transport import TIMEOUT, Transport
 
 if TYPE_CHECKING:
@@ -193,6 +199,15 @@ class Client:
         except (Unreachable, UnexpectedAnswer, ServiceError):
             return False
         return True
+
+    async def version(self) -> str | None:
+        """The version of a Carrel server; None of any other service."""
+        from carrel.wire.health import Health
+
+        try:
+            return (await self._transport.call(Health, "GET", "/healthz", keyless=True)).version
+        except ClientError:
+            return None
 
     async def _kept_days(self) -> int | None:
         from carrel.wire.health import Health

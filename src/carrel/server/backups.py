@@ -28,7 +28,6 @@ from carrel.server.blobs.store import BlobMissing, Blobs
 from carrel.server.folder import FORMAT, DataFolder, FolderError, FolderLayout
 from carrel.server.moving import (
     IN_PARTS,
-    MoveError,
     ReadBlob,
     copy_blob,
     copy_table,
@@ -75,6 +74,8 @@ class Manifest(BaseModel):
     blobs: int
     bytes: int
     """The bytes of all blobs."""
+    missing: list[str] = []
+    """The hashes of bytes that the server itself had lost."""
 
 
 @dataclass(frozen=True)
@@ -142,7 +143,8 @@ async def back_up(source: Source, target: Path, tell: Tell, progress: Progress) 
         live, rows = await asyncio.to_thread(_live_and_rows, part)
         tell(f"records: {rows} rows")
         blobs = LocalBlobs(part.blob_folder)
-        size = await _copy_blobs(source.read, blobs, sorted(live), progress)
+        lost = list[str]()
+        size = await _copy_blobs(source.read, blobs, sorted(live), progress, lost.append)
     # An earlier attempt may have copied bytes that are not live any more.
     await blobs.collect(live, older_than=-1)
     (part.blob_folder / "tmp").rmdir()
@@ -152,8 +154,9 @@ async def back_up(source: Source, target: Path, tell: Tell, progress: Progress) 
         made_at=datetime.now(UTC),
         records_sha256=await asyncio.to_thread(_sha256, part.database_file),
         rows=rows,
-        blobs=len(live),
+        blobs=len(live) - len(lost),
         bytes=size,
+        missing=sorted(lost),
     )
     write_private(part.path / MANIFEST, manifest.model_dump_json(indent=2) + "\n")
     part.path.rename(target)
@@ -199,12 +202,15 @@ async def check(backup: Path, progress: Progress) -> Manifest:
     read = _files_of(layout.blob_folder)
 
     async def hashed(hash: str) -> int:
-        async with read(hash) as path:
-            if await asyncio.to_thread(_sha256, path) != hash:
-                raise MoveError(f"The bytes {hash} are damaged at the source.")
-            return path.stat().st_size
+        try:
+            async with read(hash) as path:
+                if await asyncio.to_thread(_sha256, path) != hash:
+                    raise BackupError(f"The bytes {hash} are damaged. Take another backup.")
+                return path.stat().st_size
+        except BlobMissing:
+            raise _gone(hash) from None
 
-    await _each(hashed, sorted(live), progress)
+    await _each(hashed, sorted(live - set(manifest.missing)), progress)
     return manifest
 
 
@@ -236,7 +242,8 @@ async def restore_folder(
                 blobs = stack.enter_context(in_bucket(bucket))
             else:
                 blobs = LocalBlobs(folder.blob_folder)
-            await _copy_blobs(_files_of(source.blob_folder), blobs, sorted(live), progress)
+            hashes = sorted(live - set(manifest.missing))
+            await _copy_blobs(_files_of(source.blob_folder), blobs, hashes, progress)
     except FolderError as error:
         raise BackupError(str(error)) from None
     tell(f"records: {manifest.rows} rows")
@@ -270,7 +277,8 @@ async def restore_database(
             records.format = manifest.format
             migrate(records)
             live, _ = _live_and_rows(records)
-            await _copy_blobs(_files_of(source.blob_folder), blobs, sorted(live), progress)
+            hashes = sorted(live - set(manifest.missing))
+            await _copy_blobs(_files_of(source.blob_folder), blobs, hashes, progress)
             await asyncio.to_thread(_insert_records, records, engine, _secrets_of(source))
     tell(f"records: {manifest.rows} rows")
     return manifest
@@ -385,15 +393,27 @@ def _copy_files(source: FolderLayout, target: FolderLayout, bucket: str | None) 
 
 
 async def _copy_blobs(
-    read: ReadBlob, target: Blobs, hashes: Sequence[str], progress: Progress
+    read: ReadBlob,
+    target: Blobs,
+    hashes: Sequence[str],
+    progress: Progress,
+    lost: Callable[[str], None] | None = None,
 ) -> int:
-    """Copies the bytes that the target lacks; returns the number of all."""
+    """Copies the bytes that the target lacks; returns the number of all.
+
+    `lost` is told of those that the source lacks.
+    """
 
     async def copied(hash: str) -> int:
-        try:
+        with suppress(BlobMissing):
             return await target.size(hash)
-        except BlobMissing:
+        try:
             return await copy_blob(read, target, hash)
+        except BlobMissing:
+            if lost is None:
+                raise _gone(hash) from None
+            lost(hash)
+            return 0
 
     return await _each(copied, hashes, progress)
 
@@ -428,13 +448,14 @@ def _files_of(blob_folder: Path) -> ReadBlob:
     async def read(hash: str) -> AsyncIterator[Path]:
         path = blob_folder / hash[:2] / hash
         if not path.is_file():
-            raise BackupError(
-                f"The bytes {hash} are missing in {blob_folder}. Take another backup; if a server"
-                " is at fault, “carrel doctor” looks at it."
-            )
+            raise BlobMissing
         yield path
 
     return read
+
+
+def _gone(hash: str) -> BackupError:
+    return BackupError(f"The bytes {hash} are missing in the backup. Take another one.")
 
 
 def _refuse_existing(target: Path) -> None:

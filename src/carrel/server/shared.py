@@ -42,7 +42,7 @@ def migrate(url: str) -> Migrated:
             take_turns(connection, "migration")
             before = revision(connection)
             _refuse_newer(engine, before)
-            _require_suitable(connection)
+            require_suitable(connection)
             if before < FORMAT:
                 upgrade(connection)
             vectors = pgvector.install(connection)
@@ -122,7 +122,12 @@ def _refuse_newer(engine: sa.Engine, present: int) -> None:
         )
 
 
-def _require_suitable(connection: sa.Connection) -> None:
+def require_suitable(connection: sa.Connection) -> None:
+    """Checks version and encoding.
+
+    Raises:
+        SharedDatabaseError: the server is too old, or the database knows no letters.
+    """
     version = connection.scalar(sa.text("SELECT current_setting('server_version_num')::int"))
     if (version or 0) < _OLDEST * 10_000:
         raise SharedDatabaseError(f"Carrel needs PostgreSQL {_OLDEST} or newer.")

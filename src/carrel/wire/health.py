@@ -13,8 +13,12 @@ class UploadLimits(ResponseModel):
 
 
 class Health(ResponseModel):
-    """`trash_days`: days in which deleted items can be restored; None without a trash."""
+    """`trash_days`: days in which deleted items can be restored; None without a trash.
+
+    `version`: that of the server; None where it does not say.
+    """
 
     status: str = "ok"
     limits: UploadLimits = Field(default_factory=UploadLimits)
     trash_days: int | None = None
+    version: str | None = None

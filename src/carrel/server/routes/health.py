@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Awaitable, Callable
+from importlib.metadata import version
 
 import sqlalchemy as sa
 from fastapi import APIRouter
@@ -27,6 +28,7 @@ async def healthz(server: CurrentServer) -> Health:
     return Health(
         limits=UploadLimits(file_bytes=limits.file_bytes, document_bytes=limits.bytes_of_document),
         trash_days=limits.trash_days or None,
+        version=version("carrel"),
     )
 
 
