@@ -205,3 +205,13 @@ def test_a_crash_leaves_a_report_without_secrets() -> None:
     assert "Traceback" not in ended.stderr
     assert "RuntimeError" in report.read_text()
     assert "sk-secret" not in report.read_text() + ended.stderr
+
+
+async def test_a_failure_names_the_request_for_the_log() -> None:
+    failure = reply({"message": "The server failed."}, 500, x_request_id="8f1c-\x1b[31m7")
+    async with service(failure) as odd:
+        ended = await carrel("files", "list", CARREL_URL=odd.url)
+    assert (ended.code, ended.err) == (1, "carrel: The server failed. Request ID: 8f1c-31m7\n")
+    async with service(reply({"message": "No such thing."}, 404, x_request_id="7")) as odd:
+        ended = await carrel("files", "list", CARREL_URL=odd.url)
+    assert "Request ID" not in ended.err

@@ -115,9 +115,12 @@ async def test_damaged_records_and_a_newer_format_are_named(tmp_path: Path) -> N
     assert "→ Stop the server and restore a backup: carrel restore." in ended.out
 
 
-async def test_what_is_broken_in_a_team_is_named(tmp_path: Path, buckets: dict[str, str]) -> None:
+async def test_what_is_broken_in_a_team_is_named(
+    tmp_path: Path, buckets: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     bare = postgres_server().create(uuid4().hex)
-    wrong = {**buckets, "AWS_SECRET_ACCESS_KEY": "wrong"}
+    for name, value in {**buckets, "AWS_SECRET_ACCESS_KEY": "wrong"}.items():
+        monkeypatch.setenv(name, value)
     model = reply({"error": "no"}, 401)
     async with service(model) as refusing:
         options = [
@@ -128,7 +131,7 @@ async def test_what_is_broken_in_a_team_is_named(tmp_path: Path, buckets: dict[s
             "--model-url",
             f"{refusing.url}/v1",
         ]
-        ended = await carrel("doctor", "--json", "--data", tmp_path, *options, **wrong)
+        ended = await carrel("doctor", "--json", "--data", tmp_path, *options)
     states = _states(ended)
     assert ended.code == 4
     assert {part for part, state in states.items() if state == "failed"} == {
@@ -143,12 +146,14 @@ async def test_what_is_broken_in_a_team_is_named(tmp_path: Path, buckets: dict[s
 
 
 @pytest.mark.parametrize("key", ["right", "wrong", ""])
-async def test_the_connection_of_a_profile(key: str, server: RunningServer) -> None:
-    environ = {"CARREL_URL": server.url}
-    environ |= (
-        {"CARREL_API_KEY": {"right": server.api_key, "wrong": "carrel_x"}[key]} if key else {}
-    )
-    ended = await carrel("doctor", "--json", **environ)
+async def test_the_connection_of_a_profile(
+    key: str, server: RunningServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CARREL_URL", server.url)
+    if key:
+        value = {"right": server.api_key, "wrong": "carrel_x"}[key]
+        monkeypatch.setenv("CARREL_API_KEY", value)
+    ended = await carrel("doctor", "--json")
     states = _states(ended)
     assert states["address"] == "ok"
     assert ended.code == (0 if key == "right" else 4)

@@ -21,7 +21,7 @@ def migrate(
     """Create or upgrade the tables of a server's PostgreSQL database.
 
     Run it once before the first server of a new version starts; several at a time wait for each
-    other. Back up the database first (pg_dump). A data folder is migrated by the server itself.
+    other. Run “carrel backup” first. A data folder is migrated by the server itself.
     """
     from carrel.local.installed import require_server
 
