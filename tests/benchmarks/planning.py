@@ -7,7 +7,7 @@ bounds, since each is a size or depends on the machine.
 import sqlite3
 import tempfile
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import closing
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from support.process import family_seconds, serve
 
 BOOKS = range(10, 30)
 """Pages of each book."""
-SCANS = 10
+SCANS, REQUESTS = 10, 200
 _KB = 1000
 
 
@@ -41,12 +41,16 @@ def measure() -> Iterable[Figure]:
             before = family_seconds(own)
             scanned = SCANS / _seconds(library, scans)
             scan_cost = (family_seconds(own) - before) / SCANS
+            lists = _processor_ms(own, lambda: library.documents())
+            searches = _processor_ms(own, lambda: library.search("chance of the garden"))
         chunks, vectors, sentences = _chunks(data)
     pages = sum(BOOKS) + SCANS + 1
     yield Figure("digital pages a second, upload to done", digital)
     yield Figure("processor seconds a digital page", cost, better="lower")
     yield Figure("scanned pages a second, upload to done", scanned)
     yield Figure("processor seconds a scanned page", scan_cost, better="lower")
+    yield Figure("processor ms a list of documents", lists, better="lower")
+    yield Figure("processor ms a search", searches, better="lower")
     yield Figure("kB of records a digital page, indexes included", digital_kb, better="lower")
     yield Figure("chunks a page", chunks / pages, better="lower")
     yield Figure("kB of vectors a chunk", vectors / chunks / _KB, better="lower")
@@ -74,6 +78,13 @@ def _seconds(library: LibraryUnderTest, paths: list[Path]) -> float:
     for id in ids:
         assert library.finished(id, 280)["process_status"] == "done"
     return time.perf_counter() - began
+
+
+def _processor_ms(process: int, ask: Callable[[], object]) -> float:
+    before = family_seconds(process)
+    for _ in range(REQUESTS):
+        ask()
+    return 1000 * (family_seconds(process) - before) / REQUESTS
 
 
 def _kilobytes(data: Path) -> float:
