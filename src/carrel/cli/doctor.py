@@ -2,7 +2,7 @@
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -58,7 +58,7 @@ def doctor(
         ),
     ] = None,
     model_url: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
             metavar="URL", show_default=False, help="The model's address, as for “carrel serve”."
         ),
@@ -74,7 +74,7 @@ def doctor(
 
     The exit code is 0 if nothing failed, and 4 if something did.
     """
-    of_server = any(option is not None for option in (data, database, blobs, model_url))
+    of_server = any((data, database, blobs, model_url))
     found: list[Any] = []
 
     def tell(finding: "Finding | ServiceFinding") -> None:
@@ -91,7 +91,7 @@ def doctor(
                 async for finding in _service(chosen):
                     tell(finding)
         if here:
-            async for part in _parts(data, database, blobs, model_url):
+            async for part in _parts(data, database, blobs, model_url or ()):
                 tell(part)
 
     asyncio.run(look())
@@ -119,7 +119,10 @@ def _show(finding: "Finding | ServiceFinding") -> None:
 
 
 async def _parts(
-    data: Path | None, database: str | None, blobs: str | None, model_url: str | None
+    data: Path | None,
+    database: str | None,
+    blobs: str | None,
+    model_url: Sequence[str],
 ) -> "AsyncIterator[Finding | ServiceFinding]":
     from carrel.local.errors import NotInstalled
     from carrel.local.installed import require_server
@@ -133,7 +136,7 @@ async def _parts(
     from carrel.server.settings import ServerSettings
 
     settings = ServerSettings(
-        data=data or folders().server, database=database, blobs=blobs, model_url=model_url
+        data=data or folders().server, database=database, blobs=blobs, model_url=tuple(model_url)
     )
     async for finding in examine(settings):
         yield finding

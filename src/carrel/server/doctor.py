@@ -388,30 +388,36 @@ async def _bucket(bucket: "Bucket", url: str) -> list[Finding]:
 
 
 async def _model(settings: ServerSettings) -> list[Finding]:
-    part = "model"
-    if settings.model_url is None:
+    if not settings.model_url:
         return await asyncio.to_thread(_embedded, settings)
-    base, key = settings.model_url.rstrip("/"), settings.model_key
+    keys = settings.model_key or ("",)
+    keys = keys * len(settings.model_url) if len(keys) == 1 else keys
+    addresses = zip(settings.model_url, keys, strict=True)
+    return [await _model_address(settings, url.rstrip("/"), key) for url, key in addresses]
+
+
+async def _model_address(settings: ServerSettings, base: str, key: str) -> Finding:
+    part = "model"
     try:
         async with httpx.AsyncClient(timeout=_ANSWER_SECONDS) as http:
             headers = {"authorization": f"Bearer {key}"} if key else {}
             answer = await http.get(f"{base}/models", headers=headers)
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         advice = "Start the model's server, or correct --model-url or model_url."
-        return [failed(part, f"{base} does not answer: {_why(error)}", advice)]
+        return failed(part, f"{base} does not answer: {_why(error)}", advice)
     if answer.status_code in (401, 403):
-        return [failed(part, f"{base} refuses the key", "Set CARREL_MODEL_KEY or model_key.")]
+        return failed(part, f"{base} refuses the key", "Set CARREL_MODEL_KEY or model_key.")
     try:
         names = [str(card["id"]) for card in answer.raise_for_status().json()["data"]]
     except (httpx.HTTPError, ValueError, KeyError, TypeError):
         said = f"{base}/models is no list of models ({answer.status_code})"
-        return [failed(part, said, "An OpenAI-compatible address usually ends with /v1.")]
+        return failed(part, said, "An OpenAI-compatible address usually ends with /v1.")
     if not names:
-        return [failed(part, f"{base} has no model", "Load one there, such as: ollama pull NAME")]
+        return failed(part, f"{base} has no model", "Load one there, such as: ollama pull NAME")
     if settings.model_name and settings.model_name not in names:
         said = f"{base} does not list {settings.model_name}, but {', '.join(names[:5])}"
-        return [failed(part, said, "Correct model_name, or load that model.")]
-    return [ok(part, f"{base}: {', '.join(names[:5])}{' …' if len(names) > 5 else ''}")]
+        return failed(part, said, "Correct model_name, or load that model.")
+    return ok(part, f"{base}: {', '.join(names[:5])}{' …' if len(names) > 5 else ''}")
 
 
 def _embedded(settings: ServerSettings) -> list[Finding]:
