@@ -183,3 +183,28 @@ async def test_the_demo_that_ships_comes_to_its_end(
         )
         assert _player(bench) == (count, "ready"), bench.text()
         await bench.shows("The end")
+
+
+async def test_the_demo_that_ships_comes_to_its_end_without_an_answer(
+    talking: tuple[RunningServer, SpokenModel], model: SpokenModel
+) -> None:
+    def breaks_off(body: object) -> dict[str, str]:
+        raise ConnectionResetError
+
+    model.answer = breaks_off
+    count = len(load_demo(samples.demo()).steps)
+    async with presented(talking[0], samples.demo(), begin=count) as bench:
+        await bench.until(
+            lambda: (
+                _player(bench)[0] == count or (_player(bench)[1] == "failed" and not _offers(bench))
+            ),
+            wait=60,
+        )
+        assert _player(bench) == (count, "ready"), bench.text()
+        await bench.shows("The end", "guide.pdf · page")
+
+
+def _offers(bench: Workbench) -> bool:
+    assert isinstance(bench.app, Presentation)
+    assert bench.app.player is not None
+    return bench.app.player.slice.value.offers
