@@ -48,8 +48,8 @@ OPTIONS = {
     ("sync",): ["--library", "contracts"],
 }
 """What some commands need besides."""
-OFFLINE = {"tools"}
-"""Groups whose --profile only names a service."""
+OFFLINE = {"doctor", "tools"}
+"""Those whose --profile only names a service, or whose findings are what goes wrong with it."""
 PDF = b"%PDF-1.4 nothing"
 
 
