@@ -136,6 +136,8 @@ async def test_libraries(run: Run, tmp_path: Path) -> None:
     await run("libraries", "edit", "leases", "--name", "contracts")
     assert "contracts" in (await run("libraries", "list")).out
     assert (await run("libraries", "show", "contracts", "--json")).json["nb_documents"] == 1
+    shown = await run("libraries", "embeddings", "contracts", "--json")
+    assert (shown.json["model"], shown.json["embedded"]) == ("carrel-embed", shown.json["chunks"])
     await run("libraries", "reprocess", "contracts", "lease.txt")
     await run("libraries", "remove", "contracts", "lease.txt")
     assert (await run("libraries", "documents", "contracts", "--json")).json == []

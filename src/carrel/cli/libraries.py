@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from carrel.client import Client
     from carrel.wire.documents import Document
-    from carrel.wire.libraries import Library, SearchHit, SearchResult
+    from carrel.wire.libraries import Library, LibraryEmbeddings, SearchHit, SearchResult
 
 app = commands("Create, fill, search and share libraries.")
 
@@ -109,6 +109,45 @@ def show(library: LibraryArgument, profile: ProfileOption = None, json: JSONOpti
             ("changed", output.when(found.updated_at)),
         ]
     )
+
+
+@app.command("embeddings")
+def embeddings(
+    library: LibraryArgument,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Embed the library anew with this model of the server's addresses; carrel-embed "
+            "is the server's own. Searches go by the present one until that is done.",
+        ),
+    ] = None,
+    profile: ProfileOption = None,
+    json: JSONOption = False,
+) -> None:
+    """Show the embedding model of a library of Carrel's server, or change it."""
+
+    async def work(client: "Client") -> "LibraryEmbeddings":
+        found = await find_library(client, library)
+        if model is None:
+            return await client.libraries.embeddings(found.id)
+        return await client.libraries.change_embeddings(found.id, model)
+
+    state = run(profile, work, changes=model is not None)
+    if json:
+        output.as_json(state)
+        return
+    rows = [
+        ("model", output.one_line(state.model)),
+        ("dimensions", state.dimensions),
+        ("passages", f"{state.embedded} of {state.chunks} embedded"),
+    ]
+    if state.next is not None:
+        done = f"{state.next.embedded} of {state.chunks} embedded"
+        rows.append(("changing to", f"{output.one_line(state.next.model)}, {done}"))
+    if state.error is not None:
+        rows.append(("problem", output.one_line(state.error)))
+    output.fields(rows)
 
 
 @app.command("edit")

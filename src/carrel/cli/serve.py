@@ -158,6 +158,7 @@ def serve(
       model_url = "http://…/v1"      or an OpenAI-compatible address that answers; in [ ] several
       model_key = "…"                its key; CARREL_MODEL_KEY overrides it; in [ ] one for each
       model_name = "…"               the default model; without it, the first that is listed
+      embedding_model = "…"          the model at an address that embeds new libraries
       strict_models = true           answer only to the models' own names
       mcp_write = true               let agents at /mcp change something, too
       public_url = "https://…"       the base of signed addresses behind a proxy

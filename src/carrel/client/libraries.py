@@ -7,8 +7,10 @@ from carrel.client.keywords import fields_of
 from carrel.client.paging import PAGE, every
 from carrel.client.transport import Transport, path_of
 from carrel.wire.libraries import (
+    EmbeddingsChange,
     Library,
     LibraryCreate,
+    LibraryEmbeddings,
     LibraryList,
     LibraryQuery,
     LibraryUpdate,
@@ -53,6 +55,17 @@ class Libraries:
             return (await self.list(page=number, page_size=PAGE, search=search)).data
 
         return every(page, lambda library: library.id)
+
+    async def embeddings(self, library_id: str) -> LibraryEmbeddings:
+        """The embedding model of a library; an extension of the bundled server."""
+        path = path_of("/v1/libraries/{}/embeddings", library_id)
+        return await self._transport.call(LibraryEmbeddings, "GET", path)
+
+    async def change_embeddings(self, library_id: str, model: str) -> LibraryEmbeddings:
+        """Embeds a library anew with another model, in the background."""
+        path = path_of("/v1/libraries/{}/embeddings", library_id)
+        body = EmbeddingsChange(model=model).body()
+        return await self._transport.call(LibraryEmbeddings, "PUT", path, body=body)
 
     @fields_of(LibraryCreate)
     async def create(self, library: LibraryCreate) -> Library:

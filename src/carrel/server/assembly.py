@@ -22,6 +22,7 @@ from carrel.server.leases import Leases
 from carrel.server.library.service import LibraryService
 from carrel.server.library.summaries import Summaries
 from carrel.server.models.address import ModelAddress
+from carrel.server.models.embeddings import vectors_at_address
 from carrel.server.models.engine import Engine
 from carrel.server.reading.reader import Reader
 from carrel.server.reading.results import Results
@@ -99,6 +100,9 @@ class Server:
             await self.access.admit(self.folder.api_key)
             # The current engine: changed settings replace it.
             self.library.count_tokens_with(lambda text: self.engine.count_tokens(text))
+            self.library.embed_with(
+                lambda model, texts: vectors_at_address(self.engine, model, texts)
+            )
             stack.push_async_callback(self._stop_engine)
             if self._beats:
                 await Heartbeat(self.database, self.jobs).beat()

@@ -107,6 +107,8 @@ class FolderSettings(_Section):
     wins over it, where commas stand between several."""
     model_name: str | None = None
     """The default model at the addresses; without it, the first that they list."""
+    embedding_model: str | None = None
+    """The model at the addresses that embeds new libraries; without it, the server's own."""
     strict_models: bool = False
     """Whether models answer to their own names only, and not to those of vendors."""
     mcp_write: bool = False
@@ -155,6 +157,7 @@ class ServerSettings:
     model_key: tuple[str, ...] = field(default=(), repr=False)
     """One key for all addresses, or one for each; empty where there is none."""
     model_name: str | None = None
+    embedding_model: str | None = None
     strict_models: bool = False
     mcp_write: bool = False
     no_worker: bool = False
@@ -194,6 +197,7 @@ class ServerSettings:
             model_url=urls,
             model_key=keys,
             model_name=None if chosen else folder.model_name,
+            embedding_model=self.embedding_model or folder.embedding_model,
             mcp_write=self.mcp_write or folder.mcp_write,
             strict_models=self.strict_models or folder.strict_models,
             public_url=self.public_url or folder.public_url,

@@ -59,6 +59,35 @@ class Library(ResponseModel):
     org_sharing_role: str | None = None
 
 
+class NextEmbeddings(ResponseModel):
+    """The embedding model that a library changes to; `embedded` counts its chunks so far."""
+
+    model: str
+    dimensions: int | None = None
+    embedded: int = 0
+
+
+class LibraryEmbeddings(ResponseModel):
+    """The embedding model of a library (an extension of the bundled server).
+
+    `embedded` of its `chunks` have a vector of it. Search is by `model` until every chunk has a
+    vector of the `next` one. `error` says why some lack theirs.
+    """
+
+    model: str
+    dimensions: int
+    chunks: int
+    embedded: int
+    error: str | None = None
+    next: NextEmbeddings | None = None
+
+
+class EmbeddingsChange(Request):
+    """The embedding model to change to."""
+
+    model: Name
+
+
 class LibraryList(ResponseModel):
     data: list[Library]
     pagination: Pagination | None = None

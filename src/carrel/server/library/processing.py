@@ -8,7 +8,7 @@ import asyncio
 import errno
 import logging
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial, wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
@@ -18,8 +18,9 @@ from carrel.server.blobs.store import BlobMissing, Blobs, BlobsUnavailable, put
 from carrel.server.errors import ApiError
 from carrel.server.jobs import RunStep
 from carrel.server.library.chunking import DEFAULT_SIZE, PageChunk, chunk_pages
+from carrel.server.library.embedding import LibraryEmbedder
 from carrel.server.library.places import TextPlaces, page_layout
-from carrel.server.library.vectors import stored_vectors
+from carrel.server.library.vectors import StoredVectors
 from carrel.server.library.words import segment, vocabulary
 from carrel.server.models.embedder import Embedder
 from carrel.server.reading.options import BrokenOff, ReadOptions, UnreadableDocument
@@ -48,6 +49,8 @@ OCR_MODEL = "carrel-ocr"
 
 Enqueue = Callable[..., None]
 CountTokens = Callable[[str], Awaitable[int]]
+EmbedLater = Callable[[sa.Connection, str], None]
+"""Queues the embedding of a library's chunks within a transaction."""
 
 
 class ProcessingFailed(Exception):
@@ -93,12 +96,20 @@ class Processing:
     """Turns documents into searchable chunks, in repeatable steps."""
 
     def __init__(
-        self, database: Database, blobs: Blobs, reader: Reader, embedder: Embedder
+        self,
+        database: Database,
+        blobs: Blobs,
+        reader: Reader,
+        embedder: Embedder,
+        library_embedder: LibraryEmbedder,
+        embed_later: EmbedLater,
     ) -> None:
         self._database = database
         self._blobs = blobs
         self._reader = reader
         self._embedder = embedder
+        self._library_embedder = library_embedder
+        self._embed_later = embed_later
         self.count_tokens: CountTokens | None = None
         """The language model's tokenizer; without it, or when it fails, the embedder's counts."""
 
@@ -156,8 +167,26 @@ class Processing:
         source = await self._database.read(partial(processing.source, job=job))
         pages = await self._database.read(partial(processing.pages, job=job))
         tokens = await self._tokens("\n\n".join(page.markdown for page in pages))
-        outcome = await asyncio.to_thread(self._outcome, pages, source.chunk_size, read, tokens)
-        await self._database.write(partial(processing.publish, job=job, outcome=outcome))
+        size = source.chunk_size or DEFAULT_SIZE
+        texts = ((page.number, page.markdown) for page in pages)
+        chunks = await asyncio.to_thread(lambda: list(chunk_pages(texts, size)))
+        stored = await self._vectors(source.embedding_model, [chunk.text for chunk in chunks])
+        outcome = await asyncio.to_thread(_outcome, pages, chunks, stored, read, tokens)
+        outcome = replace(outcome, embedding_model=source.embedding_model)
+
+        def publish(connection: sa.Connection) -> None:
+            if processing.publish(connection, job, outcome):
+                self._embed_later(connection, source.library_id)
+
+        await self._database.write(publish)
+
+    async def _vectors(self, model: str, texts: Sequence[str]) -> list[StoredVectors]:
+        """The vectors of chunks; none if their model does not answer, which a job makes up for."""
+        try:
+            return await self._library_embedder.chunks(model, texts)
+        except ApiError as error:
+            log.warning("a document is found by words alone for now: %s", error.message)
+            return [StoredVectors(None, None)] * len(texts)
 
     async def _tokens(self, text: str) -> int:
         if self.count_tokens is not None:
@@ -167,30 +196,6 @@ class Processing:
             except (ApiError, TimeoutError):
                 log.warning("the language model counts no tokens: the embedding model's are taken")
         return await asyncio.to_thread(self._embedder.count_tokens, [text])
-
-    def _outcome(
-        self, pages: Sequence[PageRow], size: int | None, read: Read, tokens: int
-    ) -> ProcessingOutcome:
-        layouts = {page.number: TextPlaces.from_json(page.layout) for page in pages}
-        chunks = chunk_pages(((page.number, page.markdown) for page in pages), size or DEFAULT_SIZE)
-        texts = [chunk.text for chunk in chunks]
-        return ProcessingOutcome(
-            pages=read.pages,
-            tokens=tokens,
-            ocr_blob=read.ocr_blob,
-            chunks=[
-                ChunkText(
-                    page=chunk.page,
-                    text=chunk.text,
-                    segmented=segment(chunk.text),
-                    vector=stored.chunk,
-                    sentences=stored.sentences,
-                    layout=_part(layouts[chunk.page], chunk),
-                )
-                for chunk, stored in zip(chunks, stored_vectors(self._embedder, texts), strict=True)
-            ],
-            words=vocabulary(texts),
-        )
 
     async def give_up_or_retry(self, job: Job, error: ProcessingFailed, enqueue: Enqueue) -> None:
         """Records the failure on the document, and enqueues a retry if it may help."""
@@ -208,6 +213,33 @@ class Processing:
             await self._database.write(write)
         except Superseded:
             log.info("document %s was deleted or started anew", job.document_id)
+
+
+def _outcome(
+    pages: Sequence[PageRow],
+    chunks: Sequence[PageChunk],
+    vectors: Sequence[StoredVectors],
+    read: Read,
+    tokens: int,
+) -> ProcessingOutcome:
+    layouts = {page.number: TextPlaces.from_json(page.layout) for page in pages}
+    return ProcessingOutcome(
+        pages=read.pages,
+        tokens=tokens,
+        ocr_blob=read.ocr_blob,
+        chunks=[
+            ChunkText(
+                page=chunk.page,
+                text=chunk.text,
+                segmented=segment(chunk.text),
+                vector=stored.chunk,
+                sentences=stored.sentences,
+                layout=_part(layouts[chunk.page], chunk),
+            )
+            for chunk, stored in zip(chunks, vectors, strict=True)
+        ],
+        words=vocabulary([chunk.text for chunk in chunks]),
+    )
 
 
 def _page_text(page: Page) -> PageRow:

@@ -1,6 +1,8 @@
 """Search in libraries: words and meaning, put together."""
 
+import logging
 from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 from pydantic import Field
@@ -11,8 +13,13 @@ from carrel.server.library.vectors import VectorIndex
 from carrel.server.library.words import Term, terms
 from carrel.server.models.embedder import Embedder
 from carrel.server.records.expiry import unexpired
-from carrel.server.records.tables import chunks, documents, libraries
+from carrel.server.records.tables import OWN_EMBEDDING, chunks, documents, libraries
 from carrel.wire.libraries import SearchHit
+
+if TYPE_CHECKING:
+    from carrel.server.library.vectors import Vectors
+
+log = logging.getLogger(__name__)
 
 WORDS_SHARE = 0.4
 """How much of a score the words make up; the rest is meaning. The retrieval benchmark chose it."""
@@ -56,23 +63,38 @@ class Search:
         query: str,
         limit: int,
         document_ids: Collection[str] | None = None,
+        *,
+        vectors: "Mapping[str, Vectors] | None" = None,
     ) -> list[FoundPassage]:
         """The passages of these libraries that answer a query best, best first; blocking.
 
-        `document_ids` restricts the search to some documents. The score is at most 1.
+        `document_ids` restricts the search to some documents. The score is at most 1. `vectors`
+        are those of the query by models at addresses; without its model's, a library is searched
+        by words alone.
         """
         wanted = terms(query)
-        vectors = self._embedder.embed([query])
+        asked = dict(vectors or {})
+        own = self._embedder.embed([query])
+        if own is not None:
+            asked[OWN_EMBEDDING] = own[0]
         scores: dict[int, float] = {}
         matching: dict[str, list[int]] = {}
         depth = max(limit, _CANDIDATES)
-        numbers = sa.select(libraries.c.id, libraries.c.number)
+        numbers = sa.select(
+            libraries.c.id,
+            libraries.c.number,
+            libraries.c.embedding_model,
+            libraries.c.embedding_dimensions,
+        )
         for row in connection.execute(numbers.where(libraries.c.id.in_(library_ids))).all():
             found = fulltext.find(connection, row.number, wanted, depth, document_ids)
             near: dict[int, float] = {}
-            if vectors is not None:
+            vector = asked.get(row.embedding_model)
+            if vector is not None and len(vector) != row.embedding_dimensions:
+                log.warning("library %s: words alone are searched, its model has changed", row.id)
+            elif vector is not None:
                 near = self._vectors.nearest(
-                    connection, row.id, vectors[0], depth, document_ids, list(found.scores)
+                    connection, row.id, vector, depth, document_ids, list(found.scores)
                 )
             fused = fuse(found.scores, near)
             scores |= fused

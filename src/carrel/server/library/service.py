@@ -3,27 +3,34 @@
 import asyncio
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
 from carrel.server.blobs.store import Blobs
 from carrel.server.errors import not_found
 from carrel.server.jobs import JobKey, Jobs, RunStep
+from carrel.server.library.embedding import AskAddress, LibraryEmbedder
 from carrel.server.library.processing import CountTokens, Processing
 from carrel.server.library.reconciler import Reconciler
+from carrel.server.library.reembedding import Reembedding
 from carrel.server.library.search import FoundPassage, Search
 from carrel.server.models.embedder import Embedder
 from carrel.server.reading.processes.parsers import PARSERS
 from carrel.server.reading.reader import Reader
-from carrel.server.records import documents, libraries, processing
+from carrel.server.records import documents, embeddings, libraries, processing
 from carrel.server.records.caller import Caller
 from carrel.server.records.database import Database
 from carrel.server.records.documents import NewDocument
 from carrel.server.records.libraries import Role
 from carrel.server.records.processing import Job
+from carrel.server.records.tables import OWN_EMBEDDING
 from carrel.wire.documents import Document
-from carrel.wire.libraries import SearchQuery
+from carrel.wire.libraries import Library, LibraryCreate, LibraryEmbeddings, SearchQuery
+
+if TYPE_CHECKING:
+    from carrel.server.library.embedding import Vectors
 
 # More than the number of parsers: the next is read while one is indexed.
 _RUNNING = 3 * PARSERS
@@ -45,8 +52,20 @@ class LibraryService:
         self._database = database
         self.embedder = Embedder()
         """The embedder; its weights are in memory once."""
-        self._processing = Processing(database, blobs, reader, self.embedder)
+        self._library_embedder = LibraryEmbedder(self.embedder)
+        self._reembedding = Reembedding(database, self._library_embedder, lambda: self._embedding)
+        self._processing = Processing(
+            database,
+            blobs,
+            reader,
+            self.embedder,
+            self._library_embedder,
+            self._reembedding.enqueue,
+        )
         self._search = Search(self.embedder)
+        self._embedding = jobs.queue(
+            "embeddings", "embed_library", self._reembedding.run, running=1
+        )
         self._queue = jobs.queue("documents", "process_document", self._process, running=_RUNNING)
         self._reconciler = Reconciler(database, self._queue, jobs)
         self._reconciling: asyncio.Task[Any] | None = None
@@ -55,6 +74,58 @@ class LibraryService:
     def count_tokens_with(self, count_tokens: CountTokens) -> None:
         """Sets the token counter for documents processed from now on."""
         self._processing.count_tokens = count_tokens
+
+    def embed_with(self, ask_address: AskAddress) -> None:
+        """Sets how models at addresses are asked for vectors."""
+        self._library_embedder.ask_address = ask_address
+
+    async def embeddings(self, caller: Caller, library_id: str) -> LibraryEmbeddings:
+        """The embedding model of a library.
+
+        Raises:
+            ApiError: 404.
+        """
+
+        def read(connection: sa.Connection) -> LibraryEmbeddings:
+            libraries.require(connection, caller, library_id)
+            return embeddings.state(connection, library_id)
+
+        return await self._database.read(read)
+
+    async def change_embeddings(
+        self, caller: Caller, library_id: str, model: str
+    ) -> LibraryEmbeddings:
+        """Has a library change to a model; the present one answers until all is embedded.
+
+        Raises:
+            ApiError: 404, 403 for anyone but the owner, 400 the model offers no embeddings, 503
+                it does not answer.
+        """
+        require = partial(
+            libraries.require, caller=caller, id=library_id, needed=libraries.Role.OWNER
+        )
+        await self._database.read(require)
+        dimensions = await self._library_embedder.dimensions(model)
+
+        def write(connection: sa.Connection) -> LibraryEmbeddings:
+            require(connection)
+            if embeddings.change(connection, library_id, model, dimensions):
+                self._reembedding.enqueue(connection, library_id)
+            return embeddings.state(connection, library_id)
+
+        return await self._database.write(write)
+
+    async def create(self, caller: Caller, new: LibraryCreate, model: str | None) -> Library:
+        """Adds a library, whose embedding model this will be."""
+
+        def write(connection: sa.Connection) -> Library:
+            library = libraries.create(connection, caller, new)
+            if model not in (None, OWN_EMBEDDING):
+                embeddings.change(connection, library.id, str(model), None)
+                self._reembedding.enqueue(connection, library.id)
+            return library
+
+        return await self._database.write(write)
 
     @property
     def active(self) -> int:
@@ -116,9 +187,11 @@ class LibraryService:
     ) -> list[FoundPassage]:
         """The best passages of those libraries that the caller may see, best first."""
 
+        vectors = await self._query_vectors(library_ids, query)
+
         def read(connection: sa.Connection) -> list[FoundPassage]:
             visible = libraries.accessible_ids(connection, caller, library_ids)
-            return self._search.find(connection, visible, query, limit)
+            return self._search.find(connection, visible, query, limit, vectors=vectors)
 
         return await self._database.read(read)
 
@@ -132,15 +205,24 @@ class LibraryService:
             InvalidRequest: the attribute filter is not a JSON object.
         """
 
+        vectors = await self._query_vectors([library_id], query.query)
+
         def read(connection: sa.Connection) -> list[FoundPassage]:
             if not libraries.accessible_ids(connection, caller, [library_id]):
                 raise not_found("library", library_id)
             restricted = documents.ids_of(
                 connection, library_id, query.document_ids, query.filters_attributes
             )
-            return self._search.find(connection, [library_id], query.query, query.limit, restricted)
+            return self._search.find(
+                connection, [library_id], query.query, query.limit, restricted, vectors=vectors
+            )
 
         return await self._database.read(read)
+
+    async def _query_vectors(self, library_ids: list[str], query: str) -> "dict[str, Vectors]":
+        # By the next model, too: it may take over before the search reads.
+        models = await self._database.read(partial(embeddings.models, library_ids=library_ids))
+        return await self._library_embedder.queries(models, query)
 
     def _process(self, key: JobKey, durable_step: RunStep, step: RunStep) -> None:
         self._processing.run(Job.of(key), durable_step, step, self.enqueue)

@@ -17,7 +17,13 @@ from carrel.server.library.chunking import sentences
 from carrel.server.library.pgvector import PgVectors
 from carrel.server.models.embedder import Embedder
 from carrel.server.records import pgvector
-from carrel.server.records.tables import chunks, documents, libraries
+from carrel.server.records.tables import (
+    OWN_DIMENSIONS,
+    OWN_EMBEDDING,
+    chunks,
+    documents,
+    libraries,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -49,6 +55,13 @@ _SENTENCES = {
         AND length(sentences) > 0
     """,
 }
+
+_OF_LIBRARY = (
+    libraries.c.revision,
+    libraries.c.embedding_version,
+    libraries.c.embedding_model,
+    libraries.c.embedding_dimensions,
+)
 
 _COARSE = 64
 """Leading dimensions, used to preselect chunks for the full comparison."""
@@ -107,9 +120,13 @@ def _nearest_sentences(
 class _Matrix:
     """The chunks of one library in the order of their ids: id, document's number and vector."""
 
-    def __init__(self) -> None:
+    def __init__(self, version: int, dimensions: int, coarse: int) -> None:
         import numpy as np
 
+        self.version = version
+        """The version of the library's vectors."""
+        self._coarse_dimensions = coarse
+        self._chunk_bytes = 2 * dimensions + 4 * coarse
         self.revision = -1
         self.documents: dict[tuple[str, int], int] = {}
         """The documents in it, with the generation of their text, and their numbers."""
@@ -119,6 +136,11 @@ class _Matrix:
         self._vectors: Stored | None = None
         self._coarse: Vectors | None = None
 
+    @property
+    def size(self) -> int:
+        """Its size in chunks of the server's own model."""
+        return len(self.ids) * self._chunk_bytes // (2 * OWN_DIMENSIONS + 4 * _COARSE)
+
     def nearest(
         self, vector: "Vectors", limit: int, document_ids: Collection[str] | None
     ) -> dict[int, float]:
@@ -127,7 +149,7 @@ class _Matrix:
 
         if self._vectors is None or self._coarse is None:
             return {}
-        rough = self._coarse @ vector[:_COARSE]
+        rough = self._coarse @ vector[: self._coarse_dimensions]
         if document_ids is not None:
             owners = [number for (id, _), number in self.documents.items() if id in document_ids]
             rough = np.where(np.isin(self._owners, owners), rough, np.float32(-2))
@@ -176,7 +198,7 @@ class _Matrix:
         ids = np.array([row.id for row in rows], np.int64)
         vectors = np.frombuffer(b"".join(row.vector for row in rows), np.float16)
         vectors = vectors.reshape(len(rows), -1)
-        coarse = vectors[:, :_COARSE].astype(np.float32)
+        coarse = vectors[:, : self._coarse_dimensions].astype(np.float32)
         if self._vectors is not None and self._coarse is not None:
             ids = np.concatenate([self.ids, ids])
             owners = np.concatenate([self._owners, owners])
@@ -185,6 +207,15 @@ class _Matrix:
         order = np.argsort(ids, kind="stable")
         self.ids, self._owners = ids[order], owners[order]
         self._vectors, self._coarse = vectors[order], coarse[order]
+
+
+def _new_matrix(row: Any) -> _Matrix:
+    if row is None:
+        return _Matrix(0, OWN_DIMENSIONS, _COARSE)
+    # The leading dimensions of other models tell too little.
+    own = row.embedding_model == OWN_EMBEDDING
+    dimensions = row.embedding_dimensions
+    return _Matrix(row.embedding_version, dimensions, _COARSE if own else dimensions)
 
 
 class ChunkVectors(Protocol):
@@ -292,16 +323,18 @@ class MemoryVectors:
 
     @property
     def _held(self) -> int:
-        return sum(len(matrix.ids) for matrix in self._matrices.values())
+        return sum(matrix.size for matrix in self._matrices.values())
 
     def _fresh(self, connection: sa.Connection, library_id: str) -> _Matrix:
-        matrix = self._matrices.setdefault(library_id, _Matrix())
+        wanted = sa.select(*_OF_LIBRARY).where(libraries.c.id == library_id)
+        row = connection.execute(wanted).one_or_none()
+        matrix = self._matrices.get(library_id)
+        if matrix is None or (row is not None and matrix.version != row.embedding_version):
+            matrix = self._matrices[library_id] = _new_matrix(row)
         self._matrices.move_to_end(library_id)
-        wanted = sa.select(libraries.c.revision).where(libraries.c.id == library_id)
-        revision = connection.scalar(wanted)
-        if revision is not None and matrix.revision != revision:
+        if row is not None and matrix.revision != row.revision:
             self._update(connection, library_id, matrix)
-            matrix.revision = revision
+            matrix.revision = row.revision
             self._forget()
         return matrix
 

@@ -58,7 +58,8 @@ class Embeddings:
         try:
             async with asyncio.timeout(seconds):
                 at_address = await self._engine.at_address(request.model)
-                vectors, tokens = await (self._ask(request) if at_address else self._own(request))
+                ask = ask_address(self._engine, request) if at_address else self._own(request)
+                vectors, tokens = await ask
         except TimeoutError:
             raise ApiError(
                 504, f"The vectors took longer than {seconds:g} seconds. Send fewer texts at once."
@@ -72,34 +73,6 @@ class Embeddings:
             ],
             usage=Usage(prompt_tokens=tokens, total_tokens=tokens),
         )
-
-    async def _ask(self, request: EmbeddingRequest) -> tuple[list[list[float]], int]:
-        """Vectors and tokens by the model's address."""
-        body: dict[str, Any] = {
-            "model": request.model,
-            "input": request.texts,
-            "encoding_format": "float",
-        }
-        if request.output_dimension is not None:
-            body["dimensions"] = request.output_dimension
-        async with self._engine.session(model=request.model) as session:
-            answer = await session.client.embeddings(body)
-        known = {"data": answer.get("data"), "usage": answer.get("usage") or {}}
-        try:
-            parsed = EmbeddingList.model_validate({"id": "", "model": "", **known})
-        except ValidationError:
-            raise unreachable() from None
-        ordered = sorted(parsed.data, key=lambda item: item.index)
-        vectors = [
-            [float(number) for number in item.embedding]
-            for item in ordered
-            if not isinstance(item.embedding, str)
-        ]
-        if len(vectors) != len(request.texts):
-            raise unreachable()
-        if any(len(row) != (request.output_dimension or len(row)) for row in vectors):
-            raise _not_supported("output_dimension", "This model has another; leave it out.")
-        return vectors, parsed.usage.prompt_tokens
 
     async def _own(self, request: EmbeddingRequest) -> tuple[list[list[float]], int]:
         """Vectors and tokens by the server's own weights."""
@@ -123,6 +96,58 @@ class Embeddings:
         vectors = self._embedder.embed(texts, dimension)
         assert vectors is not None
         return vectors.tolist(), self._embedder.count_tokens(texts)
+
+
+async def ask_address(engine: Engine, request: EmbeddingRequest) -> tuple[list[list[float]], int]:
+    """Vectors and tokens by a model at an address.
+
+    Raises:
+        ApiError: 400, it has none; 503, it does not answer.
+    """
+    body: dict[str, Any] = {
+        "model": request.model,
+        "input": request.texts,
+        "encoding_format": "float",
+    }
+    if request.output_dimension is not None:
+        body["dimensions"] = request.output_dimension
+    async with engine.session(model=request.model) as session:
+        answer = await session.client.embeddings(body)
+    known = {"data": answer.get("data"), "usage": answer.get("usage") or {}}
+    try:
+        parsed = EmbeddingList.model_validate({"id": "", "model": "", **known})
+    except ValidationError:
+        raise unreachable() from None
+    ordered = sorted(parsed.data, key=lambda item: item.index)
+    vectors = [
+        [float(number) for number in item.embedding]
+        for item in ordered
+        if not isinstance(item.embedding, str)
+    ]
+    if len(vectors) != len(request.texts):
+        raise unreachable()
+    if any(len(row) != (request.output_dimension or len(row)) for row in vectors):
+        raise _not_supported("output_dimension", "This model has another; leave it out.")
+    return vectors, parsed.usage.prompt_tokens
+
+
+async def vectors_at_address(engine: Engine, model: str, texts: Sequence[str]) -> list[list[float]]:
+    """Vectors by a model at an address, never by the server's own weights.
+
+    Raises:
+        ApiError: as `ask_address`.
+    """
+    if not await engine.at_address(model):
+        raise ApiError(
+            400,
+            f"No model address lists {model[:80]}, which is to embed. Add one that does, or choose"
+            " another embedding model.",
+            "invalid_model",
+            "1500",
+            param="model",
+        )
+    request = EmbeddingRequest(model=model, input=list(texts))
+    return (await ask_address(engine, request))[0]
 
 
 def _as_sent(vector: Sequence[float], request: EmbeddingRequest) -> list[float] | list[int] | str:

@@ -14,6 +14,7 @@ import sqlalchemy as sa
 
 from carrel.server.records.tables import (
     CHUNKS_PER_LIBRARY,
+    OWN_EMBEDDING,
     chunks,
     document_pages,
     document_words,
@@ -58,6 +59,8 @@ class ProcessingInput:
     blob: str
     mime_type: str | None
     chunk_size: int | None
+    library_id: str
+    embedding_model: str
     ocr_blob: str | None = None
 
 
@@ -84,13 +87,17 @@ class ChunkText:
 
 @dataclass(frozen=True)
 class ProcessingOutcome:
-    """The result of a processing; `words` are the distinct words of the text."""
+    """The result of a processing; `words` are the distinct words of the text.
+
+    The vectors of its chunks are those of `embedding_model`, None where it did not answer.
+    """
 
     pages: int
     tokens: int
     ocr_blob: str | None
     chunks: Sequence[ChunkText]
     words: Sequence[str]
+    embedding_model: str = OWN_EMBEDDING
 
 
 @dataclass(frozen=True)
@@ -142,6 +149,8 @@ def source(connection: sa.Connection, job: Job) -> ProcessingInput:
             documents.c.ocr_blob,
             documents.c.indexed_generation,
             libraries.c.chunk_size,
+            documents.c.library_id,
+            libraries.c.embedding_model,
         )
         .join(libraries)
         .where(_current(job))
@@ -151,7 +160,9 @@ def source(connection: sa.Connection, job: Job) -> ProcessingInput:
         raise Superseded
     # Only the trash leaves a result without indexed text.
     restored = row.ocr_blob if row.indexed_generation is None else None
-    return ProcessingInput(row.blob, row.mime_type, row.chunk_size, restored)
+    return ProcessingInput(
+        row.blob, row.mime_type, row.chunk_size, row.library_id, row.embedding_model, restored
+    )
 
 
 def save_pages(connection: sa.Connection, job: Job, pages: Iterable[PageRow]) -> None:
@@ -180,8 +191,10 @@ def pages(connection: sa.Connection, job: Job) -> list[PageRow]:
     return [PageRow(row.page, row.markdown, row.layout) for row in rows]
 
 
-def publish(connection: sa.Connection, job: Job, outcome: ProcessingOutcome) -> None:
+def publish(connection: sa.Connection, job: Job, outcome: ProcessingOutcome) -> bool:
     """Makes this generation the searchable one, removes the others, and ends the processing.
+
+    Returns whether a model at an address is to embed its chunks yet.
 
     Its tokens are added to the document's total once, also when this step is repeated.
 
@@ -190,7 +203,7 @@ def publish(connection: sa.Connection, job: Job, outcome: ProcessingOutcome) -> 
     """
     _require_current(connection, job)
     published = documents.c.indexed_generation.is_not_distinct_from(job.generation)
-    _replace_chunks(connection, job.document_id, outcome)
+    lacking = _replace_chunks(connection, job.document_id, outcome)
     _set(
         connection,
         job,
@@ -205,6 +218,7 @@ def publish(connection: sa.Connection, job: Job, outcome: ProcessingOutcome) -> 
         tokens_total=documents.c.tokens_total + sa.case((published, 0), else_=outcome.tokens),
     )
     _remove_pages(connection, job.document_id, keep=job.generation)
+    return lacking
 
 
 def next_unsummarised(
@@ -337,25 +351,41 @@ def _of(job: Job) -> tuple[sa.ColumnElement[bool], ...]:
 
 def _replace_chunks(
     connection: sa.Connection, document_id: str, outcome: ProcessingOutcome
-) -> None:
+) -> bool:
     for table in (chunks, document_words):
         connection.execute(table.delete().where(table.c.document_id == document_id))
     # Locked where rows can be: documents of a library are published one after another.
-    library = sa.select(libraries.c.number).join(documents).where(documents.c.id == document_id)
-    number = connection.scalar(library.with_for_update(of=libraries)) or 0
-    first = number * CHUNKS_PER_LIBRARY
+    library = sa.select(libraries).join(documents).where(documents.c.id == document_id)
+    row = connection.execute(library.with_for_update(of=libraries)).one()
+    first = row.number * CHUNKS_PER_LIBRARY
+    # It may have turned to another model meanwhile, or its model to vectors of another length.
+    length = 2 * row.embedding_dimensions
+    unlike = row.embedding_model != outcome.embedding_model or any(
+        len(chunk.vector) != length for chunk in outcome.chunks if chunk.vector is not None
+    )
+    none: dict[str, Any] = {"vector": None, "sentences": None} if unlike else {}
     newest = sa.select(sa.func.max(chunks.c.id)).where(
         chunks.c.id.between(first, first + CHUNKS_PER_LIBRARY - 1)
     )
     start = (connection.scalar(newest) or first) + 1
     rows = [
-        {"id": start + position, "document_id": document_id, "position": position, **vars(chunk)}
+        {
+            "id": start + position,
+            "document_id": document_id,
+            "position": position,
+            **vars(chunk),
+            **none,
+        }
         for position, chunk in enumerate(outcome.chunks)
     ]
     if rows:
         connection.execute(chunks.insert(), rows)
     words = {"document_id": document_id, "words": list(outcome.words)}
     connection.execute(document_words.insert().values(words))
+    if row.next_embedding_model is not None:
+        return bool(rows)
+    own = row.embedding_model == OWN_EMBEDDING and not unlike
+    return not own and any(each["vector"] is None for each in rows)
 
 
 def _remove_pages(connection: sa.Connection, document_id: str, keep: int | None) -> None:

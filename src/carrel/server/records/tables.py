@@ -5,6 +5,9 @@ from typing import Any
 
 import sqlalchemy as sa
 
+OWN_EMBEDDING, OWN_DIMENSIONS = "carrel-embed", 256
+"""The server's own embedding model."""
+
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -158,6 +161,16 @@ libraries = sa.Table(
     sa.Column("number", sa.Integer, nullable=False, index=True, unique=True),
     # Incremented when searchable text is added, changed or removed.
     sa.Column("revision", sa.Integer, nullable=False, server_default="0"),
+    # The model of its chunks' vectors; the version is incremented when present vectors change.
+    sa.Column("embedding_model", sa.Text, nullable=False, server_default=OWN_EMBEDDING),
+    sa.Column(
+        "embedding_dimensions", sa.Integer, nullable=False, server_default=str(OWN_DIMENSIONS)
+    ),
+    sa.Column("embedding_version", sa.Integer, nullable=False, server_default="0"),
+    # The model that is to take its place, whose vectors are in `next_vectors`.
+    sa.Column("next_embedding_model", sa.Text),
+    sa.Column("next_embedding_dimensions", sa.Integer),
+    sa.Column("embedding_error", sa.Text),
 )
 
 library_shares = sa.Table(
@@ -245,6 +258,21 @@ chunks = sa.Table(
     # As in a page, for this part of it.
     sa.Column("layout", sa.JSON),
     sa.UniqueConstraint("document_id", "position"),
+)
+
+# Vectors of chunks by the next model of their library, until it takes the old one's place.
+next_vectors = sa.Table(
+    "next_vectors",
+    metadata,
+    sa.Column(
+        "chunk_id",
+        BigId,
+        sa.ForeignKey("chunks.id", ondelete="CASCADE"),
+        primary_key=True,
+        autoincrement=False,
+    ),
+    sa.Column("vector", sa.LargeBinary),
+    sa.Column("sentences", sa.LargeBinary),
 )
 
 # The distinct words of a document's searchable text; triggers count them in `words`.

@@ -9,8 +9,10 @@ from carrel.server.http.openapi import EXTENSION
 from carrel.server.records import libraries, shares
 from carrel.server.routes.dependencies import CurrentCaller, CurrentServer, query_of
 from carrel.wire.libraries import (
+    EmbeddingsChange,
     Library,
     LibraryCreate,
+    LibraryEmbeddings,
     LibraryList,
     LibraryQuery,
     LibraryUpdate,
@@ -38,7 +40,7 @@ async def list_libraries(
 async def create_library(
     body: LibraryCreate, server: CurrentServer, caller: CurrentCaller
 ) -> Library:
-    return await server.database.write(partial(libraries.create, caller=caller, new=body))
+    return await server.library.create(caller, body, server.settings.embedding_model)
 
 
 @router.get("/{library_id}")
@@ -77,6 +79,22 @@ async def search_library(
 ) -> SearchResult:
     """Finds passages in a library; an extension of this server."""
     return SearchResult(data=[*await server.library.search_library(caller, library_id, query)])
+
+
+@router.get("/{library_id}/embeddings", openapi_extra=EXTENSION)
+async def get_embeddings(
+    library_id: str, server: CurrentServer, caller: CurrentCaller
+) -> LibraryEmbeddings:
+    """The embedding model of a library, and how far a change to another is."""
+    return await server.library.embeddings(caller, library_id)
+
+
+@router.put("/{library_id}/embeddings", openapi_extra=EXTENSION)
+async def change_embeddings(
+    library_id: str, body: EmbeddingsChange, server: CurrentServer, caller: CurrentCaller
+) -> LibraryEmbeddings:
+    """Embeds a library anew with another model, in the background."""
+    return await server.library.change_embeddings(caller, library_id, body.model)
 
 
 @router.get("/{library_id}/share")

@@ -1,0 +1,105 @@
+"""The vectors of a library's texts, by the server's own weights or by a model at an address."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING
+
+from carrel.server.errors import ApiError
+from carrel.server.library.vectors import StoredVectors, stored_vectors
+from carrel.server.models.embedder import Embedder
+from carrel.server.records.tables import OWN_EMBEDDING
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Vectors = NDArray[np.float32]
+
+log = logging.getLogger(__name__)
+
+MAX_DIMENSIONS = 2048
+"""Longest vector; a longer one does not fit into a row of PostgreSQL."""
+_AT_ONCE = 32
+"""Texts of one request."""
+_SECONDS = 120
+_QUERY_SECONDS = 10
+"""Time-out of a search's query, after which it goes by words alone."""
+
+AskAddress = Callable[[str, Sequence[str]], Awaitable[list[list[float]]]]
+"""The vectors of texts by a model at an address."""
+
+
+class LibraryEmbedder:
+    """Embeds the chunks and the queries of libraries."""
+
+    def __init__(self, own: Embedder) -> None:
+        self._own = own
+        self.ask_address: AskAddress | None = None
+
+    async def chunks(self, model: str, texts: Sequence[str]) -> list[StoredVectors]:
+        """The vectors of chunks.
+
+        Raises:
+            ApiError: 400 the model cannot embed them; 429, 503 or 504 it cannot now.
+        """
+        if model == OWN_EMBEDDING:
+            return await asyncio.to_thread(stored_vectors, self._own, texts)
+        stored = []
+        for start in range(0, len(texts), _AT_ONCE):
+            vectors = await self._ask(model, texts[start : start + _AT_ONCE], _SECONDS)
+            # The model reads a chunk as a whole: its sentences need no vectors of their own.
+            stored += [StoredVectors(row.astype("e").tobytes(), None) for row in vectors]
+        return stored
+
+    async def queries(self, models: set[str], query: str) -> dict[str, "Vectors"]:
+        """The vector of a query by each model at an address that can embed it now."""
+
+        async def one(model: str) -> "tuple[str, Vectors] | None":
+            try:
+                return model, (await self._ask(model, [query], _QUERY_SECONDS))[0]
+            except ApiError as error:
+                log.warning(
+                    "%s embeds no query, words alone are searched: %s", model, error.message
+                )
+                return None
+
+        found = await asyncio.gather(*(one(model) for model in models - {OWN_EMBEDDING}))
+        return dict(each for each in found if each is not None)
+
+    async def dimensions(self, model: str) -> int:
+        """The length of a model's vectors.
+
+        Raises:
+            ApiError: as `chunks`.
+        """
+        [stored] = await self.chunks(model, ["dimensions"])
+        if stored.chunk is None:
+            raise ApiError(400, "This platform has no embedding model of its own.", param="model")
+        return len(stored.chunk) // 2
+
+    async def _ask(self, model: str, texts: Sequence[str], seconds: float) -> "Vectors":
+        import numpy as np
+
+        if self.ask_address is None:
+            raise ApiError(400, f"No model address is set, so {model[:80]} cannot embed.")
+        try:
+            async with asyncio.timeout(seconds):
+                rows = await self.ask_address(model, texts)
+        except TimeoutError:
+            raise ApiError(
+                504, f"{model[:80]} took longer than {seconds:g} seconds for {len(texts)} texts."
+            ) from None
+        if len({len(row) for row in rows}) != 1 or not 0 < len(rows[0]) <= MAX_DIMENSIONS:
+            raise ApiError(
+                400,
+                f"The vectors of {model[:80]} have no common length from 1 to {MAX_DIMENSIONS}."
+                " Choose another embedding model.",
+                param="model",
+            )
+        vectors = np.asarray(rows, np.float32)
+        if not np.isfinite(vectors).all():
+            raise ApiError(400, f"The vectors of {model[:80]} are not numbers.", param="model")
+        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+        vectors /= np.where(lengths > 0, lengths, np.float32(1))
+        return vectors
