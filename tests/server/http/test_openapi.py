@@ -65,6 +65,7 @@ def test_extensions_are_named_as_such(server: RunningServer) -> None:
     }
     assert extensions == {
         "/v1/libraries/{library_id}/search",
+        "/v1/libraries/{library_id}/embeddings",
         "/v1/conversations/{conversation_id}",
         "/v1/trash",
         "/v1/trash/{item_id}",
