@@ -3,6 +3,8 @@
 Each loop kills a real server with SIGKILL while several clients work on it. What a client got an
 answer for must be so ever after; what it asked for and got no answer for may be so or not, but
 whole. At the end the collector runs, and what then lies on disk is what the records name.
+
+These look into SQLite and the folder; `test_shared_crashes.py` does the same to several servers.
 """
 
 import hashlib
@@ -16,12 +18,13 @@ from pathlib import Path
 import httpx
 import pytest
 
+from support import storage
 from support.crashes import Uploads, named_blobs, rows, storm
 from support.libraries import LibraryUnderTest, connect, new_library
 from support.process import serve
 from support.rounds import rounds
 
-pytestmark = [pytest.mark.soak, pytest.mark.timeout(3600)]
+pytestmark = [pytest.mark.soak, pytest.mark.timeout(3600), storage.only_alone]
 
 
 def _collected(data: Path) -> set[str]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from support import requires
+from support import requires, storage
 from support.completions import Answers
 from support.documents import digital_pdf, docx, picture
 from support.libraries import connect, new_library
@@ -72,6 +72,7 @@ def test_no_name_is_looked_up_and_no_other_machine_called(calls: list[str]) -> N
     assert strangers == []
 
 
+@storage.only_alone
 def test_no_file_is_written_outside_the_data_folder(calls: list[str], folder: Path) -> None:
     own = tuple(f"{folder}/{name}" for name in ("data/", "data.ready", ".saving-"))
     written = [

@@ -18,6 +18,7 @@ import pytest
 from carrel.server.folder import FORMAT
 from carrel.server.keys import KeyChain
 from carrel.server.serve import EXIT_FAILED, EXIT_IN_USE
+from support import storage
 from support.libraries import connect
 from support.process import RunningServer, serve
 from support.service import Request, Service, reply, service
@@ -73,6 +74,7 @@ def test_a_port_that_is_taken_is_replaced(tmp_path: Path) -> None:
         assert third.port == second.port
 
 
+@storage.only_alone
 @posix
 def test_what_is_secret_is_readable_by_its_owner_only(server: RunningServer) -> None:
     ready = server.data.parent / f"{server.data.name}.ready.json"
@@ -236,6 +238,7 @@ def test_a_folder_that_cannot_be_made_is_said_so(tmp_path: Path) -> None:
     assert "Traceback" not in refused.stderr
 
 
+@storage.only_alone
 def test_an_interrupted_first_migration_is_done_again_at_the_next_start(tmp_path: Path) -> None:
     with serve(tmp_path / "data") as server, connect(server) as http:
         kept = http.post("/v1/agents", json={"model": "m", "name": "kept"}).json()
@@ -245,6 +248,7 @@ def test_an_interrupted_first_migration_is_done_again_at_the_next_start(tmp_path
     assert len(list((tmp_path / "data" / "backups").iterdir())) == 1
 
 
+@storage.only_alone
 def test_a_new_key_takes_the_place_of_the_old_one(tmp_path: Path) -> None:
     with serve(tmp_path / "data") as first:
         pass
@@ -256,6 +260,7 @@ def test_a_new_key_takes_the_place_of_the_old_one(tmp_path: Path) -> None:
             assert httpx.get(f"{second.url}/v1/files", headers=headers).status_code == status
 
 
+@storage.only_alone
 def test_the_key_and_signed_addresses_never_reach_the_log(tmp_path: Path) -> None:
     with serve(tmp_path / "data") as server, connect(server) as http:
         id = http.post("/v1/files", files={"file": ("a.txt", b"text")}).json()["id"]

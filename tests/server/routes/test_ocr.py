@@ -17,6 +17,7 @@ from PIL import Image
 from reportlab.lib.pagesizes import A4
 from reportlab.pdfgen.canvas import Canvas
 
+from support import storage
 from support.documents import HEADER, TEXT, digital_pdf, picture
 from support.gate import photograph, placed, prose
 from support.libraries import connect
@@ -164,6 +165,7 @@ def test_every_way_to_name_pages(
     assert [page["index"] for page in result["pages"]] == indexes
 
 
+@storage.only_alone
 def test_a_signed_address_of_this_server_is_read_without_a_connection(
     http: httpx.Client, file_id: str
 ) -> None:
