@@ -65,7 +65,10 @@ def list_(profile: ProfileOption = None, json: JSONOption = False) -> None:
 
 @app.command("allow")
 def allow(name: ToolArgument, profile: ProfileOption = None) -> None:
-    """Let agents of the service use a tool, until the settings name another command for it."""
+    """Let agents of the service use a tool.
+
+    The permission ends when the settings name another command for it.
+    """
     consent = _change(profile, name, allowed=True)
     output.note(f"Agents may use {consent.name}: {consent.runs}")
 

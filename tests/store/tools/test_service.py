@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import sys
+import time
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from pathlib import Path
@@ -15,6 +16,7 @@ from carrel.config import KEY_VARIABLES, Profile, folders
 from carrel.settings import settings_file
 from carrel.store.core.loop import OwnerLoop
 from carrel.store.core.problem import ProblemError
+from carrel.store.tools.consents import Consents
 from carrel.store.tools.service import ToolsService
 from carrel.store.tools.source import LONGEST_RESULT
 from carrel.store.tools.state import AgentCall, Consent
@@ -88,6 +90,34 @@ async def test_a_refused_command_leaves_its_call_open(tools: ToolsService, setti
     await allow(tools, False)
     assert await asked is None
     assert await tools.of_question().result(call("unknown")) is None
+
+
+async def test_calls_at_once_share_one_question_and_its_answer(
+    tools: ToolsService, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings(tools={"noon": command("print(12)")})
+    questions: list[Consent] = []
+    tools.slice.changed.connect(lambda new, old: questions.extend({*new.asking} - {*old.asking}))
+    looked, kept = Consents.has, Consents.give
+    slow = {Consents.has: iter((0.0, 0.2, 0.0)), Consents.give: iter((0.2, 0.0))}
+
+    def has(self: Consents, consent: Consent) -> bool:
+        found = looked(self, consent)
+        time.sleep(next(slow[looked]))
+        return found
+
+    def give(self: Consents, consent: Consent) -> None:
+        time.sleep(next(slow[kept]))
+        kept(self, consent)
+
+    monkeypatch.setattr(Consents, "has", has)
+    monkeypatch.setattr(Consents, "give", give)
+    first, second = (asyncio.ensure_future(tools.of_question().result(call("noon"))) for _ in "ab")
+    await allow(tools)
+    await asyncio.sleep(0.05)  # allowed, and not yet written
+    third = asyncio.ensure_future(tools.of_question().result(call("noon")))
+    assert {await first, await second, await third} == {"12"}
+    assert len(questions) == 1
 
 
 async def test_a_stopped_question_takes_its_request_for_permission_back(

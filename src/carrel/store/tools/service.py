@@ -43,9 +43,10 @@ class _Offer:
 
 @dataclass(slots=True)
 class _Asked:
-    """A question for permission, and how many wait for its answer."""
+    """A permission that is looked up, or asked for, and how many wait for it."""
 
     answer: asyncio.Future[bool]
+    decided: asyncio.Task[bool]
     waiting: int = 0
 
 
@@ -63,7 +64,7 @@ class ToolsService(Service[ToolsState]):
         self._servers: dict[str, McpServer] = {}
         """Those that were started, by the mark of their permission."""
         self._asked: dict[str, _Asked] = {}
-        """The permissions that are waited for, by their marks."""
+        """Those of which it is not yet known whether they are given, by their marks."""
 
     def add(self, function: Callable[..., Any]) -> None:
         """Registers a function that agents may call. From any thread.
@@ -112,7 +113,7 @@ class ToolsService(Service[ToolsState]):
         """Ends the servers that were started, too."""
         await super().close()
         for asked in self._asked.values():
-            asked.answer.cancel()
+            asked.decided.cancel()
         await asyncio.gather(*(server.close() for server in self._servers.values()))
         self._servers.clear()
 
@@ -143,22 +144,33 @@ class ToolsService(Service[ToolsState]):
         return [_Offer(source, tool) for tool in await source.list()]
 
     async def permitted(self, consent: Consent) -> bool:
-        """Whether it may run; asks, and waits for the answer, the first time."""
-        if await asyncio.to_thread(self._consents.has, consent):
-            return True
+        """Whether it may run; asks, and waits for the answer, the first time.
+
+        Calls at once share one question and its answer.
+        """
         asked = self._asked.get(consent.mark)
         if asked is None:
-            asked = self._asked[consent.mark] = _Asked(asyncio.get_running_loop().create_future())
-            self.slice.set(asking=(*self.slice.value.asking, consent))
+            answer: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+            decided = asyncio.ensure_future(self._decide(consent, answer))
+            asked = self._asked[consent.mark] = _Asked(answer, decided)
         asked.waiting += 1
         try:
-            allowed = await asyncio.shield(asked.answer)
+            return await asyncio.shield(asked.decided)
         finally:
             asked.waiting -= 1
-            # Nobody waits any more: it was answered, or every question that wanted it was stopped.
-            if not asked.waiting:
-                del self._asked[consent.mark]
-                self._no_longer(consent)
+            if not asked.waiting:  # it is decided, or every question that wanted it was stopped
+                asked.decided.cancel()
+            if not asked.waiting or asked.decided.done():
+                self._asked.pop(consent.mark, None)
+
+    async def _decide(self, consent: Consent, answer: asyncio.Future[bool]) -> bool:
+        if await asyncio.to_thread(self._consents.has, consent):
+            return True
+        self.slice.set(asking=(*self.slice.value.asking, consent))
+        try:
+            allowed = await answer
+        finally:
+            self._no_longer(consent)
         if allowed:
             await asyncio.to_thread(self._consents.give, consent)
         return allowed
