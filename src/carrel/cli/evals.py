@@ -74,10 +74,11 @@ def try_(
     profile: ProfileOption = None,
     json: JSONOption = False,
 ) -> None:
-    """Run test cases against an agent. Exit code 4: a case failed, or regressed.
+    """Run test cases against an agent, and keep the run.
 
-    With a baseline, exit code 4 tells of regressions alone, and those need evidence: what chance
-    explains is flaky. Ctrl+C stops a run and keeps what has ended.
+    Exit code 4: a case failed. With a baseline, it tells of regressions alone, and those need
+    evidence: what chance explains is flaky. Ctrl+C stops a run and keeps what has ended; --resume
+    goes on with it.
     """
     from carrel.store.evals.cases import load_set
     from carrel.store.evals.running import Plan
@@ -100,7 +101,7 @@ def try_(
 
 def runs(
     wanted: Annotated[
-        str | None, typer.Argument(metavar="[RUN]", help="The run to show: an id or a file.")
+        str | None, typer.Argument(metavar="RUN", help="The run to show: an id or a file.")
     ] = None,
     baseline: BaselineOption = None,
     only: OnlyOption = None,
@@ -110,7 +111,10 @@ def runs(
     junit: JUnitOption = None,
     json: JSONOption = False,
 ) -> None:
-    """List the runs of test cases that are kept on this machine, or show and compare them."""
+    """List, show and compare the kept runs of test cases.
+
+    They are kept on this machine. Without RUN, all of them are listed, the newest first.
+    """
     outcome = _outcome(only)
     records = _records()
     if wanted is None:

@@ -82,7 +82,7 @@ def trying(progress: Progress | None) -> str:
     """How far a run of test cases is."""
     if progress is None:
         return ""
-    return _line(progress_words(progress), (), progress.done / max(1, progress.total))
+    return _line(progress_words(progress), (), progress.done / progress.run.total)
 
 
 def _line(name: str, words: tuple[str, ...], fraction: float | None) -> str:

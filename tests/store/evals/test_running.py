@@ -382,7 +382,7 @@ def test_a_flip_is_flaky_and_a_fall_is_a_regression_in_junit_too() -> None:
     assert "skipped" in junit(flip) and 'failures="0"' in junit(flip)
     once = _report([True], [False], 1)
     assert [one.outcome for one in once.cases] == ["flaky"]
-    assert "--repeat 6" in verdict_words(once)
+    assert "With 6 repeats" in verdict_words(once)
     fall = _report([True] * 6, [False] * 6, 6)
     assert [one.outcome for one in fall.cases] == ["regressed"] and not fall.good
     assert 'failures="1"' in junit(fall)

@@ -96,8 +96,31 @@ async def test_a_stopped_run_is_kept_and_goes_on(desk: Desk) -> None:
     assert handle.outcome == "cancelled"
     state = desk.evals.slice.value
     assert state.progress is None and [len(one.attempts) for one in state.runs] == [1]
-    done = await desk.run(plan=Plan(resume=True))
-    assert done.finished and len(desk.evals.slice.value.runs) == 1
+    (stopped,) = state.runs
+    await until(desk.evals.slice, lambda state: bool(state.report) and state.shown == stopped.id)
+    desk.path.unlink()  # the run has its cases itself
+    done = await desk.evals.resume(stopped.id)
+    assert done and done.finished and done.header.hash == stopped.header.hash
+    assert [run.id for run in desk.evals.slice.value.runs] == [stopped.id]
+    questions = [body["messages"][-1]["content"] for body in desk.engine.asked]
+    assert questions.count("hello") == 1, "it was answered before the stop"
+    again = desk.evals.resume("none")
+    await again
+    assert again.error is not None and again.error.title == "There is no run “none”"
+
+
+async def test_a_run_is_shown_as_it_goes(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("carrel.store.evals.service.LIVE", 0.0)
+    first = await desk.run()
+    desk.engine.pause = 0.02
+    open_cases = []
+    desk.evals.slice.changed.connect(
+        lambda new, _: open_cases.append(new.report.count("open")) if new.progress else None
+    )
+    second = await desk.run(plan=Plan(jobs=1))
+    assert sorted(set(open_cases), reverse=True) == [2, 1, 0]
+    state = await until(desk.evals.slice, lambda state: state.baseline == first.id)
+    assert state.shown == second.id
 
 
 async def test_a_set_that_is_wrong_is_an_error_in_words(desk: Desk) -> None:

@@ -180,7 +180,7 @@ class CaseSet(_Strict):
     def hash(self) -> str:
         """Twelve digits that another set hardly has."""
         said = [
-            case.model_dump(mode="json", exclude={"note"}, exclude_unset=True)
+            case.model_dump(mode="json", exclude={"note"}, exclude_defaults=True)
             for case in self.cases
         ]
         text = json.dumps(said, sort_keys=True, ensure_ascii=False)

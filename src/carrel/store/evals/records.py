@@ -311,7 +311,7 @@ def _append(file: BufferedWriter, path: Path, line: str) -> None:
 
 def _unwritable(path: Path, error: OSError) -> ProblemError:
     detail = f"{path}: {error.strerror}."
-    advice = "Make room, then go on with --resume: what has ended is kept."
+    advice = "Make room, then go on with the run: what has ended is kept."
     return ProblemError(Problem("The run cannot be kept", detail, advice))
 
 

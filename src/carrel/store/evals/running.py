@@ -43,15 +43,22 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a run is; `waiting` is how many seconds the service asked to wait, 0 for none."""
+    """A run as far as it has come; `waiting` is how many seconds the service asked to wait, 0 for
+    none.
+    """
 
-    run_id: str
-    agent: str
-    version: int
-    done: int
-    total: int
-    passed: int
+    run: Run
     waiting: float = 0.0
+
+    @property
+    def done(self) -> int:
+        """The attempts that have ended."""
+        return len(self.run.attempts)
+
+    @property
+    def passed(self) -> int:
+        """Those of them that passed."""
+        return sum(one.passed for one in self.run.attempts)
 
 
 OnProgress = Callable[[Progress], object]
@@ -164,12 +171,8 @@ class _Running:
 
     def _tell(self, waiting: float = 0.0) -> None:
         run = self._journal.run
-        passed = sum(one.passed for one in run.attempts)
-        header, done = run.header, len(run.attempts)
-        progress = Progress(
-            header.id, header.agent, header.version, done, run.total, passed, waiting
-        )
-        self._on_progress(progress)
+        so_far = Run(header=run.header, attempts=[*run.attempts])
+        self._on_progress(Progress(so_far, waiting))
 
 
 def _kept(answered: Answered) -> dict[str, object]:

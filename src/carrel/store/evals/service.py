@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Coroutine
 from functools import cached_property
 from pathlib import Path
@@ -19,9 +20,12 @@ from carrel.store.session.service import SessionService
 from carrel.store.tools.service import ToolsService
 
 if TYPE_CHECKING:
-    from carrel.store.evals.cases import Case
+    from carrel.store.evals.cases import Case, CaseSet
     from carrel.store.evals.records import Records, Run
     from carrel.store.evals.running import Plan, Progress
+
+LIVE = 0.5
+"""Seconds between two tables of a run that goes on."""
 
 
 class EvalsService(Area[EvalsState]):
@@ -58,37 +62,56 @@ class EvalsService(Area[EvalsState]):
     def run(
         self, agent_id: str, version: int | None, path: Path, plan: Plan
     ) -> Coroutine[Any, Any, Run]:
-        """Runs a set's file against a version of an agent, None for the active one. The run is
-        shown at its end, unless another was chosen meanwhile.
+        """Runs a set's file against a version of an agent, None for the active one.
 
-        What has ended is kept, whatever happens.
+        The run is shown as it goes, unless another is chosen meanwhile. What has ended is kept,
+        whatever happens.
         """
-        return self._run(agent_id, version, path, plan, self.slice.value.shown)
+        return self._run_file(agent_id, version, path, plan, self.slice.value.shown)
 
-    async def _run(
+    @action(Policy.SINGLE, lane="run")
+    def resume(self, run: str) -> Coroutine[Any, Any, Run]:
+        """Goes on with a kept run that is not finished, by its id."""
+        return self._resume(run, self.slice.value.shown)
+
+    async def _run_file(
         self, agent_id: str, version: int | None, path: Path, plan: Plan, shown: str | None
     ) -> Run:
         from carrel.store.evals.cases import load_set
+
+        cases = await asyncio.to_thread(lambda: load_set(path.expanduser()))
+        self.slice.set(file=path)
+        return await self._run(agent_id, version, cases, plan, shown)
+
+    async def _resume(self, run: str, shown: str | None) -> Run:
+        from carrel.store.evals.running import Plan
+
+        header = (await asyncio.to_thread(self.records.get, run)).header
+        plan = Plan(header.repeats, header.seed, resume=True)
+        return await self._run(header.agent_id, header.version, header.cases, plan, shown)
+
+    async def _run(
+        self, agent_id: str, version: int | None, cases: CaseSet, plan: Plan, shown: str | None
+    ) -> Run:
         from carrel.store.evals.running import run_set
 
-        cases = await asyncio.to_thread(load_set, path)
-        self.slice.set(file=path, error=None)
+        self.slice.set(error=None)
+        live = _Live(self, shown)
+
         try:
             client = await self._session.client()
             agent = await client.agents.get(agent_id)
             if version not in (None, agent.version):
                 self._check_allowed()  # another version answers by an agent made for it
-            run = await run_set(
+            return await run_set(
                 *(client, self._profile, self.records, agent, version, cases, plan),
                 self._tools.of_question,
-                self._told,
+                live.tell,
             )
         finally:
             self.slice.set(progress=None)
             await asyncio.shield(asyncio.ensure_future(self._load()))
-        if self.slice.value.shown == shown:
-            self.show(run.id, self._before(run))
-        return run
+            live.end()
 
     @instant
     def stop(self) -> None:
@@ -137,13 +160,34 @@ class EvalsService(Area[EvalsState]):
                 return other
         return None
 
-    def _before(self, run: Run) -> str | None:
-        before = self.before(run)
-        return None if before is None else before.id
-
     async def _load(self) -> None:
         runs = await asyncio.to_thread(self.records.all)
         self.slice.set(runs=runs, loaded=True)
 
-    def _told(self, progress: Progress) -> None:
-        self.slice.set(progress=progress)
+
+class _Live:
+    """Shows a run as it goes, until another is chosen."""
+
+    def __init__(self, service: EvalsService, shown: str | None) -> None:
+        self._service = service
+        self._shown = shown
+        self._next = 0.0
+
+    def tell(self, progress: Progress) -> None:
+        from carrel.store.evals.report import report
+
+        slice, now = self._service.slice, time.monotonic()
+        slice.set(progress=progress)
+        if slice.value.shown == self._shown and now >= self._next:
+            if self._shown != progress.run.id:
+                self._service.show_none()
+            self._shown, self._next = progress.run.id, now + LIVE
+            slice.set(shown=progress.run.id, report=report(progress.run))
+
+    def end(self) -> None:
+        """Shows it whole, beside the one before."""
+        state = self._service.slice.value
+        run = next((one for one in state.runs if one.id == self._shown), None)
+        if run is not None and state.shown == self._shown:
+            before = self._service.before(run)
+            self._service.show(run.id, None if before is None else before.id)

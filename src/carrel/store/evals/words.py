@@ -103,6 +103,12 @@ def summary_words(report: Report) -> str:
     return " · ".join(parts)
 
 
+def report_lines(report: Report) -> list[str]:
+    """The summary, the verdict and the warning, those that there are."""
+    lines = (summary_words(report), verdict_words(report), warning_words(report))
+    return [one for one in lines if one]
+
+
 def verdict_words(report: Report) -> str:
     """What the comparison with the baseline shows; empty without one."""
     evidence, baseline = report.evidence, report.baseline
@@ -127,7 +133,7 @@ def verdict_words(report: Report) -> str:
         return f"No case differs from {run_title(baseline)} ({baseline.id})."
     said = f"{moved} case{' differs' if moved == 1 else 's differ'}, as chance explains."
     if min(report.run.header.repeats, baseline.header.repeats) < TELLING_REPEATS:
-        said += f" With --repeat {TELLING_REPEATS} in both runs, one case alone can be evidence."
+        said += f" With {TELLING_REPEATS} repeats in both runs, one case alone can be evidence."
     return said
 
 
@@ -150,8 +156,8 @@ def warning_words(report: Report) -> str:
 def progress_words(progress: Progress) -> str:
     """`support v3 · 12 of 50 · 11 passed`, and the pause that the service asked for."""
     said = (
-        f"{one_line(progress.agent)} {version_name(progress.version)} · {count(progress.done)} of "
-        f"{count(progress.total)} · {count(progress.passed)} passed"
+        f"{run_title(progress.run)} · {count(progress.done)} of {count(progress.run.total)} · "
+        f"{count(progress.passed)} passed"
     )
     if progress.waiting:
         said += f" · the service asks to slow down: waiting {duration(progress.waiting)}"
@@ -160,20 +166,24 @@ def progress_words(progress: Progress) -> str:
 
 def kept_words(progress: Progress) -> str:
     """How a run that stopped goes on."""
-    return (
-        f"{count(progress.done)} of {count(progress.total)} are kept: --resume goes on with them."
-    )
+    kept = f"{count(progress.done)} of {count(progress.run.total)}"
+    return f"{kept} are kept: --resume goes on with them."
 
 
 def attempt_words(attempt: Attempt) -> str:
     """An attempt with its checks, in lines."""
     lines = [attempt.error or attempt.answer, ""]
     lines += [f"{'✓' if one.passed else '✗'} {one.check}: {one.reason}" for one in attempt.checks]
-    if attempt.sources:
-        lines.append(f"Sources: {'; '.join(attempt.sources)}")
-    tokens = attempt.prompt_tokens + attempt.completion_tokens
-    lines.append(f"{count(tokens)} tokens · {duration(attempt.seconds)}")
+    lines.append(attempt_figures(attempt))
     return "\n".join(lines).strip()
+
+
+def attempt_figures(attempt: Attempt) -> str:
+    """`Sources: lease.pdf, page 2 · 310 tokens · 2 s`."""
+    tokens = attempt.prompt_tokens + attempt.completion_tokens
+    sources = f"Sources: {'; '.join(attempt.sources)}" if attempt.sources else ""
+    parts = (sources, f"{count(tokens)} tokens", duration(attempt.seconds))
+    return " · ".join(part for part in parts if part)
 
 
 def rate_words(tally: Tally) -> str:
@@ -188,15 +198,15 @@ def interval_words(tally: Tally) -> str:
 
 
 def _row(one: CaseResult) -> CaseRow:
-    before = one.before
+    before, asked = one.before, one.tally.total
     return CaseRow(
         one.case,
         BADGES[one.outcome],
-        f"{one.tally.passed}/{one.tally.total}",
-        interval_words(one.tally) if one.tally.total else "",
+        f"{one.tally.passed}/{one.tally.total}" if asked else "",
+        interval_words(one.tally) if asked else "",
         f"{before.passed}/{before.total}" if before and before.total else "",
-        f"{one.tokens:.0f}",
-        f"{one.seconds:.1f}",
+        f"{one.tokens:.0f}" if asked else "",
+        f"{one.seconds:.1f}" if asked else "",
         one_line(one.reason),
     )
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from carrel.store.evals.words import CaseRow
     from carrel.store.store import Store
 
-HINT = "enter answers · r runs a set · o other run · b baseline · x stops a run · esc closes"
+HINT = "enter answers · r runs a set · x stops it · o other run · b baseline · esc closes"
 
 _NONE = "No run is kept yet: r runs a set of test cases against this agent."
 
@@ -54,6 +54,9 @@ class Evals(Dialog[str]):
     def __init__(self, store: "Store", agent: str) -> None:
         super().__init__(f"Evals · {agent}")
         self._store = store
+        self._answered: tuple[object, ...] = ()
+        self._going_on: str | None = None
+        """The run that is not finished yet, as it is shown."""
 
     def inside(self) -> ComposeResult:
         yield Static(id="said")
@@ -107,20 +110,27 @@ class Evals(Dialog[str]):
             self.query_one(".dialog").border_title = labels.title(f"Evals · {title}")
             words = (summary_words(report), verdict_words(report), warning_words(report))
             said += [one for one in words if one]
-            self.table.show([_row(row) for row in case_rows(report)])
+            rows = [_row(row) for row in case_rows(report)]
+            self.table.show(rows)
+            if report.run.id == self._going_on and report.run.finished:
+                self.table.point_at(rows[0].key)  # what needs a look comes first
+            self._going_on = None if report.run.finished else report.run.id
         self.query_one("#said", Static).update(labels.block("\n".join(said)))
         self._show_answers()
 
     def _show_answers(self) -> None:
         report, case = self._store.evals.slice.value.report, self.table.key
         sides = (None, None) if report is None else (report.baseline, report.run)
+        shown = (case, *(run and run.id for run in sides))
         for name, run in zip(("#before", "#now"), sides, strict=True):
             pane = self.query_one(name, TextPane)
             pane.display = run is not None
             pane.query_one(Static).update(
                 Content("") if run is None or case is None else _answers(run, case)
             )
-            pane.scroll_home(animate=False)
+            if shown != self._answered:
+                pane.scroll_home(animate=False)
+        self._answered = shown
 
     def on_virtual_table_moved(self, event: VirtualTable.Moved) -> None:
         self._show_answers()

@@ -70,6 +70,16 @@ async def take_case(place: Place) -> None:
 async def _run(place: Place, agent: Agent, version: int) -> None:
     from carrel.store.evals.running import Plan
 
+    report = place.store.evals.slice.value.report
+    if report is not None and not report.run.finished:
+        run = report.run
+        kept = f"{len(run.attempts)} of {run.total} are kept"
+        things = [Thing("resume", "Go on with this run", kept), Thing("new", "Run a set…")]
+        if (chosen := await place.choose("Run", things)) is None:
+            return
+        if chosen == "resume":
+            place.do(place.store.evals.resume(run.id))
+            return
     files = await place.ask(PathDialog("Test cases"))
     if not files:
         return
