@@ -58,9 +58,17 @@ def chat(
             help="A version to ask instead of the active one; repeat it to compare.",
         ),
     ] = None,
+    beside: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="OTHER",
+            help="Ask another agent the same: its id or name, or the YAML file of one that is not "
+            "saved. Repeat it for more.",
+        ),
+    ] = None,
     seed: Annotated[
         int | None,
-        typer.Option(min=0, metavar="N", help="The seed to draw with, the same for every version."),
+        typer.Option(min=0, metavar="N", help="The seed to draw with, the same for all."),
     ] = None,
     profile: ProfileOption = None,
     json: JSONOption = False,
@@ -69,9 +77,9 @@ def chat(
 
     Function calls of the agent are answered by the commands of the settings with their names.
 
-    With --version, each version answers in turn, with its time to the first token, tokens a
-    second and tokens used. Versions that are not active answer as an agent made for the question
-    and removed after it.
+    With --version or --beside, each answers in turn, with its time to the first token, tokens a
+    second and tokens used. Versions that are not active, and agents of files, answer as an agent
+    made for the question and removed after it.
     """
     from carrel.store.chat.parameters import Parameters
     from carrel.wire.completions import AssistantMessage, CompletionRequest, UserMessage
@@ -80,10 +88,10 @@ def chat(
     if not asked.strip():
         raise CommandError("The question is empty. Give one, or pipe it in.", Code.USAGE)
 
-    if version:
+    if version or beside:
         if tool:
-            raise CommandError("--tool takes one version: the active one.", Code.USAGE)
-        _compare(profile, agent, asked, version, seed, json=json)
+            raise CommandError("--tool takes one agent at its active version.", Code.USAGE)
+        _compare(profile, agent, asked, version or (), beside or (), seed, json=json)
         return
     chosen = load_profile(profile)
 
@@ -129,22 +137,25 @@ def _compare(
     agent: str,
     question: str,
     versions: "Sequence[int]",
+    beside: "Sequence[str]",
     seed: int | None,
     *,
     json: bool,
 ) -> None:
-    from carrel.cli.chat_versions import ask_versions
+    from carrel.cli.compared import ask_each, drafts_of, sides
+
+    files = drafts_of(beside)
 
     async def work(client: "Client") -> "list[dict[str, Any]]":
-        found = await find_agent(client, agent)
-        return await ask_versions(client, found, question, versions, seed, quiet=json)
+        asked = await sides(client, agent, versions, beside, files)
+        return await ask_each(client, asked, question, seed, quiet=json)
 
-    # Another version than the active one answers as an agent that is made for it.
+    # Who is not an agent's active version answers as an agent that is made for it.
     answers = run(profile, work, changes=True)
     if json:
         output.as_json(answers)
     if any(answer["error"] is not None for answer in answers):
-        raise CommandError("Not every version answered.")
+        raise CommandError("Not all of them answered.")
 
 
 def _called(call: "AgentCall", result: str) -> None:

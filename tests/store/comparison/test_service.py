@@ -302,3 +302,24 @@ async def test_four_streams_lose_no_token_and_keep_their_order(
         voice.finish()
     await handle
     assert texts(store) == ["".join(f" {number}" for number in range(300))] * 4
+
+
+async def test_votes_are_counted_over_all_comparisons(
+    store: Store, service: ScriptedService
+) -> None:
+    for _ in range(2):
+        comparison = await two(store, service)
+        await ask(store, service, agent="Three.", brief="3")
+        await comparison.vote(texts(store).index("3"))
+    await ask(store, service, agent="Four.", brief="4")
+    await comparison.vote(None)
+    await comparison.leave()
+    assert comparison.record is None
+    count = comparison.count_votes()
+    votes = await count
+    assert count.error is None and votes
+    assert [(row.answerer, row.won, row.lost, row.tied) for row in votes] == [
+        ("brief v4", 2, 0, 1),
+        ("support v4", 0, 2, 1),
+    ]
+    assert votes[0].cells == ("brief v4", "2", "0", "1", "66 %")

@@ -3,6 +3,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from carrel.config import Profile
+from carrel.store.agents.drafts import Draft
 from carrel.store.comparison.state import Side
 from carrel.wire.agents import Agent
 from support.scripted import ScriptedService, scripted_service
@@ -149,3 +150,30 @@ async def test_what_differs_is_a_key_away(bench: Workbench, service: ScriptedSer
 async def test_keys_of_a_comparison_say_what_is_missing(bench: Workbench) -> None:
     await bench.press("escape", "v")
     await bench.shows("Nothing is compared: alt+c puts another")
+
+
+async def test_a_draft_is_put_beside_and_all_votes_are_shown(
+    bench: Workbench, service: ScriptedService
+) -> None:
+    agent = Agent.model_validate(service.agent)
+    draft = Draft.of(agent).changed(instructions="Be brief.")
+    bench.store.agents.slice.set(items=(agent,), drafts=(draft,), loaded=True)
+    await bench.press("alt+c")
+    await bench.shows("Compare with", "The draft", "not saved")
+    await bench.press("enter")
+    await bench.shows("support draft", "v Vote")
+    await bench.type("How long?")
+    await bench.press("enter")
+    await bench.until(lambda: len(service.requests) == 2)
+    for _ in range(2):
+        service.say("Three months.")
+        service.finish()
+    await bench.until(lambda: not any(c.answering for c in bench.store.comparison.chats))
+    await bench.press("escape", "v")
+    await bench.shows("Which answer is best?", "All votes…")
+    await bench.press("down")
+    await bench.leave("enter")
+    await bench.shows("Voted for support draft")
+    await bench.press("v", "up")
+    await bench.leave("enter")
+    await bench.shows("Votes of all comparisons", "support draft", "100 %", "support v4", "0 %")

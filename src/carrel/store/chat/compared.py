@@ -12,15 +12,20 @@ class Judgement:
     """A person's judgement of the answers to one question.
 
     `question` counts from 1. `winner` is the number of the side whose answer was best, 0 for the
-    first; None for a tie, or with a note alone. `label` names the winner as it answered
-    ("support v3"), "" for none.
+    first; None for a tie, or with a note alone. `sides` names them as they answered
+    ("support v3"), "" for one that gave no answer.
     """
 
     question: int
     winner: int | None = None
-    label: str = ""
+    sides: tuple[str, ...] = ()
     voted: bool = False
     note: str = ""
+
+    @property
+    def label(self) -> str:
+        """The winner's name; empty without one."""
+        return "" if self.winner is None else self.sides[self.winner]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +54,12 @@ class Comparison:
         order = tuple(saved["order"])
         if sorted(order) != list(range(len(beside) + 1)):
             raise ValueError("the order does not name every side once")
-        judgements = tuple(Judgement(**one) for one in saved["judgements"])
+        judgements = tuple(
+            Judgement(**{**one, "sides": tuple(map(str, one["sides"]))})
+            for one in saved["judgements"]
+        )
+        if any(one.winner not in (None, *range(len(one.sides))) for one in judgements):
+            raise ValueError("a vote is for no side")
         blind_after = saved["blind_after"]
         return cls(
             beside,

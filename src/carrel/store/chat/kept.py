@@ -63,7 +63,7 @@ class _Kept:
             Conversation.of(*self.turns),
             about.agent_version if isinstance(about.agent_version, int) else None,
             chosen,
-            comparison=_comparison(metadata),
+            comparison=comparison_of(metadata),
         )
 
 
@@ -94,7 +94,7 @@ class KeptChats:
 
         deleted_before = frozenset(self._deleted)
         try:
-            seen = await self._last_seen.ask("chats", list[Record], _with_agents)
+            seen = await self._last_seen.ask("chats", list[Record], with_agents)
         except (Unreachable, ProblemError):
             return
         except ClientError as error:
@@ -266,7 +266,8 @@ class KeptChats:
         return had
 
 
-async def _with_agents(client: Client) -> list[Record]:
+async def with_agents(client: Client) -> list[Record]:
+    """The conversations that are chats with an agent, at most MOST."""
     records: list[Record] = []
     async for record in client.conversations.every():
         if record.agent_id:
@@ -290,11 +291,11 @@ def _summary(record: Record) -> SessionSummary:
         str(metadata.get("agent_name") or ""),
         record.updated_at.timestamp(),
         turns if isinstance(turns, int) else 0,
-        comparison.beside if (comparison := _comparison(metadata)) else (),
+        comparison.beside if (comparison := comparison_of(metadata)) else (),
     )
 
 
-def _comparison(metadata: Mapping[str, Any]) -> Comparison | None:
+def comparison_of(metadata: Mapping[str, Any]) -> Comparison | None:
     """The comparison that a conversation names; what is none is left out."""
     saved = metadata.get("comparison")
     try:

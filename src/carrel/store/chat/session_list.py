@@ -8,11 +8,14 @@ from collections.abc import Coroutine, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from carrel.store.chat.compared import Comparison
+from carrel.store.chat.comparisons import every_comparison
 from carrel.store.chat.kept import KeptChats
 from carrel.store.chat.sessions import ChatSession, SavedSessions, SessionSummary
 from carrel.store.chat.state import ChatState
 from carrel.store.core.action import Policy, action
 from carrel.store.core.loop import OwnerLoop
+from carrel.store.core.problem import ProblemError
 from carrel.store.session.area import Area
 from carrel.store.session.service import SessionService
 
@@ -67,6 +70,15 @@ class SessionList(Area[ChatState]):
         """Lists only sessions in which something holds `text`; all for an empty text."""
         self.slice.set(search=text.strip())
         await self._list()
+
+    @action(Policy.JOIN)
+    async def comparisons(self) -> tuple[Comparison, ...]:
+        """Those of all chats; of a service that is not reached, none."""
+        try:
+            client = await self._session.client()
+        except ProblemError:
+            client = None
+        return await every_comparison(self._saved, client)
 
     async def _list(self) -> None:
         changes = -1

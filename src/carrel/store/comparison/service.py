@@ -14,6 +14,7 @@ from carrel.store.chat.conversation import EMPTY, Conversation
 from carrel.store.chat.service import OPENING, ChatService
 from carrel.store.chat.state import ChatState
 from carrel.store.comparison.state import MOST, ComparisonState, Side
+from carrel.store.comparison.votes import Votes, count_votes
 from carrel.store.comparison.words import ALIASES, answered, answerer, questions
 from carrel.store.core.action import Policy, action, instant
 from carrel.store.core.handle import Handle
@@ -239,7 +240,7 @@ class ComparisonService(Area[ComparisonState]):
         judged = replace(
             before,
             winner=None if chat is None else self.every.index(chat),
-            label="" if chat is None else answerer(chat.slice.value),
+            sides=tuple(_answerer(one) for one in self.every[: len(self.chats)]),
             voted=True,
         )
         others = (one for one in record.judgements if one.question != before.question)
@@ -251,6 +252,15 @@ class ComparisonService(Area[ComparisonState]):
         record, before = self._judged()
         others = (one for one in record.judgements if one.question != before.question)
         return _ended([self._judge(record, (*others, replace(before, note=text.strip())))])
+
+    @action(Policy.JOIN)
+    async def count_votes(self) -> tuple[Votes, ...]:
+        """The votes of all comparisons, those of this machine and of the service."""
+        handle = self.first.comparisons()
+        found = await handle
+        if handle.error is not None:
+            raise ProblemError(handle.error)
+        return count_votes(found or ())
 
     def _compared(self) -> Comparison:
         if self.record is None:
@@ -298,6 +308,11 @@ class ComparisonService(Area[ComparisonState]):
 
 def _shuffled(order: Sequence[int]) -> tuple[int, ...]:
     return tuple(random.SystemRandom().sample(order, len(order)))
+
+
+def _answerer(chat: ChatService) -> str:
+    state = chat.slice.value
+    return answerer(state) if answered(state) else ""
 
 
 def _draft_of(chat: ChatService) -> AgentCreate | None:

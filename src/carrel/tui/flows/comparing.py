@@ -13,32 +13,45 @@ from carrel.store.comparison.words import (
     answered,
     last_answer,
 )
+from carrel.store.core.problem import ProblemError
 from carrel.tui.dialogs.ask import Ask, Thing
 from carrel.tui.dialogs.changes import Changes
+from carrel.tui.dialogs.votes import VotesDialog
 from carrel.tui.flows.agent_choice import choose_agent
 from carrel.tui.looks import labels
 from carrel.tui.place import Place
 
-TIE, NOTE = "tie", "note"
+TIE, NOTE, ALL = "tie", "note", "all"
 
 
 async def add(place: Place) -> bool:
-    """Puts another agent, or another version, beside the open chat."""
-    chosen = await choose_agent(place, "Compare with", versions=True)
+    """Puts another agent, another version, or a draft, beside the open chat."""
+    chosen = await choose_agent(place, "Compare with", versions=True, drafts=True)
     if chosen is None:
         return False
-    return await place.opened(place.store.comparison.add(Side(chosen.agent_id, chosen.version)))
+    try:
+        draft = None if chosen.draft is None else chosen.draft.create()
+    except ProblemError as error:  # what was typed so far is no agent yet
+        place.workbench.show_problem(error.problem)
+        return False
+    side = Side(chosen.agent_id, chosen.version, draft)
+    return await place.opened(place.store.comparison.add(side))
 
 
 async def vote(place: Place) -> None:
-    """Votes for one of the last answers, or writes a note about them."""
+    """Votes for one of the last answers, writes a note about them, or shows all votes."""
     comparison = place.store.comparison
     things = [Thing(str(number), name) for number, name in _answered(place)]
     things += [Thing(TIE, "Tie", "none is better"), Thing(NOTE, "Write a note…")]
+    things.append(Thing(ALL, "All votes…", "per version, over all comparisons"))
     chosen = await place.choose("Which answer is best?", things)
     if chosen == NOTE:
         if text := await place.ask(Ask("A note about these answers")):
             await place.finish(comparison.note(text))
+    elif chosen == ALL:
+        votes = await place.finish(comparison.count_votes())
+        if votes is not None:
+            await place.ask(VotesDialog(votes))
     elif chosen is not None:
         await place.finish(comparison.vote(None if chosen == TIE else int(chosen)))
 

@@ -1,46 +1,104 @@
-"""One question to several versions of an agent, answered one after the other."""
+"""One question to several agents, versions or drafts, answered one after the other."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from carrel.cli import output
+from carrel.cli.agent_changes import library_names
+from carrel.cli.errors import Code, CommandError
+from carrel.cli.find import find_agent
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from carrel.client import Client
+    from carrel.store.agents.definitions import Defined
     from carrel.store.chat.asked import Asked
     from carrel.store.chat.conversation import Turn
-    from carrel.wire.agents import Agent
+    from carrel.wire.agents import AgentCreate
 
 
-async def ask_versions(
+def drafts_of(beside: "Sequence[str]") -> "dict[str, Defined]":
+    """The agents of those that are files, by the paths.
+
+    Raises:
+        CommandError: a file has several agents.
+        FileError: one is no agent.
+    """
+    from carrel.store.agents.definitions import SUFFIXES, read_definitions
+
+    found = {}
+    for one in beside:
+        if Path(one).suffix not in SUFFIXES:
+            continue
+        defined = read_definitions([Path(one)])
+        if len(defined) != 1:
+            raise CommandError(
+                f"{one} has {len(defined)} agents: give a file with one.", Code.USAGE
+            )
+        found[one] = defined[0]
+    return found
+
+
+async def sides(
     client: "Client",
-    agent: "Agent",
-    question: str,
+    agent: str,
     versions: "Sequence[int]",
+    beside: "Sequence[str]",
+    files: "Mapping[str, Defined]",
+) -> "list[Asked]":
+    """Who is asked: versions of an agent, or its active one, then the others.
+
+    All of them before the first question: one that is missing costs no answer.
+    """
+    from carrel.store.chat.asked import Asked
+
+    first = await find_agent(client, agent)
+    asked = []
+    for number in dict.fromkeys(versions or [first.version]):
+        active = number == first.version
+        fields = first if active else await client.agents.version(first.id, number)
+        asked.append(Asked(fields, active=active))
+    for one in beside:
+        if one in files:
+            asked.append(Asked(await _draft(client, files[one]), active=False))
+        else:
+            asked.append(Asked(await find_agent(client, one), active=True))
+    return asked
+
+
+async def _draft(client: "Client", defined: "Defined") -> "AgentCreate":
+    from carrel.store.agents.definitions import Names
+    from carrel.store.agents.drafts import Draft
+    from carrel.store.agents.plan import default_model
+
+    agents = {one.id: one.name async for one in client.agents.every()}
+    names = Names(await library_names(client), agents)
+    model = defined.definition.model or await default_model(client)
+    return Draft.blank().changed(**names.fields(defined, model)).create()
+
+
+async def ask_each(
+    client: "Client",
+    asked: "Sequence[Asked]",
+    question: str,
     seed: int | None,
     *,
     quiet: bool,
 ) -> "list[dict[str, Any]]":
-    """Asks each version in turn; returns the answers with all their figures.
+    """Asks each in turn; returns the answers with all their figures.
 
-    Prints each under its version as it is written, unless `quiet`. Those that answer one after
-    the other do not share the model, so that their figures compare. A version that fails does
-    not hold up the next.
+    Prints each under its name as it is written, unless `quiet`. Those that answer one after the
+    other do not share the model, so that their figures compare. One that fails does not hold up
+    the next.
     """
     from carrel.client.errors import ServiceError
-    from carrel.store.chat.asked import Asked
 
-    asked = []
-    # All of them before the first question: one that is missing costs no answer.
-    for number in dict.fromkeys(versions):
-        active = number == agent.version
-        fields = agent if active else await client.agents.version(agent.id, number)
-        asked.append(Asked(fields, active=active))
     answers = []
     for one in asked:
         if not quiet:
-            print(f"## {output.one_line(agent.name)} v{one.version}\n")
+            kind = "draft" if one.version is None else f"v{one.version}"
+            print(f"## {output.one_line(one.fields.name)} {kind}\n")
         error: str | None = None
         turn: Turn | None = None
         try:
@@ -108,6 +166,7 @@ def _as_json(
 ) -> dict[str, Any]:
     """An answer with its figures: seconds to the first token, tokens a second, tokens."""
     return {
+        "agent": asked.fields.name,
         "version": asked.version,
         "model": asked.fields.model,
         "seed": seed,

@@ -1,0 +1,41 @@
+"""The comparisons of all chats, of this machine and of the service."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING
+
+from carrel.store.chat.compared import Comparison
+from carrel.store.chat.kept import comparison_of, with_agents
+from carrel.store.chat.sessions import SavedSessions
+
+if TYPE_CHECKING:
+    from carrel.client import Client
+
+logger = logging.getLogger(__name__)
+
+
+async def every_comparison(saved: SavedSessions, client: Client | None) -> tuple[Comparison, ...]:
+    """Each as it was changed last; without a client, those of this machine."""
+    found = {
+        session.id: (session.updated, session.comparison)
+        for session in await asyncio.to_thread(saved.all)
+        if session.comparison is not None
+    }
+    for id, kept in (await _kept(client) if client is not None else {}).items():
+        if id not in found or found[id][0] < kept[0]:
+            found[id] = kept
+    return tuple(comparison for _, comparison in found.values())
+
+
+async def _kept(client: Client) -> dict[str, tuple[float, Comparison]]:
+    from carrel.client.errors import ClientError
+
+    try:
+        records = await with_agents(client)
+    except ClientError as error:  # a service need not have conversations
+        logger.info("comparisons were not read from the service: %s", error)
+        return {}
+    named = ((one, comparison_of(one.metadata or {})) for one in records)
+    return {one.id: (one.updated_at.timestamp(), found) for one, found in named if found}
