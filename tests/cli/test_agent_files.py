@@ -113,7 +113,7 @@ async def test_a_change_at_the_service_is_shown_and_kept(
     await run("agents", "apply", path)
     await run("agents", "edit", "clerk", "--temperature", "0.9")
     planned = await run("agents", "plan", path, code=5)
-    assert "  ! changed at the service since v0 was applied: 1 change\n" in planned.out
+    assert "  ! changed at the service since v0: 1 change\n" in planned.out
     assert "    temperature: + 0.9\n" in planned.out
     refused = await run("agents", "apply", path, code=5)
     assert "Nothing was sent: clerk was changed at the service." in refused.err
@@ -138,11 +138,31 @@ async def test_an_agent_that_was_never_applied_is_not_replaced_unasked(
     path = tmp_path / "hand.yaml"
     path.write_text("name: by hand\ninstructions: Be fair.\n")
     planned = await run("agents", "plan", path, code=5)
-    assert "never applied from a file" in planned.out
-    await run("agents", "apply", path, code=5)
+    assert "not made from this file" in planned.out
+    refused = await run("agents", "apply", path, code=5)
+    assert "Nothing was sent: by hand was not made from these files." in refused.err
     await run("agents", "apply", path, "--overwrite")
     shown = (await run("agents", "show", "by hand", "--json")).json
     assert (shown["instructions"], shown["model"]) == ("Be fair.", "smollm2")
+
+
+async def test_an_exported_file_is_edited_and_applied(run: Run, tmp_path: Path) -> None:
+    made = ("--model", "smollm2", "--instructions", "Be kind.")
+    await run("agents", "create", "exported", *made)
+    await run("agents", "export", "exported", "--out", tmp_path)
+    path = tmp_path / "exported.yaml"
+    path.write_text(path.read_text().replace("Be kind.", "Be fair."))
+    await run("agents", "edit", "exported", "--temperature", "0.9")
+    planned = await run("agents", "plan", path, code=5)
+    assert "  ! changed at the service since v0: 1 change\n" in planned.out
+    await run("agents", "switch", "exported", "0")
+    assert "is now v2" in (await run("agents", "apply", path)).err
+    path.write_text(path.read_text().replace("Be fair.", "Be brief."))
+    assert "is now v3" in (await run("agents", "apply", path)).err
+    # A file of one agent says nothing about another of the same name.
+    await run("agents", "delete", "exported")
+    await run("agents", "create", "exported", *made)
+    assert "was not made from" in (await run("agents", "apply", path, code=5)).err
 
 
 async def test_an_agent_is_deleted_only_when_that_is_asked(run: Run, tmp_path: Path) -> None:
@@ -199,7 +219,8 @@ async def test_agents_move_to_another_service_as_files(
             )
         )
         text = Names({library.id: "moved"}, {}).text(made)
-        assert made.id not in text and library.id not in text
+        assert text.endswith(f"exported:\n  agent: {made.id}\n  version: 0\n")
+        assert library.id not in text
         assert "instructions: |-\n  One.\n  Two.\n" in text
         paths = (await run("agents", "export", "mover", "--out", tmp_path / "out")).out.split()
         assert (tmp_path / "out" / "mover.yaml").read_text() == text

@@ -95,7 +95,7 @@ def test_a_key_means_the_same_everywhere() -> None:
 
 
 def test_a_capital_asks_first() -> None:
-    asking = {"D", "A", "E", "R", "T"}
+    asking = {"D", "A", "E", "P", "R", "T"}
     capitals = {
         key
         for binding in bindings()

@@ -2,7 +2,7 @@
 
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from carrel.client import Client
     from carrel.store.agents.compare import FieldChange
     from carrel.store.agents.drafts import Draft, SavedDrafts
-    from carrel.store.agents.words import FieldRow
     from carrel.wire.agents import Agent
 
 OldArgument = Annotated[
@@ -41,7 +40,7 @@ def diff(
 ) -> None:
     """Show the differences between two versions."""
     from carrel.store.agents.compare import compare_agents
-    from carrel.store.agents.words import changed_field_rows, version_name
+    from carrel.store.agents.words import change_lines, changed_field_rows, version_name
 
     async def work(client: "Client") -> "tuple[Agent, Agent, Mapping[str, str]]":
         found = await find_agent(client, agent)
@@ -127,7 +126,7 @@ def _written(saved: "SavedDrafts", draft: "Draft", libraries: Mapping[str, str])
 def _ask(active: "Agent", draft: "Draft", libraries: Mapping[str, str]) -> None:
     """Shows the changes of a draft; on a terminal, asks for confirmation."""
     from carrel.store.agents.compare import compare_agents
-    from carrel.store.agents.words import changed_field_rows, next_version
+    from carrel.store.agents.words import change_lines, changed_field_rows, next_version
 
     for line in change_lines(
         changed_field_rows(compare_agents(active, draft.preview(active)), libraries)
@@ -136,17 +135,6 @@ def _ask(active: "Agent", draft: "Draft", libraries: Mapping[str, str]) -> None:
     question = f"Save this as {next_version(active)}?"
     if sys.stdin.isatty() and not typer.confirm(question, default=True, err=True):
         raise CommandError("Nothing was sent. Run the same command again to continue the draft.")
-
-
-def change_lines(rows: "Iterable[FieldRow]") -> Iterator[str]:
-    from carrel.store.agents.words import gap_words, line_sign
-
-    for row in rows:
-        yield f"{'  ' * row.depth}{row.field}: {output.one_line(row.words)}"
-        for hunk in row.hunks:
-            if hunk.skipped:
-                yield f"    {gap_words(hunk.skipped)}"
-            yield from (f"  {line_sign(line.change)} {line.text}" for line in hunk.lines)
 
 
 def change_as_json(change: "FieldChange") -> dict[str, object]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from carrel.cli import output
-from carrel.cli.agent_changes import change_as_json, change_lines, library_names
+from carrel.cli.agent_changes import change_as_json, library_names
 from carrel.cli.errors import Code, CommandError
 from carrel.cli.find import find_agent, find_library
 from carrel.cli.options import JSONOption, ProfileOption
@@ -29,13 +29,11 @@ DeleteOption = Annotated[
     typer.Option(metavar="AGENT", help="Also delete this agent, by its name; repeatable."),
 ]
 
-_MARKS = {"create": "+", "change": "~", "delete": "-", "adopt": "=", "same": "="}
-
 
 def new(
     name: Annotated[
         str | None,
-        typer.Argument(metavar="[NAME]", help="The agent's name. Default: the starting point's."),
+        typer.Argument(metavar="NAME", help="The agent's name. Default: the starting point's."),
     ] = None,
     start: Annotated[
         str | None,
@@ -55,7 +53,7 @@ def new(
     profile: ProfileOption = None,
     json: JSONOption = False,
 ) -> None:
-    """Make an agent from a starting point. Prints its id."""
+    """Make an agent from a starting point, or list those. Prints its id."""
     from carrel.store.agents.starters import starters
 
     if start is None:
@@ -92,7 +90,7 @@ def new(
 def export(
     agents: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[AGENT]…", help="Agents by id or name. Default: all."),
+        typer.Argument(metavar="AGENT", help="Agents by id or name. Default: all."),
     ] = None,
     out: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Write a file for each into FOLDER.")
@@ -151,17 +149,18 @@ def plan(
     profile: ProfileOption = None,
     json: JSONOption = False,
 ) -> None:
-    """Show what `carrel agents apply` would change, and what was changed at the service.
+    """Compare agents with their files, and change nothing.
 
+    Shows what apply would change, and what was changed at the service that the files do not know.
     Exit code 4: apply would change something; 5: it would overwrite a change of the service.
     """
-    from carrel.store.agents.plan import make_plan
+    from carrel.store.agents.plan import make_plan, plan_lines
 
     made = run(profile, lambda client: make_plan(client, definitions, delete or []))
     if json:
         output.as_json([_step_as_json(step) for step in made.steps])
     else:
-        for line in _plan_lines(made):
+        for line in plan_lines(made):
             output.data(line)
     if made.pending:
         raise typer.Exit(Code.DRIFT if made.drifted else Code.DIFFERENT)
@@ -177,10 +176,11 @@ def apply(
     profile: ProfileOption = None,
     json: JSONOption = False,
 ) -> None:
-    """Bring agents in step with their files: new ones are made, changed ones get a version.
+    """Bring agents in step with their files.
 
-    What was changed at the service since is shown and kept, unless --overwrite is given or you
-    agree; then nothing at all is sent, and the exit code is 5.
+    New agents are made, changed ones get a new version; a second run changes nothing. If something
+    was changed at the service that the files do not know, it is shown, and nothing is sent unless
+    you agree or give --overwrite: the exit code is 5 then.
     """
     from carrel.store.agents.plan import carry_out, done_words, make_plan
 
@@ -219,39 +219,25 @@ async def _make(
 
 def _ask(plan: "Plan", *, overwrite: bool, yes: bool) -> None:
     """Shows a plan and asks whether to apply it; refuses what nobody can be asked about."""
+    from carrel.store.agents.plan import overwriting_words, plan_lines
+
     if not plan.pending:
         return
-    for line in _plan_lines(plan):
+    for line in plan_lines(plan):
         output.note(line)
     asks = sys.stdin.isatty() and not yes
     if plan.drifted and not overwrite:
-        names = ", ".join(output.one_line(step.name) for step in plan.drifted)
+        why = overwriting_words(plan)
         if not asks:
             raise CommandError(
-                f"Nothing was sent: {names} was changed at the service. Keep that with carrel "
-                "agents export, or replace it with --overwrite.",
+                f"Nothing was sent: {why}. Keep what is there with carrel agents export, or "
+                "replace it with --overwrite.",
                 Code.DRIFT,
             )
-        if not typer.confirm(f"Replace what was made of {names} at the service?", err=True):
+        if not typer.confirm(f"{why}. Replace what is there?", err=True):
             raise CommandError("Nothing was sent.", Code.DRIFT)
     elif asks and not typer.confirm("Apply this?", default=True, err=True):
         raise CommandError("Nothing was sent.")
-
-
-def _plan_lines(plan: "Plan") -> "list[str]":
-    from carrel.store.agents.plan import drift_words, step_words
-    from carrel.store.agents.words import changed_field_rows
-
-    lines = []
-    for step in plan.steps:
-        lines.append(f"{_MARKS[step.kind]} {output.one_line(step.name)}: {step_words(step)}")
-        if words := drift_words(step):
-            lines.append(f"  ! {words}")
-            rows = changed_field_rows(step.changed_there, plan.libraries)
-            lines += [f"    {line}" for line in change_lines(rows)]
-        rows = changed_field_rows(step.changes, plan.libraries)
-        lines += [f"  {line}" for line in change_lines(rows)]
-    return lines
 
 
 def _step_as_json(step: "Step") -> dict[str, Any]:

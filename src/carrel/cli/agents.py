@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from carrel.cli import agent_changes, agent_files, aliases, evals, output
+from carrel.cli import agent_changes, agent_files, aliases, evals, output, votes
 from carrel.cli.errors import Code, CommandError
 from carrel.cli.find import find_agent, find_library
 from carrel.cli.options import (
@@ -48,7 +48,6 @@ MessageOption = Annotated[
 ]
 
 
-@app.command("list")
 def list_agents(
     search: Annotated[
         str | None,
@@ -75,7 +74,6 @@ def list_agents(
     )
 
 
-@app.command("create")
 def create(
     name: Annotated[str, typer.Argument(metavar="NAME")],
     model: Annotated[
@@ -89,7 +87,7 @@ def create(
     profile: ProfileOption = None,
     json: JSONOption = False,
 ) -> None:
-    """Create an agent at version 0. Prints its id."""
+    """Create an agent with these options. Prints its id."""
     from carrel.wire.agents import AgentCreate
 
     async def work(client: "Client") -> "Agent":
@@ -113,7 +111,6 @@ def create(
     output.data(agent.id)
 
 
-@app.command("show")
 def show(
     agent: AgentArgument,
     version: Annotated[
@@ -140,7 +137,6 @@ def show(
         _print(found)
 
 
-@app.command("edit")
 def edit(
     agent: AgentArgument,
     name: Annotated[str | None, typer.Option(metavar="NAME", help="A new name.")] = None,
@@ -194,7 +190,6 @@ def edit(
     _report_change(run(profile, work, changes=True), json)
 
 
-@app.command("versions")
 def versions(agent: AgentArgument, profile: ProfileOption = None, json: JSONOption = False) -> None:
     """List an agent's versions and mark the active one."""
 
@@ -223,7 +218,6 @@ def versions(agent: AgentArgument, profile: ProfileOption = None, json: JSONOpti
     )
 
 
-@app.command("switch")
 def switch(
     agent: AgentArgument,
     version: VersionArgument,
@@ -239,7 +233,6 @@ def switch(
     _report_change(run(profile, work, changes=True), json)
 
 
-@app.command("delete")
 def delete(agent: AgentArgument, profile: ProfileOption = None, json: JSONOption = False) -> None:
     """Delete an agent and all its versions."""
 
@@ -254,14 +247,29 @@ def delete(agent: AgentArgument, profile: ProfileOption = None, json: JSONOption
         output.as_json({"id": deleted.id, "deleted": True})
 
 
-_BESIDE: tuple[Callable[..., None], ...] = (
-    *(agent_changes.diff, aliases.aliases, aliases.alias, aliases.unalias),
-    *(agent_files.new, agent_files.export, agent_files.plan, agent_files.apply, evals.runs),
+_COMMANDS: tuple[tuple[str, Callable[..., None]], ...] = (
+    ("list", list_agents),
+    ("show", show),
+    ("new", agent_files.new),
+    ("create", create),
+    ("edit", edit),
+    ("delete", delete),
+    ("versions", versions),
+    ("diff", agent_changes.diff),
+    ("switch", switch),
+    ("aliases", aliases.aliases),
+    ("alias", aliases.alias),
+    ("unalias", aliases.unalias),
+    ("export", agent_files.export),
+    ("import", agent_files.import_),
+    ("plan", agent_files.plan),
+    ("apply", agent_files.apply),
+    ("try", evals.try_),
+    ("runs", evals.runs),
+    ("votes", votes.votes),
 )
-for command in _BESIDE:
-    app.command()(command)
-app.command("import")(agent_files.import_)
-app.command("try")(evals.try_)
+for _name, _command in _COMMANDS:
+    app.command(_name)(_command)
 
 
 async def _model(client: "Client", wanted: str | None, profile: str | None) -> str:

@@ -383,3 +383,31 @@ async def test_words_are_found_in_the_instructions(bench: Workbench) -> None:
     await bench.press("tab", "tab", "slash")
     await bench.type("rule 58")
     await bench.shows("1 line ·", "Rule 58 is to be kind.")
+
+
+async def test_files_are_planned_and_applied(bench: Workbench, tmp_path: Path) -> None:
+    path = tmp_path / "clerk.yaml"
+    path.write_text("name: clerk\nmodel: smollm2\ninstructions: Be kind.\n")
+
+    async def plan() -> None:
+        await bench.press("P")
+        await bench.shows("Agents in files", "Path of a folder of agents")
+        await bench.type(str(tmp_path))
+        await bench.leave("enter")
+
+    await plan()
+    await bench.shows("clerk", "new agent", "Be kind.", "Apply to 1 agent")
+    await bench.leave("enter")
+    await bench.shows("Applied: clerk made, v0.")
+    await plan()
+    await bench.shows("Nothing differs. clerk: in step with v0")
+    agent = state(bench).agent or state(bench).items[0]
+    await bench.store.agents.save(Draft.of(agent).changed(instructions="By hand."))
+    path.write_text("name: clerk\nmodel: smollm2\ninstructions: Be fair.\n")
+    await plan()
+    await bench.shows("was changed at the service: apply replaces what is there", "By hand.")
+    await bench.leave("enter")  # what overwrites is not the answer that is meant at first
+    assert state(bench).items[0].version == 1
+    path.write_text("name: clerk\ninstuctions: Be fair.\n")
+    await plan()
+    await bench.shows("line 2", "did you mean instructions?")

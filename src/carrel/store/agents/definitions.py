@@ -27,11 +27,19 @@ from carrel.yamlfile import Document, FileError, check_in, dump, read_file
 SUFFIXES = (".yaml", ".yml")
 
 
+class Exported(Request):
+    """The version of an agent that a file was written from."""
+
+    agent: Name
+    version: Annotated[int, Field(ge=0)]
+
+
 class Definition(Request):
     """An agent as its file has it.
 
     `libraries` and `handoffs` are names, or ids. Without a `model`, an agent keeps the one that it
-    has, and a new one gets the service's first.
+    has, and a new one gets the service's first. By `exported`, a later change at the service is
+    told from one in the file.
     """
 
     name: Name
@@ -44,6 +52,11 @@ class Definition(Request):
     handoffs: Annotated[list[Name], Field(max_length=1000)] = Field(default_factory=list)
     metadata: JSONObject | None = None
     guardrails: list[JSONObject] | None = None
+    exported: Exported | None = None
+
+
+_OF_A_FILE = frozenset({"libraries", "handoffs", "exported"})
+"""Fields that no agent has in the form in which a file has them."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +99,7 @@ def read_definitions(paths: Iterable[Path]) -> list[Defined]:
 def draft_of(definition: Definition, model: str = "") -> Draft:
     """A new agent by a definition, without what depends on the service: libraries and handoffs."""
     fields = {**definition.body(), "model": definition.model or model}
-    kept = {name: value for name, value in fields.items() if name not in ("libraries", "handoffs")}
+    kept = {name: value for name, value in fields.items() if name not in _OF_A_FILE}
     return Draft.blank().changed(**kept)
 
 
@@ -153,6 +166,7 @@ class Names:
             "completion_args": _without_nothing(fields.get("completion_args", {})),
             "handoffs": handoffs,
             **{name: fields.get(name) for name in ("metadata", "guardrails")},
+            "exported": {"agent": agent.id, "version": agent.version},
         }
         about = (
             f"# {' '.join(agent.name.split())}, as its v{agent.version} is.\n"

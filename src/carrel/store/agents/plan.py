@@ -1,22 +1,30 @@
 """Agents brought in step with their files: the difference first, then exactly that change.
 
-The alias `applied` stays at the version that was applied last, so that a later change at the
-service is told from one in the files, by whoever looks.
+The alias `applied` stays at the version that was applied last, and an exported file names the
+version that it was written from: a later change at the service is told from one in the files.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from carrel.store.agents.compare import FieldChange, compare_agents
-from carrel.store.agents.definitions import Defined, Names, read_definitions, same_fields
+from carrel.store.agents.compare import Change, FieldChange, compare_agents
+from carrel.store.agents.definitions import Defined, Exported, Names, read_definitions, same_fields
 from carrel.store.agents.drafts import Draft, nobody
 from carrel.store.agents.trials import is_trial
-from carrel.store.agents.words import changes_words, next_version, version_name
+from carrel.store.agents.words import (
+    FieldRow,
+    change_lines,
+    changed_field_rows,
+    changes_words,
+    next_version,
+    version_name,
+)
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.core.words import one_line
 from carrel.yamlfile import FileError
@@ -29,6 +37,8 @@ APPLIED = "applied"
 """The alias of the version that was applied last."""
 
 StepKind = Literal["create", "change", "adopt", "same", "delete"]
+_MARKS = {"create": "+", "change": "~", "delete": "-", "adopt": "=", "same": "="}
+_CHANGES: Mapping[str, Change] = {"create": "added", "change": "changed", "delete": "removed"}
 Drift = Literal["none", "changed", "unknown"]
 
 
@@ -37,8 +47,9 @@ class Step:
     """One agent, and its part of the plan.
 
     `adopt` marks the version that a file describes already as applied. `drift` tells whether the
-    agent was changed at the service since then, in `changed_there`; it is unknown for an agent
-    that never was applied. `draft` is the agent as it is meant to be, which `changes` lead to.
+    agent was changed at the service since the version `known`, in `changed_there`; it is unknown
+    for an agent that was neither applied from a file nor exported to this one. `draft` is the agent
+    as it is meant to be, which `changes` lead to.
     """
 
     name: str
@@ -47,7 +58,7 @@ class Step:
     draft: Draft | None = None
     changes: tuple[FieldChange, ...] = ()
     drift: Drift = "none"
-    applied: int | None = None
+    known: int | None = None
     changed_there: tuple[FieldChange, ...] = ()
 
     @property
@@ -81,7 +92,7 @@ async def make_plan(client: Client, paths: Iterable[Path], delete: Sequence[str]
         FileError: a file is no agent, or names something that the service does not have.
         ProblemError: several agents have a name, or one to delete is defined in a file.
     """
-    defined = read_definitions(paths)
+    defined = await asyncio.to_thread(read_definitions, paths)
     agents = [agent async for agent in client.agents.every() if not is_trial(agent)]
     libraries = {library.id: library.name async for library in client.libraries.every()}
     by_name = _by_name(agents, {*(one.definition.name for one in defined), *delete})
@@ -118,6 +129,34 @@ async def carry_out(client: Client, plan: Plan) -> AsyncIterator[Step]:
         yield replace(step, agent=agent or step.agent)
 
 
+def plan_lines(plan: Plan) -> list[str]:
+    """The whole plan as lines of plain text."""
+    lines = []
+    for step in plan.steps:
+        lines.append(f"{_MARKS[step.kind]} {one_line(step.name)}: {step_words(step)}")
+        if words := drift_words(step):
+            lines.append(f"  ! {words}")
+            rows = changed_field_rows(step.changed_there, plan.libraries)
+            lines += [f"    {line}" for line in change_lines(rows)]
+        rows = changed_field_rows(step.changes, plan.libraries)
+        lines += [f"  {line}" for line in change_lines(rows)]
+    return lines
+
+
+def plan_rows(plan: Plan) -> tuple[FieldRow, ...]:
+    """The steps that change an agent, each above its changes."""
+    rows: list[FieldRow] = []
+    for step in plan.pending:
+        rows.append(FieldRow(one_line(step.name), step_words(step), _CHANGES[step.kind]))
+        changed = changed_field_rows(step.changes, plan.libraries)
+        rows += [replace(row, depth=row.depth + 1) for row in changed]
+        if words := drift_words(step):
+            rows.append(FieldRow("⚠ at the service", words, "changed", depth=1))
+            there = changed_field_rows(step.changed_there, plan.libraries)
+            rows += [replace(row, depth=row.depth + 2) for row in there]
+    return tuple(rows)
+
+
 def step_words(step: Step) -> str:
     """`v3 → v4 · 2 changes`, `in step with v3`."""
     match step.kind, step.agent:
@@ -146,15 +185,27 @@ def done_words(step: Step) -> str:
 
 
 def drift_words(step: Step) -> str:
-    """The change at the service since the last apply; empty without one."""
+    """The change at the service that the file does not know; empty without one."""
     match step.drift:
         case "changed":
-            applied = version_name(step.applied)
-            changes = changes_words(step.changed_there)
-            return f"changed at the service since {applied} was applied: {changes}"
+            known = version_name(step.known)
+            return f"changed at the service since {known}: {changes_words(step.changed_there)}"
         case "unknown" if step.pending:
-            return "never applied from a file: this would replace what was made at the service"
+            return "not made from this file: this would replace what was made at the service"
     return ""
+
+
+def overwriting_words(plan: Plan) -> str:
+    """The agents whose changes at the service a plan would replace, and why the files may not."""
+    found = []
+    for drift, singular, plural in (
+        ("changed", "was changed at the service", "were changed at the service"),
+        ("unknown", "was not made from these files", "were not made from these files"),
+    ):
+        names = [one_line(step.name) for step in plan.drifted if step.drift == drift]
+        if names:
+            found.append(f"{', '.join(names)} {singular if len(names) == 1 else plural}")
+    return "; ".join(found)
 
 
 async def _step(
@@ -171,31 +222,46 @@ async def _step(
         return Step(definition.name, "create", None, draft, changes)
     wanted = same_fields(names.fields(defined, agent.model), agent)
     draft = replace(Draft.of(agent), fields=wanted, message=message)
-    applied, drift, changed_there = await _drift(client, agent)
+    applied = await _applied(client, agent)
     if not draft.differs_from(agent):
         # An agent that its file describes has not drifted, whoever made it so.
         kind: StepKind = "same" if applied == agent.version else "adopt"
-        return Step(definition.name, kind, agent, draft, applied=applied)
+        return Step(definition.name, kind, agent, draft, known=applied)
     changes = compare_agents(agent, draft.preview(agent))
-    return Step(definition.name, "change", agent, draft, changes, drift, applied, changed_there)
+    drift = await _drift(client, agent, applied, definition.exported)
+    return Step(definition.name, "change", agent, draft, changes, *drift)
 
 
-async def _drift(client: Client, agent: Agent) -> tuple[int | None, Drift, tuple[FieldChange, ...]]:
-    """The version applied last, and what was changed at the service since."""
+async def _applied(client: Client, agent: Agent) -> int | None:
+    """The version that was applied last."""
     from carrel.client.errors import NotFound
 
     try:
         aliases = await client.agents.aliases(agent.id)
     except NotFound:
-        aliases = []  # a service need not have aliases
-    applied = next((one.version for one in aliases if one.alias == APPLIED), None)
-    if applied is None:
-        return None, "unknown", ()
-    if applied == agent.version:
-        return applied, "none", ()
-    changes = compare_agents(await client.agents.version(agent.id, applied), agent)
-    changed = tuple(change for change in changes if change.change != "same")
-    return applied, "changed" if changed else "none", changed
+        return None  # a service need not have aliases
+    return next((one.version for one in aliases if one.alias == APPLIED), None)
+
+
+async def _drift(
+    client: Client, agent: Agent, applied: int | None, exported: Exported | None
+) -> tuple[Drift, int | None, tuple[FieldChange, ...]]:
+    """Whether an agent was changed since a version that its file knows; which, and what."""
+    from carrel.client.errors import NotFound
+
+    known = {applied} if applied is not None else set()
+    if exported is not None and exported.agent == agent.id:
+        known.add(exported.version)
+    if agent.version in known:
+        return "none", agent.version, ()
+    for version in sorted(known, reverse=True):
+        try:
+            before = await client.agents.version(agent.id, version)
+        except NotFound:
+            continue
+        changed = tuple(one for one in compare_agents(before, agent) if one.change != "same")
+        return ("changed" if changed else "none"), version, changed
+    return "unknown", None, ()
 
 
 async def _take(client: Client, step: Step, made: Mapping[str, str]) -> Agent | None:

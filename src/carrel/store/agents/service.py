@@ -25,6 +25,7 @@ from carrel.store.trash.service import TrashService
 
 if TYPE_CHECKING:
     from carrel.client import Client
+    from carrel.store.agents.plan import Plan, Step
     from carrel.wire.agents import Agent, AgentAlias, AgentCreate, AgentUpdate
 
 
@@ -69,6 +70,24 @@ class AgentsService(Area[AgentsState]):
     async def _select(self, agent_id: str | None) -> None:
         with self._loading():
             await self._load_versions(agent_id)
+
+    @action(Policy.BESIDE)
+    async def plan(self, paths: Sequence[Path], delete: Sequence[str] = ()) -> Plan:
+        """The difference between agents and their files; nothing is changed."""
+        from carrel.store.agents.plan import make_plan
+
+        return await make_plan(await self._session.client(), paths, delete)
+
+    @action(Policy.SINGLE, lane="update", changes=True)
+    async def apply(self, plan: Plan) -> tuple[Step, ...]:
+        """Makes exactly the planned change; gives the steps as they were taken."""
+        from carrel.store.agents.plan import carry_out
+
+        client = await self._session.client()
+        try:
+            return tuple([step async for step in carry_out(client, plan)])
+        finally:
+            self.reload()
 
     @action(Policy.QUEUE, changes=True)
     def create(self, agent: AgentCreate) -> Coroutine[Any, Any, Agent]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -71,6 +71,16 @@ class FieldRow:
     change: Change
     hunks: tuple[Hunk, ...] = ()
     depth: int = 0
+
+
+def change_lines(rows: Iterable[FieldRow]) -> Iterator[str]:
+    """The rows as lines of plain text."""
+    for row in rows:
+        yield f"{'  ' * row.depth}{row.field}: {one_line(row.words)}"
+        for hunk in row.hunks:
+            if hunk.skipped:
+                yield f"    {gap_words(hunk.skipped)}"
+            yield from (f"  {line_sign(line.change)} {line.text}" for line in hunk.lines)
 
 
 def agent_rows(state: AgentsState) -> tuple[AgentRow, ...]:

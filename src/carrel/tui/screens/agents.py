@@ -26,8 +26,8 @@ from carrel.store.comparison.state import Side
 from carrel.store.core.sorting import Sort
 from carrel.store.layout.state import LayoutState
 from carrel.store.store import Store
+from carrel.tui.flows import agent_files, drafts, evals
 from carrel.tui.flows import agents as flows
-from carrel.tui.flows import drafts, evals
 from carrel.tui.looks import labels
 from carrel.tui.looks.empty import Way, empty
 from carrel.tui.place import Place
@@ -68,6 +68,7 @@ class AgentsPlace(Place):
             "number_sign", "aliases", "Aliases…", key_display="#", show=False, id="agents.aliases"
         ),
         Binding("E", "evals", "Evals…", show=False, id="agents.evals"),
+        Binding("P", "plan", "Plan from files…", show=False, id="agents.plan"),
         Binding("v", "split", "View side by side", show=False, id="agents.split"),
         Binding(
             "left_square_bracket", "change(-1)", "Change before", show=False, id="agents.before"
@@ -349,6 +350,9 @@ class AgentsPlace(Place):
         if agent is not None:
             chosen = version if version and self.versions.has_focus else agent
             self.run_flow(evals.look(self, agent, chosen.version))
+
+    def action_plan(self) -> None:
+        self.run_flow(agent_files.plan(self))
 
     def action_copy(self) -> None:
         if (agent := self._version() or self._state.agent) is not None:
