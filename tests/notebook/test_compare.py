@@ -59,5 +59,34 @@ def test_versions_are_asked_judged_and_gone_on_with(bench: Bench, panel: Compare
 
 
 def test_one_version_is_no_comparison(bench: Bench) -> None:
-    with pytest.raises(TypeError, match="two to 4 versions"):
+    with pytest.raises(TypeError, match="two to 4 versions or agents"):
         bench.chat("compared", versions=[0])
+
+
+def test_agents_versions_and_drafts_are_asked_beside_each_other(bench: Bench) -> None:
+    bench.create_agent("first", instructions="One.")
+    second = bench.create_agent("second", instructions="Two.")
+    bench.edit_agent(second, instructions="Two, shorter.")
+    draft = bench.draft("first", instructions="One, tried.")
+    panel = bench.chat("first", beside=["second", ("second", 0), draft])
+    answers = panel.ask("Hello?", timeout=60)
+    named = [(answer.agent, answer.version) for answer in answers]
+    assert named == [("first", 0), ("second", 1), ("second", 0), ("first", None)]
+    wire = Wire(panel)
+    found = wire.ask("agents_differ", old=0, new=3)["result"]
+    assert [row["field"] for row in found["rows"]] == ["instructions"]
+    assert wire.ask("vote", place=1)["kind"] == "done"
+    count = bench.votes()
+    assert "second v1: 1 won, 0 lost, 0 tied" in repr(count)
+    assert "<td>second v1</td><td>1</td>" in count._repr_html_()
+    rows = wire.ask("votes")["result"]["rows"]
+    assert ["first draft", "0", "1", "0", "0 %"] in [list(row) for row in rows]
+    assert bench.agent("first").versions[0].instructions == "One.", "a draft is never saved"
+    alone = bench.chat(bench.draft("first", instructions="Alone."))
+    assert alone.ask("Hello?", timeout=60).version is None
+    with pytest.raises(carrel.BenchError, match="There is no agent “nobody”"):
+        bench.chat("first", beside=["nobody"])
+    with pytest.raises(TypeError, match="two to 4 versions or agents"):
+        bench.chat("first", beside=["second"] * 4)
+    with pytest.raises(carrel.BenchError, match="less than or equal to 1"):
+        bench.draft("first", temperature=3.0)

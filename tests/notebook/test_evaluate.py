@@ -9,6 +9,7 @@ import pytest
 
 import carrel
 from carrel.notebook.bench import Bench
+from support.panels import Wire
 from support.process import RunningServer
 from support.spoken import SpokenModel
 
@@ -49,3 +50,29 @@ def test_an_agent_is_evaluated_compared_and_shown(
     path.write_text("cases:\n- qestion: x\n")
     with pytest.raises(carrel.BenchError, match="line 2"):
         bench.evaluate("echo", path)
+
+
+def test_a_set_is_run_in_the_panel(bench: Bench, tmp_path: Path) -> None:
+    path = tmp_path / "set.yaml"
+    path.write_text("cases:\n- question: hello\n  checks:\n  - contains: hello\n- question: bye\n")
+    agent = bench.agent("panelled", create=True, model="spoken", instructions="One.").selected
+    assert agent is not None
+    before = bench.evaluate(agent, path, timeout=60)
+    wire = Wire(bench.evals)
+    asked = {"agent": agent.id, "version": 0, "file": str(path), "repeat": 1}
+    assert wire.ask("run", **asked)["kind"] == "done"
+    state = wire.wait_state(lambda state: state["baseline"] == before.id)
+    assert [row["cells"][1]["text"] for row in state["rows"]] == ["● passed", "● passed"]
+    assert state["file"] == str(path) and not state["resumable"]
+    found = wire.ask("answers", case="hello")["result"]
+    assert found["question"] == "hello" and len(found["sides"]) == 2
+    (attempt,) = found["sides"][0]["attempts"]
+    assert "hello" in attempt["html"] and attempt["checks"][0]["passed"]
+    run = bench.evals.run
+    assert run and run.id == state["shown"] and run.report.baseline == before.data
+    assert wire.ask("show", run=before.id)["kind"] == "done"
+    wire.wait_state(lambda state: state["shown"] == before.id and bool(state["rows"]))
+    assert wire.ask("run", **{**asked, "repeat": 0})["problem"]["title"].startswith("Give a number")
+    path.write_text("cases:\n- qestion: x\n")
+    wire.ask("run", **asked)
+    wire.wait_state(lambda state: bool(state["problem"]) and "line 2" in state["problem"]["detail"])

@@ -42,6 +42,35 @@ def compare_state(*panels: str, **fields: Any) -> dict[str, Any]:
     return {**state, **dict.fromkeys(named, False), **fields}
 
 
+def evals_state(**fields: Any) -> dict[str, Any]:
+    """A run of two cases, one of which passed."""
+    passed, failed = {"text": "● passed", "role": "ready"}, {"text": "✗ failed", "role": "failed"}
+    figures = ["95–99 %", "", "12", "0.4"]
+    state = {
+        "agents": [{"id": "a", "name": "support", "active": 1, "versions": [1, 0]}],
+        "file": "cases.yaml",
+        "runs": [
+            {"id": "run1", "words": "support v1 · leases · 50 % · done"},
+            {"id": "run0", "words": "support v0 · leases · 100 % · done"},
+        ],
+        "shown": "run1",
+        "baseline": None,
+        "title": "support v1 · leases · run1",
+        "said": ["1 failed · 1 passed"],
+        "rows": [
+            {"id": "rent", "cells": ["rent", failed, "0/1", *figures, "contains “900”"]},
+            {"id": "notice", "cells": ["notice", passed, "1/1", *figures, ""]},
+        ],
+        "progress": None,
+        "resumable": False,
+        "empty": "No run is kept yet.",
+        "loading": False,
+        "layout": LAYOUT,
+        "problem": None,
+    }
+    return {**state, **fields}
+
+
 def file_row(number: int, name: str = "") -> dict[str, Any]:
     cells = [name or f"file-{number}.pdf", "ocr", "1.2 MB", "3", None, "now"]
     return {"id": f"f{number}", "cells": cells, "marked": False}

@@ -29,20 +29,26 @@ class AgentMaker:
 
     def create(self, name: str, fields: Json) -> Agent:
         """A new agent; its default model is the service's first."""
-        done(self._store, self._store.loop.run(reached(self._store)))
-        models = self._store.session.slice.value.models
-        blank = Draft.blank(models[0] if models else "").changed(name=name)
-        with _in_words():
-            made = self._changed(blank, fields).create()
+        with in_words():
+            made = self._changed(self._blank(name), fields).create()
         return done(self._store, self._store.agents.create(made))
 
     def edit(self, old: Agent, fields: Json) -> Agent | None:
         """The agent's next version; None if nothing differs."""
-        with _in_words():
+        with in_words():
             change = self._changed(Draft.of(old), fields).update(old)
         if change is None:
             return None
         return done(self._store, self._store.agents.update(old.id, change))
+
+    def draft(self, old: Agent | None, name: str, fields: Json) -> Draft:
+        """An agent with these fields that is not saved: of an agent, or a new one."""
+        return self._changed(self._blank(name) if old is None else Draft.of(old), fields)
+
+    def _blank(self, name: str) -> Draft:
+        done(self._store, self._store.loop.run(reached(self._store)))
+        models = self._store.session.slice.value.models
+        return Draft.blank(models[0] if models else "").changed(name=name)
 
     def bring_about(self, agent: str | Agent, fields: Json) -> Agent:
         """The agent with these fields: as it is, its next version, or a new one."""
@@ -67,7 +73,8 @@ class AgentMaker:
 
 
 @contextmanager
-def _in_words() -> Iterator[None]:
+def in_words() -> Iterator[None]:
+    """Turns a problem of the store into an error of a cell."""
     try:
         yield
     except ProblemError as error:

@@ -13,6 +13,7 @@ PARTS = {
     "chat": ("_choices", "_uploads", "_compose", "_source"),
     "compare": ("_changes",),
     "document": ("_reading", "_corrections"),
+    "evals": ("_grid", "_progress"),
     "files": ("_details", "_grid", "_uploads", "_progress"),
     "library": ("_details", "_grid", "_choices", "_uploads", "_progress", "_folders"),
 }

@@ -3,7 +3,6 @@
 import atexit
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from pathlib import Path
 from typing import Any, Self, TypeVar, Unpack, overload
 
 from ipywidgets import Layout
@@ -12,11 +11,11 @@ from carrel.config import ConfigError, Profile, load_profile, profile_at
 from carrel.notebook import display
 from carrel.notebook.activity import ActivityPanel
 from carrel.notebook.agent import AgentPanel
+from carrel.notebook.agent_calls import AgentCalls, Asked, begin_chat
 from carrel.notebook.agent_keywords import AgentKeywords, spelled
-from carrel.notebook.agent_making import AgentMaker
 from carrel.notebook.answer import Answer
 from carrel.notebook.calls import as_answer, checked, done, last_answer, permission
-from carrel.notebook.cell import trying, writing
+from carrel.notebook.cell import writing
 from carrel.notebook.chat import ChatPanel
 from carrel.notebook.client import SyncClient
 from carrel.notebook.compare import ComparePanel
@@ -24,18 +23,16 @@ from carrel.notebook.deleted import DeletedItems
 from carrel.notebook.document import DocumentPanel
 from carrel.notebook.document_calls import DocumentCalls
 from carrel.notebook.errors import BenchError
-from carrel.notebook.evals import EvalRun
+from carrel.notebook.eval_panel import EvalPanel
 from carrel.notebook.files import FilesPanel
 from carrel.notebook.library import LibraryPanel
 from carrel.notebook.panel import Json, Panel, shown_as
 from carrel.notebook.together import Together
 from carrel.notebook.workbench import Workbench
 from carrel.store.chat.service import ChatService
-from carrel.store.comparison.state import MOST, Side
+from carrel.store.comparison.state import MOST
 from carrel.store.core.loop import OwnerLoop
-from carrel.store.core.problem import Problem, ProblemError
-from carrel.store.evals.report import report
-from carrel.store.evals.running import JOBS, Plan
+from carrel.store.core.problem import Problem
 from carrel.store.sample.service import AGENT
 from carrel.store.session.words import header
 from carrel.store.store import Store
@@ -48,13 +45,13 @@ F = TypeVar("F", bound=Callable[..., Any])
 P = TypeVar("P", bound=Panel)
 
 
-class Bench(DocumentCalls):
+class Bench(DocumentCalls, AgentCalls):
     """The workbench in a notebook.
 
     Shown in a cell, it is the whole workbench with six tabs; `files`, `libraries`, `document`,
-    `agents` and `activity` are one panel each; `bench.files.height = 300` sets the height of one
-    in pixels. Calls wait for their result, at most `timeout`
-    seconds; an error is a BenchError in plain words.
+    `agents`, `evals` and `activity` are one panel each; `bench.files.height = 300` sets the height
+    of one in pixels. Calls wait for their result, at most `timeout` seconds; an error is a
+    BenchError in plain words.
     """
 
     def __init__(
@@ -65,7 +62,6 @@ class Bench(DocumentCalls):
             super().__init__(Store(_profile(profile, url, api_key), OwnerLoop.in_thread()))
         except ConfigError as error:
             raise BenchError(Problem.of(error)) from None
-        self._maker = AgentMaker(self._store, self._names)
         self._together = Together(self._store)
         self.client = SyncClient(self._store)
         self._store.loop.run(self._store.start())
@@ -98,6 +94,11 @@ class Bench(DocumentCalls):
     def activity(self) -> ActivityPanel:
         """The Activity panel."""
         return self._kept(ActivityPanel(self._store))
+
+    @cached_property
+    def evals(self) -> EvalPanel:
+        """The Evals panel: runs test cases, shows and compares the kept runs."""
+        return self._kept(EvalPanel(self._store))
 
     @cached_property
     def _chats(self) -> ChatPanel:
@@ -177,9 +178,10 @@ class Bench(DocumentCalls):
     @overload
     def chat(
         self,
-        agent: str | Agent | None = None,
+        agent: Asked | None = None,
         *,
         versions: None = None,
+        beside: None = None,
         height: int | None = None,
         layout: Layout | None = None,
     ) -> ChatPanel: ...
@@ -187,9 +189,22 @@ class Bench(DocumentCalls):
     @overload
     def chat(
         self,
-        agent: str | Agent,
+        agent: Asked,
         *,
         versions: Sequence[int],
+        beside: Sequence[Asked] | None = None,
+        blind: bool = False,
+        height: int | None = None,
+        layout: Layout | None = None,
+    ) -> ComparePanel: ...
+
+    @overload
+    def chat(
+        self,
+        agent: Asked,
+        *,
+        versions: None = None,
+        beside: Sequence[Asked],
         blind: bool = False,
         height: int | None = None,
         layout: Layout | None = None,
@@ -198,36 +213,42 @@ class Bench(DocumentCalls):
     @checked
     def chat(
         self,
-        agent: str | Agent | None = None,
+        agent: Asked | None = None,
         *,
         versions: Sequence[int] | None = None,
+        beside: Sequence[Asked] | None = None,
         blind: bool = False,
         height: int | None = None,
         layout: Layout | None = None,
     ) -> ChatPanel | ComparePanel:
         """A panel of a new conversation with an agent; without an agent, all saved conversations.
 
+        With `versions` or `beside`, every question goes to two to four of them, side by side.
+
         Args:
-            agent: its name or id.
-            versions: every question goes to each of these two to four versions, side by side.
-            blind: hides the names of the versions from each question until the vote.
+            agent: its name or id, or a draft from `bench.draft`.
+            versions: versions of the agent, in place of the active one.
+            beside: other agents, each as a name, `(name, version)` or a draft.
+            blind: hides the names from each question until the vote.
             height: the height of the panel in pixels; longer content scrolls inside.
             layout: the layout of the widget.
         """
         options = shown_as(height, layout)
         if agent is None:
-            if versions is not None:
-                raise TypeError("bench.chat() takes versions with an agent.")
+            if versions is not None or beside is not None:
+                raise TypeError("bench.chat() takes versions and others beside with an agent.")
             for name, value in options.items():
                 setattr(self._chats, name, value)
             return self._chats
-        if versions is not None and not 2 <= len(versions) <= MOST:
-            raise TypeError(f"bench.chat() compares two to {MOST} versions.")
-        chosen = self._names.agent(agent)
-        if versions is None:
-            return self._kept(ChatPanel(self._store, self._begun(chosen), **options))
+        sides = self._sides(agent, versions, beside or ())
+        if versions is None and beside is None:
+            service = self._store.another_chat()
+            done(self._store, begin_chat(service, sides[0]))
+            return self._kept(ChatPanel(self._store, service, **options))
+        if not 2 <= len(sides) <= MOST:
+            raise TypeError(f"bench.chat() compares two to {MOST} versions or agents.")
         comparison = self._store.another_comparison()
-        done(self._store, comparison.begin([Side(chosen.id, version) for version in versions]))
+        done(self._store, comparison.begin(sides))
         if blind:
             done(self._store, comparison.set_blind(True))
         return self._kept(ComparePanel(self._store, comparison, **options))
@@ -326,62 +347,6 @@ class Bench(DocumentCalls):
         there = self.trash(timeout=timeout)
         ids = [there.find(item).id for item in items]
         return done(self._store, self._store.trash.restore(ids), timeout)
-
-    @checked
-    def evaluate(
-        self,
-        agent: str | Agent,
-        cases: str | Path,
-        *,
-        version: int | None = None,
-        baseline: "EvalRun | str | None" = None,
-        repeat: int = 1,
-        seed: int | None = None,
-        jobs: int = JOBS,
-        resume: bool = False,
-        timeout: float | None = None,
-    ) -> EvalRun:
-        """Runs test cases against an agent and keeps the run on this machine.
-
-        Interrupted, it keeps what has ended; `resume` goes on with that. Registered functions
-        are called when the agent asks for them.
-
-        Args:
-            agent: its name or id.
-            cases: a YAML file with `cases`, or a JSONL file with a case on each line.
-            version: the version that answers; None is the active one.
-            baseline: a run to compare with, or its id.
-            repeat: how often each case is asked; from 6, one case alone can be evidence.
-            seed: the seed of the first attempt; the next has one more.
-            jobs: how many cases are asked at once.
-        """
-        asked = self._names.agent(agent)
-        service, plan = self._store.evals, Plan(repeat, seed, jobs, resume)
-        run = done(
-            self._store,
-            service.run(asked.id, version, Path(cases).expanduser(), plan),
-            timeout,
-            lambda: trying(service.slice.value.progress),
-            look=permission(self._store),
-        )
-        tried = EvalRun(run, report(run), service.records)
-        return tried if baseline is None else tried.beside(baseline)
-
-    @checked
-    def eval_run(self, run: str, *, baseline: "EvalRun | str | None" = None) -> EvalRun:
-        """A kept run of test cases, by its id, the beginning of it, or a file.
-
-        Args:
-            run: its id.
-            baseline: a run to compare with, or its id.
-        """
-        records = self._store.evals.records
-        try:
-            found = records.get(run)
-        except ProblemError as error:
-            raise BenchError(error.problem) from None
-        kept = EvalRun(found, report(found), records)
-        return kept if baseline is None else kept.beside(baseline)
 
     @checked
     def sample(self, *, timeout: float | None = None) -> Answer:

@@ -11,6 +11,7 @@ from carrel.notebook.panel import Json, Panel, accepted, finish, intent, problem
 from carrel.store.agents.words import FieldRow
 from carrel.store.chat.words import title
 from carrel.store.comparison.service import VOTE_FIRST, ComparisonService
+from carrel.store.comparison.votes import HEADINGS
 from carrel.store.comparison.words import (
     agent_differences,
     answer_differences,
@@ -53,7 +54,7 @@ class ComparePanel(Panel):
 
     @property
     def votes(self) -> str:
-        """The votes so far, counted per version."""
+        """The votes of this comparison, counted per version; `bench.votes()` has all."""
         record = self._comparison.record
         return "" if record is None else tally_words(record)
 
@@ -122,6 +123,14 @@ class ComparePanel(Panel):
     @intent
     async def _on_vote(self, place: int | None) -> None:
         await finish(self._comparison.vote(place))
+
+    @intent
+    async def _on_votes(self) -> Json:
+        """The votes of all comparisons."""
+        if self._comparison.slice.value.hidden:
+            raise ProblemError(VOTE_FIRST)
+        found = await finish(self._comparison.count_votes()) or ()
+        return {"head": HEADINGS, "rows": [row.cells for row in found]}
 
     @intent
     async def _on_note(self, text: str) -> None:

@@ -1,7 +1,7 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from support.views import compare_state, kernel, mount, sent
+from support.views import EVIL, compare_state, kernel, mount, sent
 
 pytestmark = pytest.mark.xdist_group("browser")
 
@@ -91,3 +91,17 @@ def test_what_differs_is_shown(page: Page) -> None:
     expect(page.get_by_text("Three.")).to_be_visible()
     page.get_by_role("button", name="Close").click()
     expect(page.get_by_text("Three.")).to_be_hidden()
+
+
+def test_the_votes_of_all_comparisons_are_shown(page: Page) -> None:
+    mount(page, "compare", compare_state("a", "b", answered=True))
+    page.get_by_role("button", name="All votes").click()
+    found = {"head": ["Answered by", "Won"], "rows": [[EVIL, "2"], ["support v1", "1"]]}
+    kernel(page, "answer", "votes", {"result": found})
+    votes = page.get_by_role("region", name="Votes of all comparisons")
+    expect(votes.get_by_role("row")).to_have_count(3)
+    expect(votes).to_contain_text(EVIL)
+    votes.get_by_role("button", name="Close").click()
+    expect(votes).to_be_hidden()
+    kernel(page, "state", {"hidden": True})
+    expect(page.get_by_role("button", name="All votes")).to_be_disabled()

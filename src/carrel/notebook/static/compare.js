@@ -18,7 +18,7 @@ class CompareView extends View {
     this.stopButton = this.button("■ Stop", () => this.ask("stop"), "danger");
     this.explain("Enter", "Send to all", "Shift+Enter", "New line");
     this.buildJudging();
-    this.body.append(this.chats, this.differences, this.judging,
+    this.body.append(this.chats, this.differences, this.counted, this.judging,
       h("form", { class: "carrel-compose", onsubmit: (event) => { event.preventDefault(); this.send(); } },
         this.input, this.retryButton, this.sendButton, this.stopButton, this.corner()));
     this.opened = new Map();
@@ -34,17 +34,23 @@ class CompareView extends View {
     this.seed = this.button("Same seed", () => this.ask("seed", { on: !this.state.seed }), "small");
     this.agentsButton = this.button("Agents differ", () => this.differ("agents_differ"), "small");
     this.answersButton = this.button("Answers differ", () => this.differ("answers_differ"), "small");
+    this.votesButton = this.button("All votes", () => this.countVotes(), "small");
     this.pair = [0, 1].map((place) => h("select", { "aria-label": place ? "Changed side" : "Side", onchange: () => this.differ(this.asked) }));
     this.onward = h("select", { "aria-label": "Go on with", onchange: () => this.goOn() });
     this.judged = h("span", { class: "carrel-range", role: "status" });
     this.judging = h("div", { class: "carrel-tools carrel-judging", hidden: true },
-      this.votes, this.note, this.blind, this.seed, this.agentsButton, this.answersButton, this.onward, this.judged);
+      this.votes, this.note, this.blind, this.seed, this.agentsButton, this.answersButton, this.votesButton, this.onward, this.judged);
     this.changes = new Changes(this);
     this.heading = h("h3", {});
     this.differences = h("div", { class: "carrel-differences", hidden: true },
       h("div", { class: "carrel-tools" }, this.heading, ...this.pair, h("span", { class: "carrel-gap" }), this.changes.toggle,
         this.button("Close", () => { this.differences.hidden = true; }, "small")),
       this.changes.element);
+    this.tallied = h("tbody", {});
+    this.counted = h("section", { class: "carrel-differences", "aria-label": "Votes of all comparisons", hidden: true },
+      h("div", { class: "carrel-tools" }, h("h3", {}, "Votes of all comparisons"), h("span", { class: "carrel-gap" }),
+        this.button("Close", () => { this.counted.hidden = true; }, "small")),
+      h("div", { class: "carrel-text" }, h("table", {}, this.tallied)));
   }
 
   draw(state) {
@@ -64,7 +70,7 @@ class CompareView extends View {
 
   drawJudging(state) {
     this.judging.hidden = !state.compared;
-    if (!state.compared) this.differences.hidden = true;
+    if (!state.compared) this.differences.hidden = this.counted.hidden = true;
     const sides = state.names.map((name, place) => ({ id: place, words: name }));
     keyed(this.votes, [...sides, { id: "tie", words: "Tie" }],
       (one) => this.button(one.words, () => this.ask("vote", { place: one.id === "tie" ? null : one.id }), "small"),
@@ -75,7 +81,7 @@ class CompareView extends View {
       });
     this.note.disabled = !state.answered;
     for (const [button, on] of [[this.blind, state.blind], [this.seed, state.seed]]) button.setAttribute("aria-pressed", String(on));
-    this.agentsButton.disabled = this.onward.disabled = state.hidden;
+    this.agentsButton.disabled = this.votesButton.disabled = this.onward.disabled = state.hidden;
     this.answersButton.disabled = !state.answered;
     for (const choice of [...this.pair, this.onward]) {
       const first = choice === this.onward ? [{ id: "", words: "Go on with…" }] : [];
@@ -101,7 +107,17 @@ class CompareView extends View {
     if (found === undefined) return;
     say(this.heading, found.title);
     this.changes.draw(found.rows);
+    this.counted.hidden = true;
     this.differences.hidden = false;
+  }
+
+  async countVotes() {
+    const found = await this.ask("votes");
+    if (found === undefined) return;
+    const row = (tag, cells) => this.h("tr", {}, ...cells.map((cell) => this.h(tag, {}, cell)));
+    this.tallied.replaceChildren(row("th", found.head), ...found.rows.map((cells) => row("td", cells)));
+    this.differences.hidden = true;
+    this.counted.hidden = false;
   }
 
   goOn() {
