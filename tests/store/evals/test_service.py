@@ -14,6 +14,7 @@ from carrel.store.core.problem import ProblemError
 from carrel.store.evals.cases import load_set
 from carrel.store.evals.running import Plan
 from carrel.store.evals.service import EvalsService
+from carrel.store.evals.state import EvalsState
 from carrel.store.evals.turns import case_of
 from carrel.store.store import Store
 from support.engine import Engine
@@ -113,10 +114,13 @@ async def test_a_run_is_shown_as_it_goes(desk: Desk, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("carrel.store.evals.service.LIVE", 0.0)
     first = await desk.run()
     desk.engine.pause = 0.02
-    open_cases = []
-    desk.evals.slice.changed.connect(
-        lambda new, _: open_cases.append(new.report.count("open")) if new.progress else None
-    )
+    open_cases: list[int] = []
+
+    def changed(new: EvalsState, _: EvalsState) -> None:
+        if new.progress and new.report and new.shown == new.progress.run.id:
+            open_cases.append(new.report.count("open"))
+
+    desk.evals.slice.changed.connect(changed)
     second = await desk.run(plan=Plan(jobs=1))
     assert sorted(set(open_cases), reverse=True) == [2, 1, 0]
     state = await until(desk.evals.slice, lambda state: state.baseline == first.id)

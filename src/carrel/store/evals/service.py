@@ -166,28 +166,34 @@ class EvalsService(Area[EvalsState]):
 
 
 class _Live:
-    """Shows a run as it goes, until another is chosen."""
+    """Shows a run as it goes, until another, or a comparison, is chosen."""
 
     def __init__(self, service: EvalsService, shown: str | None) -> None:
+        """`shown` was shown when the run was asked for."""
         self._service = service
-        self._shown = shown
+        self._before = shown
+        self._run: str | None = None
         self._next = 0.0
 
     def tell(self, progress: Progress) -> None:
-        from carrel.store.evals.report import report
-
-        slice, now = self._service.slice, time.monotonic()
+        slice = self._service.slice
         slice.set(progress=progress)
-        if slice.value.shown == self._shown and now >= self._next:
-            if self._shown != progress.run.id:
+        if self._run is None:
+            self._run = progress.run.id
+            if slice.value.shown == self._before:
                 self._service.show_none()
-            self._shown, self._next = progress.run.id, now + LIVE
-            slice.set(shown=progress.run.id, report=report(progress.run))
+                slice.set(shown=self._run)
+        now, state = time.monotonic(), slice.value
+        if (state.shown, state.baseline) == (self._run, None) and now >= self._next:
+            from carrel.store.evals.report import report
+
+            self._next = now + LIVE
+            slice.set(report=report(progress.run))
 
     def end(self) -> None:
         """Shows it whole, beside the one before."""
         state = self._service.slice.value
-        run = next((one for one in state.runs if one.id == self._shown), None)
-        if run is not None and state.shown == self._shown:
+        run = next((one for one in state.runs if one.id == self._run), None)
+        if run is not None and (state.shown, state.baseline) == (self._run, None):
             before = self._service.before(run)
             self._service.show(run.id, None if before is None else before.id)
