@@ -410,4 +410,4 @@ async def test_files_are_planned_and_applied(bench: Workbench, tmp_path: Path) -
     assert state(bench).items[0].version == 1
     path.write_text("name: clerk\ninstuctions: Be fair.\n")
     await plan()
-    await bench.shows("line 2", "did you mean instructions?")
+    await bench.shows("line 2: instuctions: did you mean")
