@@ -1,13 +1,15 @@
 """Text in the order in which a person reads it, and headings with their levels.
 
-Documents of eight designs (reports, two-column papers, charts between columns, three-column
-newsletters, side notes, forms, slides, letters), each drawn four times with other words, are read
-by `Reader`. Beside each design's figures are liteparse's own, whose Markdown is read in the same
-way:
+Documents of ten designs (reports, two-column papers, charts between columns, three-column
+newsletters, newspapers, reference cards, side notes, forms, slides, letters), each drawn four times
+with other words, are read by `Reader`. Beside each design's figures are liteparse's own, whose
+Markdown is read in the same way:
 
 - order: texts that follow the one before them, and are whole, per text;
 - headings: the F1 of their texts, and the part of those found that have their level;
-- running heads that stand in the text.
+- running heads that stand in the text;
+- certainty: how far a block's `order_confidence_score` is from how often such blocks follow the
+  right one, in the documents as they are and in pictures of 150 dpi of the first of each design.
 """
 
 import asyncio
@@ -20,13 +22,19 @@ from typing import NamedTuple
 
 from liteparse import LiteParse
 
+from benchmarks.ocr.score import calibration_error, right_above
+from benchmarks.order_certainty import certainties
 from benchmarks.report import Figure
 from carrel.server.reading.options import ReadOptions
 from carrel.server.reading.reader import Reader
 from support.designs import DESIGNS, Truth
+from support.documents import page_pictures
 
 SEEDS = range(4)
-_OPTIONS = ReadOptions(extract_header=True, extract_footer=True)
+DPI = 150
+_OPTIONS = ReadOptions(
+    extract_header=True, extract_footer=True, include_blocks=True, granularity="word"
+)
 _HEADING = re.compile(r"^(#{1,6}) (.+)$", re.MULTILINE)
 
 
@@ -73,6 +81,7 @@ class Counts:
 class Read(NamedTuple):
     ours: Counts
     liteparse: Counts
+    certainties: list[tuple[float, bool]]
 
 
 def measure() -> Iterable[Figure]:
@@ -88,6 +97,8 @@ def measure() -> Iterable[Figure]:
     yield Figure("headings: F1, liteparse alone", _f1(theirs))
     yield Figure("headings: right level", ours.levelled / max(1, ours.right), 0.95)
     yield Figure("headings: right level, liteparse", theirs.levelled / max(1, theirs.right))
+    certain = [one for counts in read.values() for one in counts.certainties]
+    yield from _certainty(certain)
     yield Figure("running heads in the text", ours.heads_in_text, 0, "lower", f"of {ours.heads}")
 
 
@@ -96,6 +107,24 @@ def _figure(name: str, right: int, of: int, counts: Read) -> Figure:
     headings = f"headings F1 {_f1(counts.ours):.2f}, {_f1(theirs):.2f} by liteparse alone"
     return Figure(
         name, right / of, detail=f"{of} texts, liteparse {theirs.in_order / of:.2f}; {headings}"
+    )
+
+
+def _certainty(certain: Sequence[tuple[float, bool]]) -> Iterable[Figure]:
+    right = sum(right for _, right in certain) / len(certain)
+    yield Figure(
+        "certainty of the order, away from how often it is right",
+        calibration_error(certain),
+        0.03,
+        "lower",
+        f"{len(certain)} blocks, {right:.3f} right",
+    )
+    sure = sum(certainty >= 0.95 for certainty, _ in certain)
+    yield Figure(
+        "blocks with a certainty of 95 % or more that follow the right one",
+        right_above(certain, 0.95),
+        0.95,
+        detail=f"{sure} of {len(certain)} blocks",
     )
 
 
@@ -108,14 +137,21 @@ async def _read_all(folder: Path) -> dict[str, Read]:
     await reader.start()
     found: dict[str, Read] = {}
     for name, draw in DESIGNS.items():
-        found[name] = Read(Counts(), Counts())
+        found[name] = Read(Counts(), Counts(), [])
         for seed in SEEDS:
             path = folder / f"{name}-{seed}.pdf"
             truth = draw(path, seed)
             reading = await reader.read(path, mimetype=None, options=_OPTIONS)
             found[name].ours.add(truth, _joined([page.markdown for page in reading.pages]))
+            found[name].certainties.extend(certainties(reading.pages, truth))
             parser = LiteParse(ocr_enabled=False, quiet=True, output_format="markdown")
             found[name].liteparse.add(truth, parser.parse(path).text)
+        path = folder / f"{name}-scanned.pdf"
+        truth = draw(folder / "drawn.pdf", SEEDS[0])
+        first, *others = page_pictures(folder / "drawn.pdf", DPI)
+        first.save(path, "PDF", resolution=DPI, save_all=True, append_images=others)
+        reading = await reader.read(path, mimetype=None, options=_OPTIONS)
+        found[name].certainties.extend(certainties(reading.pages, truth))
     await reader.stop()
     return found
 

@@ -25,6 +25,7 @@ from pathlib import Path
 from benchmarks.competition.adjacency import Score
 from benchmarks.competition.documents import Document, documents
 from benchmarks.digital_pages import SETTLE_SECONDS, spent
+from benchmarks.ocr.score import calibration_error, right_above
 from benchmarks.report import Figure
 from carrel.server.reading.options import ReadOptions, ReadResult
 from carrel.server.reading.reader import Reader
@@ -34,7 +35,7 @@ from support.tables import Cell, Grid, grids_of
 
 DPI = 150
 PEERS = {"camelot": "camelot-py==2.0.0", "pdfplumber": "pdfplumber==0.11.10"}
-_OPTIONS = ReadOptions(table_format="html")
+_OPTIONS = ReadOptions(table_format="html", granularity="page")
 
 
 @dataclass
@@ -42,6 +43,8 @@ class Result:
     """What one reader made of the documents."""
 
     scores: list[Score] = field(default_factory=list)
+    certainties: list[tuple[float, bool]] = field(default_factory=list)
+    """Of each two neighbouring cells, and whether they are neighbours."""
     pages: int = 0
     pages_by_ocr: int = 0
     seconds: float = 0.0
@@ -58,6 +61,14 @@ class Result:
         detail = f"P {means[0]:.3f}, R {means[1]:.3f}" + (f", {pages}" if pages else "")
         yield Figure(f"{name}: F1", means[2], bound, detail=detail)
         yield Figure(f"{name}: seconds of processor", self.seconds, better="lower")
+        if self.certainties:
+            yield Figure(
+                f"{name}: certainty of neighbouring cells, away from how often they are right",
+                calibration_error(self.certainties),
+                0.03,
+                "lower",
+                f"those of 95 % or more are right {right_above(self.certainties, 0.95):.3f}",
+            )
         if self.clock:
             yield Figure(f"{name}: pages a second", self.pages / self.clock, pace)
 
@@ -100,6 +111,14 @@ async def _ours(found: Sequence[Document], *, digital: bool) -> Result:
     for document in found:
         reading = await reader.read(document.path, mimetype=None, options=_OPTIONS)
         result.scores.append(document.score(_grids(reading)))
+        result.certainties += document.certainties(
+            [
+                (table.structure_confidence_score or 0.0, grid)
+                for page in reading.pages
+                for table in page.tables
+                for grid in grids_of(table.content)
+            ]
+        )
         result.pages += len(reading.pages)
         if reading.ocr_used:
             by_ocr.append((document, len(reading.pages)))

@@ -44,6 +44,7 @@ class _Sheet:
         self.truth = Truth()
         self.left, self.column = _MARGIN, self.width - 2 * _MARGIN
         self.y = self.height - _MARGIN
+        self.justified = False
 
     def words(self, count: int) -> str:
         return " ".join(self.chance.choices(_VOCABULARY.split(), k=count))
@@ -73,9 +74,13 @@ class _Sheet:
         """A paragraph below the last one."""
         name = "Helvetica-Bold" if bold else "Helvetica"
         self.canvas.setFont(name, size)
-        for line in simpleSplit(text, name, size, self.column):
+        lines = simpleSplit(text, name, size, self.column)
+        for number, line in enumerate(lines, 1):
             self.y -= size * _LEADING
-            self.canvas.drawString(self.left, self.y, line)
+            rest = self.column - self.canvas.stringWidth(line, name, size)
+            full = self.justified and number < len(lines)
+            space = rest / max(1, line.count(" ")) if full else 0
+            self.canvas.drawString(self.left, self.y, line, wordSpace=space)
         self.y -= gap
         self.truth.texts.append(text)
 
@@ -227,6 +232,47 @@ def newsletter(path: Path, seed: int) -> Truth:
     return sheet.save()
 
 
+def newspaper(path: Path, seed: int) -> Truth:
+    """Stories in narrow justified columns, side by side below headlines of their own."""
+    sheet = _Sheet(path, seed)
+    sheet.justified = True
+    sheet.heading(1, sheet.words(3).title(), 30)
+    gutter = sheet.chance.uniform(8, 16)
+    for count in sheet.chance.sample([2, 3, 4], 2):
+        sheet.left, sheet.column = _MARGIN, sheet.width - 2 * _MARGIN
+        sheet.heading(2, sheet.words(5).capitalize(), 15)
+        columns, top = sheet.columns(count, gutter), sheet.y
+        lowest = top
+        for sheet.left, sheet.column in columns:
+            sheet.y = top
+            while sheet.y > top - 230:
+                sheet.put(sheet.prose(150 // count), 8.5, gap=2)
+            lowest = min(lowest, sheet.y)
+        sheet.y = lowest - 10
+    return sheet.save()
+
+
+def reference_card(path: Path, seed: int) -> Truth:
+    """Commands and what they do, in three columns below their headings."""
+    sheet = _Sheet(path, seed, landscape(A4))
+    sheet.heading(1, sheet.words(3).title(), 16)
+    top = sheet.y
+    for left, width in sheet.columns(3, sheet.chance.uniform(12, 24)):
+        sheet.y = top
+        for _ in range(3):
+            sheet.left, sheet.column = left, width
+            sheet.heading(2, sheet.words(2).capitalize(), 10)
+            for _ in range(sheet.chance.randint(4, 6)):
+                start = sheet.y
+                sheet.left, sheet.column = left, 0.36 * width
+                sheet.put(sheet.words(sheet.chance.randint(1, 2)), 8, gap=0)
+                below, sheet.y = sheet.y, start
+                sheet.left, sheet.column = left + 0.4 * width, 0.6 * width
+                sheet.put(sheet.words(sheet.chance.randint(3, 9)).capitalize(), 8, gap=0)
+                sheet.y = min(sheet.y, below) - 2
+    return sheet.save()
+
+
 def side_notes(path: Path, seed: int) -> Truth:
     """A column of text with small notes in the margin beside it."""
     sheet = _Sheet(path, seed)
@@ -295,6 +341,8 @@ DESIGNS: dict[str, Callable[[Path, int], Truth]] = {
     "paper": paper,
     "charts": charts,
     "newsletter": newsletter,
+    "newspaper": newspaper,
+    "reference card": reference_card,
     "side notes": side_notes,
     "form": form,
     "slides": slides,

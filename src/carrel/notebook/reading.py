@@ -17,8 +17,8 @@ from carrel.notebook.html import table
 from carrel.notebook.markdown import to_html
 from carrel.notebook.panel import shown_as
 from carrel.notebook.pictures import DOUBTFUL, SURE, as_tag, framed, opened
-from carrel.store.core.words import count, percent
-from carrel.store.documents.boxes import boxes
+from carrel.store.core.words import count
+from carrel.store.documents.boxes import boxes, from_file, sureness
 from carrel.store.documents.export import ReadDocument, as_json, markdown
 from carrel.store.documents.table_rows import Rows, as_csv, as_markdown
 from carrel.store.documents.tables import tables
@@ -235,7 +235,8 @@ class Reading:
         if found:
             words.append(f"{count(found)} table{'' if found == 1 else 's'}")
         if self.confidence is not None:
-            words.append(f"{percent(self.confidence)} sure")
+            own = all(from_file(page.data) for page in self.pages)
+            words.append(sureness(self.confidence, from_file=own))
         return " · ".join(filter(None, (*words, self.options)))
 
     def __repr__(self) -> str:

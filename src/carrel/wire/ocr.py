@@ -138,6 +138,16 @@ class PageScores(ResponseModel):
     average_page_confidence_score: float
     minimum_page_confidence_score: float
     word_confidence_scores: list[WordScore] | None = omitted_when_none()
+    order_confidence_score: float | None = omitted_when_none(
+        "How likely a block follows the right one, on average (an extension)."
+    )
+    structure_confidence_score: float | None = omitted_when_none(
+        "How likely neighbouring cells of a table are neighbours on the page, on average (an"
+        " extension)."
+    )
+    text_from_file: bool | None = omitted_when_none(
+        "Whether all text is the file's own: none was recognised (an extension)."
+    )
 
 
 class BlockScores(ResponseModel):
@@ -146,6 +156,12 @@ class BlockScores(ResponseModel):
     average_content_confidence_score: float | None = None
     minimum_content_confidence_score: float | None = None
     block_type_confidence_score: float | None = None
+    order_confidence_score: float | None = omitted_when_none(
+        "How likely the block follows the right one (an extension)."
+    )
+    structure_confidence_score: float | None = omitted_when_none(
+        "How likely neighbouring cells of the table are neighbours on the page (an extension)."
+    )
 
 
 class PageTable(ResponseModel):
@@ -155,6 +171,9 @@ class PageTable(ResponseModel):
     content: str
     format: TableFormat | str
     word_confidence_scores: list[WordScore] | None = omitted_when_none()
+    structure_confidence_score: float | None = omitted_when_none(
+        "How likely neighbouring cells are neighbours on the page (an extension)."
+    )
 
 
 BlockType = Literal[

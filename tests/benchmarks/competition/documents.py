@@ -24,6 +24,17 @@ class Document:
         found = relations(tables)
         return max((score(truth, found) for truth in self.truths), key=lambda score: score.f1)
 
+    def certainties(self, tables: Sequence[tuple[float, Grid]]) -> list[tuple[float, bool]]:
+        """The certainty of every two neighbouring cells, and whether they are neighbours."""
+        found = relations(grid for _, grid in tables)
+        rest = max(self.truths, key=lambda truth: score(truth, found).f1).copy()
+        judged = []
+        for certainty, grid in tables:
+            for relation in relations([grid]).elements():
+                judged.append((certainty, rest[relation] > 0))
+                rest[relation] -= 1
+        return judged
+
 
 def documents(folder: Path) -> list[Document]:
     """The documents of a folder; `NAME-a` and `NAME-b` may be two truths for one PDF."""

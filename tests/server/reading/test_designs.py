@@ -79,3 +79,15 @@ async def test_text_below_a_strip_across_the_page_is_no_caption(tmp_path: Path, 
     canvas.save()
     _, markdown = await _read(tmp_path / "a.pdf", read)
     assert " ".join(lines) in markdown.replace("\n", " ")
+
+
+async def test_narrow_justified_columns_are_no_tables(tmp_path: Path, read: Read) -> None:
+    truth = DESIGNS["newspaper"](tmp_path / "a.pdf", 2)
+    (page,) = (await read(tmp_path / "a.pdf", include_blocks=True, granularity="word")).pages
+    plain = page.markdown.replace("\\", "").replace("\n", " ")
+    assert sum(text in plain for text in truth.texts) >= 0.9 * len(truth.texts)
+    assert "table" not in [block.type for block in page.blocks or ()]
+    scores = [block.confidence_scores for block in page.blocks or () if block.confidence_scores]
+    orders = [score.order_confidence_score or 0.0 for score in scores]
+    # Columns that nearly touch are easily taken for one.
+    assert min(orders) < 0.9 < max(orders)

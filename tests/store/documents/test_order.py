@@ -7,10 +7,10 @@ from reportlab.pdfgen.canvas import Canvas
 
 from carrel.client import Client
 from carrel.store.documents.boxes import boxes
-from carrel.store.documents.order import order_doubtful
+from carrel.store.documents.order import cells_doubtful, order_doubtful
 from carrel.store.documents.words import confidence
 from carrel.wire.content import FileChunk
-from carrel.wire.ocr import Block, OCRRequest, Page
+from carrel.wire.ocr import Block, BlockScores, OCRRequest, Page
 from support.process import RunningServer
 
 LABELS = "Total EU-12 Total EU-15"
@@ -40,6 +40,16 @@ def test_words_that_stand_apart_have_a_doubtful_order(
     content: str, width: int, height: int, doubtful: bool
 ) -> None:
     assert order_doubtful(block(content, width, height)) is doubtful
+
+
+@pytest.mark.parametrize(("order", "structure"), [(0.6, None), (0.98, 0.3)])
+def test_the_scores_of_the_service_say_what_is_doubtful(
+    order: float, structure: float | None
+) -> None:
+    scores = BlockScores(order_confidence_score=order, structure_confidence_score=structure)
+    table = block(LABELS, 560, 20, "table").model_copy(update={"confidence_scores": scores})
+    assert order_doubtful(table) is (order < 0.7)
+    assert cells_doubtful(table) is (structure is not None)
 
 
 @pytest.mark.parametrize("kind", ["title", "table", "image", "aside_text"])

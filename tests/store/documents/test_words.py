@@ -51,4 +51,14 @@ def test_confidence() -> None:
     assert documents.confidence(page(0, 0.9, 0.5, 0.4)) == "2 doubtful · 60 % sure"
     assert documents.confidence(page(0, *[1.0] * 999, 0.4)) == "1 doubtful · 99 % sure"
     assert documents.confidence(page(0, 0.9999)) == "99 % sure"
+    assert documents.confidence(page(0, 1.0)) == "99 % sure"
     assert documents.confidence(None) == ""
+
+
+def test_confidence_of_a_page_that_is_the_files_own() -> None:
+    own = page(0, 1.0)
+    scores = own.confidence_scores
+    assert scores is not None
+    given = {"text_from_file": True, "order_confidence_score": 0.974}
+    own = own.model_copy(update={"confidence_scores": scores.model_copy(update=given)})
+    assert documents.confidence(own) == "text from the file · order 97 %"

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Literal
 
 from carrel.store.core.words import percent
 from carrel.store.documents.blocks import Rect, blocks_of, per_page
-from carrel.store.documents.order import order_doubtful
+from carrel.store.documents.order import DOUBTFUL, cells_doubtful, order_doubtful
 from carrel.store.documents.table_rows import as_markdown, rows_of
 
 if TYPE_CHECKING:
     from carrel.wire.libraries import PageBox
     from carrel.wire.ocr import Block, Page
 
-DOUBTFUL = 0.7
-"""Confidence below which a word or block counts as doubtful."""
 FAIR = 0.9
 """Confidence from which heat leaves a word plain."""
+SUREST = 0.99
+"""Highest confidence in words: no reading is certain."""
 
 Heat = Literal["fair", "doubtful"]
 """How warm a word or block is: below FAIR, below DOUBTFUL. The others are plain."""
@@ -30,7 +30,7 @@ class BlockBox:
     """A part of a page where it stands; `sure` is the confidence from 0 to 1, None if unknown.
 
     `name` reads `text 2 of 9`, and `words` adds how sure the reader was. A block is doubtful for
-    its own confidence or for its reading order. `heat` is that of its
+    its own confidence, its reading order or its cells. `heat` is that of its
     least sure word, or its own where no word is scored.
     """
 
@@ -80,11 +80,15 @@ def boxes(page: Page) -> tuple[BlockBox, ...]:
         words = [name]
         if disordered := order_doubtful(block):
             words.append("order doubtful")
+        if miscut := cells_doubtful(block):
+            words.append("cells doubtful")
         if low := sum(score < DOUBTFUL for score in scores):
             words.append(f"{low:,} doubtful")
         if sure is not None:
-            words.append(f"{percent(sure)} sure")
-        doubtful = disordered or (sure is not None and sure < DOUBTFUL)
+            words.append(sureness(sure, from_file=from_file(page)))
+        if given := block.confidence_scores:
+            words += parts_sure(given.order_confidence_score, given.structure_confidence_score)
+        doubtful = disordered or miscut or (sure is not None and sure < DOUBTFUL)
         heat = heat_of(min(scores, default=1.0 if sure is None else sure))
         found.append(BlockBox(number, kind, name, rect, sure, doubtful, " · ".join(words), heat))
     return tuple(found)
@@ -142,6 +146,26 @@ def lacking(page: Page | None) -> str:
     elif page.confidence_scores.word_confidence_scores is None:
         missing.append("no scores of words")
     return f"The service gives {' and '.join(missing)}." if missing else ""
+
+
+def from_file(page: Page) -> bool:
+    """Whether all text of a page is the file's own: none was recognised."""
+    return page.confidence_scores is not None and bool(page.confidence_scores.text_from_file)
+
+
+def sureness(sure: float, *, from_file: bool) -> str:
+    """`98 % sure`, or `text from the file`."""
+    return "text from the file" if from_file else f"{_percent(sure)} sure"
+
+
+def parts_sure(order: float | None, structure: float | None) -> list[str]:
+    """`order 97 %` and `cells 91 %`, of which it gives those that are known."""
+    known = (("order", order), ("cells", structure))
+    return [f"{name} {_percent(sure)}" for name, sure in known if sure is not None]
+
+
+def _percent(sure: float) -> str:
+    return percent(min(sure, SUREST))
 
 
 def heat_of(sure: float) -> Heat | None:

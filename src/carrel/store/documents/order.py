@@ -1,4 +1,4 @@
-"""Blocks whose reading order is doubtful."""
+"""Blocks whose reading order or cells are doubtful."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from unicodedata import east_asian_width
 if TYPE_CHECKING:
     from carrel.wire.ocr import Block
 
+DOUBTFUL = 0.7
+"""Confidence below which a word, block, order or table counts as doubtful."""
 FLOWING = frozenset({"text", "list", "caption"})
 SPREAD = 1.75
 """Width of a block in widths of its longest line, from which its words stand apart."""
@@ -18,6 +20,21 @@ SHORTEST = 6
 
 
 def order_doubtful(block: Block) -> bool:
+    """Whether a block may follow the wrong one: by its score, else by where its words stand."""
+    scores = block.confidence_scores
+    if scores is not None and scores.order_confidence_score is not None:
+        return scores.order_confidence_score < DOUBTFUL
+    return _stands_apart(block)
+
+
+def cells_doubtful(block: Block) -> bool:
+    """Whether a table's cells may be other text side by side, or in other rows and columns."""
+    scores = block.confidence_scores
+    structure = None if scores is None else scores.structure_confidence_score
+    return structure is not None and structure < DOUBTFUL
+
+
+def _stands_apart(block: Block) -> bool:
     """Whether a block's words stand apart, as labels of a chart or cells read as a line do.
 
     Such words were joined by their height on the page, which need not be the order they are read

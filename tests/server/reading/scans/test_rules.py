@@ -1,5 +1,6 @@
 """Rules are seen in pictures of pages as they are drawn."""
 
+import numpy as np
 import pytest
 from PIL import Image, ImageDraw
 
@@ -38,3 +39,19 @@ def test_letters_and_bars_are_no_rules() -> None:
         pen.text((60 * SCALE, (100 + 20 * row) * SCALE), text, "black", font(24, bold=row > 3))
     pen.rectangle([60 * SCALE, 300 * SCALE, 400 * SCALE, 310 * SCALE], "black")
     assert pictured_rules(page, PageFrame(*SIZE)) == []
+
+
+def test_the_grain_of_a_noisy_picture_is_no_rule_and_hides_none() -> None:
+    page = Image.new("L", (SIZE[0] * SCALE, SIZE[1] * SCALE), "white")
+    pen = ImageDraw.Draw(page)
+    for row in range(8):
+        text = "the reading room holds rare volumes and keeps them"
+        pen.text((60 * SCALE, (100 + 20 * row) * SCALE), text, "black", font(24))
+    pen.rectangle([60 * SCALE, 400 * SCALE, 400 * SCALE, 500 * SCALE], outline="black", width=2)
+    pen.line([(200 * SCALE, 400 * SCALE), (200 * SCALE, 500 * SCALE)], "black", 2)
+    grain = np.random.default_rng(1).normal(0, 18, (page.height, page.width))
+    pixels = np.asarray(page, np.float64) * 0.85 + 25 + grain
+    noisy = Image.fromarray(pixels.clip(0, 255).astype(np.uint8)).convert("RGB")
+    (grid,) = grids(pictured_rules(noisy, PageFrame(*SIZE)))
+    assert grid.xs == pytest.approx((60, 200, 400), abs=1)
+    assert grid.ys == pytest.approx((400, 500), abs=1)

@@ -15,6 +15,7 @@ from carrel.server.reading.layout.figures import (
 from carrel.server.reading.layout.flow import columns, rows
 from carrel.server.reading.layout.hyphens import join_lines
 from carrel.server.reading.layout.notes import with_notes
+from carrel.server.reading.layout.order import with_order
 from carrel.server.reading.layout.paragraphs import Style, regions
 from carrel.server.reading.layout.region_kinds import with_seen_kinds, with_text_even
 from carrel.server.reading.page.elements import (
@@ -96,7 +97,7 @@ def page_layout(found: PageParts, frame: PageFrame, evidence: Evidence = NO_EVID
     ordered = [part for region in ordered for part in with_text(region)]
     ordered = _running_heads(ordered, *frame.upright_size)
     ordered = with_seen_kinds(ordered, seen, style.size)
-    ordered = with_notes([evidence.levelled(region) for region in ordered])
+    ordered = with_order(with_notes([evidence.levelled(region) for region in ordered]))
     ordered = [*heads["header"], *ordered, *heads["footer"]]
     ordered += [Region("aside", line.box, line.text, lines=(line,)) for line in turned]
     return PageLayout(frame, ordered, list(dict.fromkeys(link.url for link in found.links)))

@@ -9,7 +9,7 @@ from typing import Literal
 from PIL import Image
 
 from carrel.server.reading.markdown.inline import add_inline
-from carrel.server.reading.markdown.page_builder import PageBuilder
+from carrel.server.reading.markdown.page_builder import Certainty, PageBuilder
 from carrel.server.reading.markdown.scored_text import ScoredText
 from carrel.server.reading.options import ReadOptions
 from carrel.server.reading.page.elements import Box, PageFrame, PageLayout, Region
@@ -81,10 +81,12 @@ class _Composer:
             ),
             header="\n".join(self._heads["header"]) or None,
             footer="\n".join(self._heads["footer"]) or None,
+            recognised=any(line.read for region in self._layout.regions for line in region.lines),
         )
 
     def _add(self, group: list[Region]) -> None:
         first, boxes = group[0], [region.box for region in group]
+        certainty = Certainty(first.order, first.structure)
         match first.kind:
             case "header" | "footer" as kind:
                 self._add_head(kind, first)
@@ -94,9 +96,10 @@ class _Composer:
                 self._builder.add_image(size, lambda: self._raster.crop(place), boxes)
             case "table":
                 assert first.table is not None
-                self._builder.add_table(first.table, boxes, first.lines)
+                self._builder.add_table(first.table, boxes, first.lines, certainty=certainty)
             case _:
-                self._builder.add(_TYPES.get(first.kind, "text"), _text(group), boxes)
+                block_type = _TYPES.get(first.kind, "text")
+                self._builder.add(block_type, _text(group), boxes, certainty)
 
     def _add_head(self, kind: Literal["header", "footer"], region: Region) -> None:
         """Adds a running head to the Markdown unless it was requested separately."""

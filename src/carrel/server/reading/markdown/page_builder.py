@@ -4,6 +4,7 @@ import base64
 import io
 import statistics
 from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
 
 from PIL import Image
 
@@ -30,6 +31,18 @@ IDS_PER_PAGE = 1000
 Place = tuple[int, int, int, int] | tuple[None, None, None, None]
 """Left, top, right and bottom in the page's pixels; None on a page without physical layout."""
 
+
+class Certainty(NamedTuple):
+    """How likely a block follows the right one, and neighbouring cells of a table are neighbours.
+
+    None where there is nothing to doubt: the file says so.
+    """
+
+    order: float | None = None
+    structure: float | None = None
+
+
+_CERTAIN = Certainty()
 _NOWHERE: Place = (None, None, None, None)
 _JPEG_QUALITY = 90
 
@@ -48,11 +61,18 @@ class PageBuilder:
         self._images: list[PageImage] = []
         self._tables: list[PageTable] = []
         self._blocks: list[Block] = []
+        self._certainties: list[Certainty] = []
 
-    def add(self, kind: BlockType, text: ScoredText, boxes: Sequence[Box] = ()) -> None:
+    def add(
+        self,
+        kind: BlockType,
+        text: ScoredText,
+        boxes: Sequence[Box] = (),
+        certainty: Certainty = _CERTAIN,
+    ) -> None:
         """Adds a block of text."""
         self._append(text)
-        self.add_block(kind, text, boxes)
+        self.add_block(kind, text, boxes, certainty)
 
     def add_image(
         self, size: tuple[int, int], pixels: Callable[[], Image.Image], boxes: Sequence[Box] = ()
@@ -87,12 +107,13 @@ class PageBuilder:
         boxes: Sequence[Box] = (),
         source: Sequence[Line] = (),
         markdown: ScoredText | None = None,
+        certainty: Certainty = _CERTAIN,
     ) -> None:
         """Adds a table; `source` are its lines, `markdown` is its author's own notation."""
         form = self._options.table_format
         if form is None:
             content = markdown or written(table, "markdown", source)
-            self.add("table", content, boxes)
+            self.add("table", content, boxes, certainty)
             return
         content = written(table, form, source)
         number = self._index * IDS_PER_PAGE + len(self._tables)
@@ -103,34 +124,30 @@ class PageBuilder:
                 content=str(content),
                 format=form,
                 word_confidence_scores=self._word_scores(content),
+                structure_confidence_score=(
+                    certainty.structure if self._options.granularity else None
+                ),
             )
         )
         placeholder = ScoredText()
         placeholder.syntax(f"[{name}]({name})")
         self._append(placeholder)
-        self.add_block("table", content, boxes, table_id=name)
+        self.add_block("table", content, boxes, certainty, table_id=name)
 
     def add_block(
         self,
         kind: BlockType,
         text: ScoredText,
         boxes: Sequence[Box] = (),
+        certainty: Certainty = _CERTAIN,
         *,
         table_id: str | None = None,
         image_id: str | None = None,
     ) -> None:
         """Adds a block that is absent from the Markdown, or already in it."""
+        self._certainties.append(certainty)
         if not self._options.include_blocks:
             return
-        scores = None
-        if self._options.granularity == "block":
-            certainties = [word.confidence for word in text.words()]
-            scores = BlockScores(
-                average_content_confidence_score=(
-                    statistics.fmean(certainties) if certainties else None
-                ),
-                minimum_content_confidence_score=min(certainties, default=None),
-            )
         left, top, right, bottom = self._locate(boxes)
         self._blocks.append(
             Block(
@@ -142,7 +159,7 @@ class PageBuilder:
                 content=str(text),
                 table_id=table_id,
                 image_id=image_id,
-                confidence_scores=scores,
+                confidence_scores=self._block_scores(text, certainty),
             )
         )
 
@@ -154,8 +171,12 @@ class PageBuilder:
         *,
         header: str | None = None,
         footer: str | None = None,
+        recognised: bool = False,
     ) -> Page:
-        """Builds the page. `certainties` are its words' confidences; without any it is certain."""
+        """Builds the page. `certainties` are its words' confidences; without any it is certain.
+
+        `recognised` says whether OCR read any of them.
+        """
         scores = None
         if self._options.granularity:
             known = list(certainties)
@@ -163,6 +184,9 @@ class PageBuilder:
                 average_page_confidence_score=statistics.fmean(known or [1.0]),
                 minimum_page_confidence_score=min(known, default=1.0),
                 word_confidence_scores=self._word_scores(self._text),
+                order_confidence_score=_mean(one.order for one in self._certainties),
+                structure_confidence_score=_mean(one.structure for one in self._certainties),
+                text_from_file=not recognised,
             )
         return Page(
             index=self._index,
@@ -182,10 +206,28 @@ class PageBuilder:
             self._text.syntax("\n\n")
         self._text.append(text)
 
+    def _block_scores(self, text: ScoredText, certainty: Certainty) -> BlockScores | None:
+        """The scores of a block; those of its words only where scores of blocks were requested."""
+        granularity = self._options.granularity
+        if granularity != "block" and (granularity != "word" or certainty == _CERTAIN):
+            return None
+        words = [word.confidence for word in text.words()] if granularity == "block" else []
+        return BlockScores(
+            average_content_confidence_score=_mean(words),
+            minimum_content_confidence_score=min(words, default=None),
+            order_confidence_score=certainty.order,
+            structure_confidence_score=certainty.structure,
+        )
+
     def _word_scores(self, text: ScoredText) -> list[WordScore] | None:
         if self._options.granularity != "word":
             return None
         return [WordScore(**word._asdict()) for word in text.words()]
+
+
+def _mean(scores: Iterable[float | None]) -> float | None:
+    known = [score for score in scores if score is not None]
+    return statistics.fmean(known) if known else None
 
 
 def nowhere(_: Sequence[Box]) -> Place:

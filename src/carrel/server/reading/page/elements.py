@@ -115,6 +115,8 @@ class Region:
     """A block of a page.
 
     `level` applies to headings and lists, `table` to tables; `labels` are the words in a figure.
+    `order` is how likely it follows the right region, `structure` how likely neighbouring cells of
+    its table are neighbours, both from 0 to 1.
     """
 
     kind: Kind
@@ -125,6 +127,8 @@ class Region:
     table: Table | None = None
     lines: tuple[Line, ...] = ()
     labels: tuple[Line, ...] = ()
+    order: float | None = None
+    structure: float | None = None
 
     def mirrored(self, width: float) -> "Region":
         """The region mirrored on a page of this width."""

@@ -1,7 +1,8 @@
 """Chunks: adjacent words on a line, parted by wide spaces and rules."""
 
 import statistics
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Container, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -23,6 +24,8 @@ _LEAST_SPACES = 3
 """Fewest spaces that are not alike by chance."""
 _SAME_SPACE = 0.02
 """Largest difference between such spaces, as a fraction of line height."""
+_LEAST_FLUSH = 4
+"""Fewest lines with a gap between the same edges that make it a gutter."""
 _ONE_LINE = 0.3
 """Largest vertical distance between text centres on one line, as a fraction of height."""
 
@@ -151,19 +154,32 @@ def rows(chunks: Iterable[Chunk]) -> list[ChunkRow]:
         else:
             found.append([chunk])
             middle, height = centre, tall
-    return [_row(chunks) for chunks in found]
+    for line in found:
+        line.sort(key=lambda chunk: chunk.box.left)
+    gutters = _flush_gaps(found)
+    return [_row(line, gutters) for line in found]
 
 
-def _row(chunks: list[Chunk]) -> ChunkRow:
-    """Build a line; merge chunks with at most a word space between them."""
+def _flush_gaps(lines: Iterable[Sequence[Chunk]]) -> set[tuple[int, int]]:
+    """The edges of gaps that several lines share, as in a gutter between justified columns."""
+    shared = Counter(_edges(*pair) for line in lines if len(line) > 1 for pair in pairwise(line))
+    return {edges for edges, count in shared.items() if count >= _LEAST_FLUSH}
+
+
+def _edges(before: Chunk, after: Chunk) -> tuple[int, int]:
+    """The edges of the gap between two chunks, in whole points."""
+    return round(before.box.right), round(after.box.left)
+
+
+def _row(chunks: list[Chunk], gutters: Container[tuple[int, int]]) -> ChunkRow:
+    """Build a line; merge chunks with at most a word space between them, but over no gutter."""
     if len(chunks) == 1:
         return ChunkRow(tuple(chunks), chunks[0].box)
-    chunks = sorted(chunks, key=lambda chunk: chunk.box.left)
     widest = _MOST_STRETCHED * chunks[0].box.height
     breaks = [
         number
         for number, (before, after) in enumerate(pairwise(chunks), 1)
-        if after.box.left - before.box.right >= widest
+        if after.box.left - before.box.right >= widest or _edges(before, after) in gutters
     ]
     joined = [
         chunk

@@ -1,9 +1,10 @@
 """The tables of a page, from its rules and from the white space between its words."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 
-from carrel.server.reading.page.elements import Region
+from carrel.server.reading.page.elements import Box, Region
 from carrel.server.reading.page.rules import Rule
 from carrel.server.reading.page.seen import (
     ModelRegion,
@@ -12,6 +13,7 @@ from carrel.server.reading.page.seen import (
     no_regions,
     no_structure,
 )
+from carrel.server.reading.tables.certainty import Finder, structure_certainty
 from carrel.server.reading.tables.chunks import Chunk, rows
 from carrel.server.reading.tables.framed import framed_table
 from carrel.server.reading.tables.ruled import Grid, grids
@@ -62,7 +64,17 @@ def find_tables(
         and not is_chart(table, box, seen)
     ]
     found = with_seen_tables(ruled, spaced, chunks, seen, structure, scanned=scanned)
-    return sorted(found, key=lambda region: region.box.top)
+    finders: dict[Box, Finder] = {region.box: "spaced" for region in spaced}
+    finders |= {region.box: "ruled" for region in ruled}
+    return [
+        _with_certainty(region, finders.get(region.box, "seen"), scanned=scanned)
+        for region in sorted(found, key=lambda region: region.box.top)
+    ]
+
+
+def _with_certainty(region: Region, finder: Finder, *, scanned: bool) -> Region:
+    assert region.table is not None
+    return replace(region, structure=structure_certainty(region.table, finder, scanned=scanned))
 
 
 def ruled_tables(chunks: Sequence[Chunk], rules: Sequence[Rule]) -> list[Region]:

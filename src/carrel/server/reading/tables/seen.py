@@ -8,7 +8,8 @@ from statistics import median
 from carrel.server.reading.page.elements import Box, Region
 from carrel.server.reading.page.seen import CellBox, ModelRegion, RegionKind, Structure
 from carrel.server.reading.page.table import Cell, Table
-from carrel.server.reading.tables.chunks import Chunk, cell_text
+from carrel.server.reading.tables.chunks import Chunk, cell_text, rows
+from carrel.server.reading.tables.unruled import are_prose
 
 _LEAST = 4
 """Fewest chunks of text in a table, or numbers on a scale."""
@@ -71,7 +72,9 @@ def with_seen_tables(
 
 def _is_tabular(chunks: Sequence[Chunk]) -> bool:
     """Whether there is enough text for a table, in pieces too short for columns of prose."""
-    return len(chunks) >= _LEAST and median(len(chunk.text) for chunk in chunks) < _SENTENCE
+    if len(chunks) < _LEAST or median(len(chunk.text) for chunk in chunks) >= _SENTENCE:
+        return False
+    return not are_prose(rows(chunks))
 
 
 def is_prose(

@@ -10,7 +10,14 @@ from carrel.server.reading.page.rules import Rule
 from carrel.server.reading.page.table import Cell, Table
 from carrel.server.reading.tables.chunks import Chunk, ChunkRow, cell_text, usual_height
 from carrel.server.reading.tables.row_groups import is_number, row_groups
-from carrel.server.reading.tables.valleys import Span, columns_of, of_column, reach, widened
+from carrel.server.reading.tables.valleys import (
+    Span,
+    columns_of,
+    gutters,
+    of_column,
+    reach,
+    widened,
+)
 
 _APART = 1.6
 """Largest gap between rows of one table, in line heights."""
@@ -21,6 +28,8 @@ _PROSE = 34
 _MARKER = re.compile(r"[•◦▪‣●○■□·∙*–—-]|\(?(\d{1,3}|[a-zA-Z]|[ivx]{1,5})[.):]?")
 _MOST_HEADS = 4
 """Most header rows of a table."""
+_AROUND = 6
+"""Lines above and below a table that show whether it is only a part of columns of text."""
 _LEADERS = re.compile(r"(\. ?){5,}|…{3,}|_{5,}")
 
 
@@ -42,6 +51,10 @@ def unruled_tables(rows: Sequence[ChunkRow], rules: Sequence[Rule]) -> list[Unru
             start += 1
             continue
         run = rows[start:end]
+        around = rows[max(0, start - _AROUND) : end + _AROUND]
+        if are_prose(_connected(around, rows[start])):
+            start = end
+            continue
         if _side_by_side(run, columns):
             for side in _sides(run, columns):
                 found += unruled_tables(side, rules)
@@ -140,6 +153,23 @@ def _is_prose(chunks: Sequence[Chunk]) -> bool:
     long = sum(len(chunk.text) >= _PROSE for chunk in full)
     wordy = sum(len(chunk.text) >= _PROSE / 2 and chunk.text.count(" ") > 1 for chunk in full)
     return len(chunks) > 1 and (long >= 0.5 * len(chunks) or wordy >= 0.7 * len(chunks))
+
+
+def are_prose(run: Sequence[ChunkRow]) -> bool:
+    """Whether some lines are columns of running text, however wide its spaces."""
+    columns = gutters(run)
+    return len(columns) > 1 and all(_is_prose(_whole_lines(run, column)) for column in columns)
+
+
+def _connected(run: Sequence[ChunkRow], row: ChunkRow) -> list[ChunkRow]:
+    """The lines set above and below one without a wider gap."""
+    found: list[ChunkRow] = []
+    for line in run:
+        apart = found and line.box.top - found[-1].box.bottom > _APART * line.box.height
+        if apart and row in found:
+            break
+        found = [line] if apart else [*found, line]
+    return found
 
 
 def _side_by_side(run: Sequence[ChunkRow], columns: Sequence[Span]) -> bool:

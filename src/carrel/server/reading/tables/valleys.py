@@ -9,6 +9,8 @@ Span = tuple[float, float]
 
 _TOUCH = 1.5
 """Largest overlap in points of a chunk with a column it does not belong to."""
+_CROSSED = 0.17
+"""Largest fraction of lines that cross a gutter, as headlines do, and lines run together."""
 _CURRENCIES = frozenset("$€£¥")
 _UNITS = frozenset("%‰")
 
@@ -45,6 +47,29 @@ def columns_of(run: Sequence[ChunkRow]) -> list[Span]:
             columns[first:last] = [(min(s for s, _ in spans), max(e for _, e in spans))]
             support[first:last] = [1 + max(support[first:last], default=0)]
     return _with_signs(columns, run)
+
+
+def gutters(run: Sequence[ChunkRow]) -> list[Span]:
+    """The columns between the valleys that hardly a line crosses, such as those of text."""
+    if not run:
+        return []
+    left, right = min(row.box.left for row in run), max(row.box.right for row in run)
+    covered = [0] * (int(right - left) + 2)
+    for row in run:
+        for chunk in row.chunks:
+            first, last = chunk.box.left - left, chunk.box.right - left
+            for place in range(int(first), int(last) + 1):
+                covered[place] += 1
+    most = _CROSSED * len(run)
+    columns: list[Span] = []
+    for place, count in enumerate(covered):
+        if count <= most:
+            continue
+        if columns and place - columns[-1][1] <= SPACE * run[0].box.height / 2:
+            columns[-1] = (columns[-1][0], place + 1.0)
+        else:
+            columns.append((float(place), place + 1.0))
+    return [(left + start, left + end) for start, end in columns]
 
 
 def _after(columns: Sequence[Span], left: float) -> int:

@@ -1,0 +1,87 @@
+"""How certain the reading order is: how often blocks placed alike follow the right one.
+
+`uv run python tests/benchmarks reading_order` measures it, and holds it against `_CERTAINTY`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Literal
+
+from carrel.server.reading.page.elements import Box, Kind, Region
+
+Placement = Literal["first", "below", "next column", "tight", "table", "apart"]
+
+_CERTAINTY: dict[Placement, float] = {
+    "first": 0.99,
+    "below": 0.99,
+    "next column": 0.98,
+    "tight": 0.84,
+    "table": 0.75,
+    "apart": 0.6,
+}
+"""By placement: the fraction of blocks that follow the right one and are whole.
+
+Nothing but the heights of words tells which of those that stand apart belong on one line."""
+_FLOWING: frozenset[Kind] = frozenset(["heading", "paragraph", "list_item", "code", "table"])
+"""Kinds whose place in the order can be wrong; the others may be read at any time."""
+_SHARED = 0.3
+"""Height that blocks side by side share, in type sizes."""
+_TIGHT = 1.6
+"""Width of a gutter, in type sizes, below which columns are easily taken for one."""
+_SPREAD = 0.875
+"""Width of a line per letter, in type sizes, from which its words stand apart."""
+_SHORTEST = 6
+"""Letters of a line that is long enough to judge."""
+
+
+def with_order(regions: Sequence[Region]) -> list[Region]:
+    """The regions of a page, each with the certainty that it follows the one before it."""
+    flowing = [number for number, region in enumerate(regions) if region.kind in _FLOWING]
+    body = [regions[number] for number in flowing]
+    found = list(regions)
+    for place, number in enumerate(flowing):
+        certainty = _CERTAINTY[placement(body, place)]
+        found[number] = replace(regions[number], order=certainty)
+    return found
+
+
+def placement(body: Sequence[Region], place: int) -> Placement:
+    """How a block of the text stands to the others; `body` is in reading order."""
+    region = body[place]
+    above = body[place - 1] if place else None
+    if region.kind == "table" or (above and above.kind == "table"):
+        return "table"
+    if any(map(_is_spread, [region] if above is None else [region, above])):
+        return "apart"
+    size = region.lines[0].size if region.lines else region.box.height
+    beside = [other for other in body if other is not region and _beside(region, other, size)]
+    if above is None:
+        return "first"
+    if any(_gap(region.box, other.box) < _TIGHT * size for other in beside):
+        return "tight"
+    if above in beside or region.box.top < above.box.top:
+        return "next column"
+    return "below"
+
+
+def _beside(region: Region, other: Region, size: float) -> bool:
+    """Whether a block stands at the side of another."""
+    one, two = region.box, other.box
+    shared = min(one.bottom, two.bottom) - max(one.top, two.top)
+    return shared > _SHARED * size and not _over(one, two)
+
+
+def _gap(one: Box, other: Box) -> float:
+    return max(one.left, other.left) - min(one.right, other.right)
+
+
+def _over(one: Box, other: Box) -> bool:
+    return min(one.right, other.right) - max(one.left, other.left) > 1
+
+
+def _is_spread(region: Region) -> bool:
+    """Whether words of a block stand apart, as labels of a chart or cells read as a line do."""
+    return region.kind in ("paragraph", "list_item") and any(
+        len(line.text) >= _SHORTEST and line.box.width > _SPREAD * line.size * len(line.text)
+        for line in region.lines
+    )
