@@ -252,27 +252,6 @@ def newspaper(path: Path, seed: int) -> Truth:
     return sheet.save()
 
 
-def reference_card(path: Path, seed: int) -> Truth:
-    """Commands and what they do, in three columns below their headings."""
-    sheet = _Sheet(path, seed, landscape(A4))
-    sheet.heading(1, sheet.words(3).title(), 16)
-    top = sheet.y
-    for left, width in sheet.columns(3, sheet.chance.uniform(12, 24)):
-        sheet.y = top
-        for _ in range(3):
-            sheet.left, sheet.column = left, width
-            sheet.heading(2, sheet.words(2).capitalize(), 10)
-            for _ in range(sheet.chance.randint(4, 6)):
-                start = sheet.y
-                sheet.left, sheet.column = left, 0.36 * width
-                sheet.put(sheet.words(sheet.chance.randint(1, 2)), 8, gap=0)
-                below, sheet.y = sheet.y, start
-                sheet.left, sheet.column = left + 0.4 * width, 0.6 * width
-                sheet.put(sheet.words(sheet.chance.randint(3, 9)).capitalize(), 8, gap=0)
-                sheet.y = min(sheet.y, below) - 2
-    return sheet.save()
-
-
 def side_notes(path: Path, seed: int) -> Truth:
     """A column of text with small notes in the margin beside it."""
     sheet = _Sheet(path, seed)
@@ -342,7 +321,6 @@ DESIGNS: dict[str, Callable[[Path, int], Truth]] = {
     "charts": charts,
     "newsletter": newsletter,
     "newspaper": newspaper,
-    "reference card": reference_card,
     "side notes": side_notes,
     "form": form,
     "slides": slides,

@@ -11,6 +11,7 @@ import pypdfium2
 import reportlab
 from PIL import Image, ImageFilter
 from reportlab.lib import colors
+from reportlab.lib.enums import TA_JUSTIFY
 from reportlab.lib.pagesizes import A4
 from reportlab.lib.styles import ParagraphStyle
 from reportlab.pdfbase.pdfmetrics import registerFont
@@ -85,6 +86,30 @@ def sheets(folder: Path) -> Iterator[Sheet]:
         _draw(path, font, size, columns, Prose(language, number), number)
         name = f"{font} {size} pt, {columns} columns, {language}"
         yield Sheet(name, language, path, _layer(path))
+
+
+def newspapers(folder: Path) -> Iterator[Sheet]:
+    """Pages of two narrow justified columns with a rule between them, below a headline."""
+    for number, (font, size) in enumerate(itertools.product(_FONTS, (8, 9, 10))):
+        regular, bold = _FONTS[font]
+        registerFont(TTFont(font, regular))
+        registerFont(TTFont(f"{font} Bold", bold))
+        language = "eng" if number % 2 else "fra"
+        path, prose = folder / f"newspaper-{number:02}.pdf", Prose(language, number)
+        canvas = Canvas(str(path), pagesize=A4, invariant=1)
+        canvas.setFont(f"{font} Bold", 24)
+        canvas.drawString(_MARGIN, A4[1] - 80, prose.title())
+        body = ParagraphStyle(
+            "body", fontName=font, fontSize=size, leading=1.2 * size, alignment=TA_JUSTIFY
+        )
+        width, height = 170, A4[1] - 150
+        for left in (_MARGIN, _MARGIN + width + 12):
+            frame = Frame(left, _MARGIN, width, height, 0, 0, 0, 0)
+            while frame.add(Paragraph(prose.paragraph(3), body), canvas):
+                pass
+        canvas.line(_MARGIN + width + 6, _MARGIN, _MARGIN + width + 6, _MARGIN + height)
+        canvas.save()
+        yield Sheet(f"{font} {size} pt, {language}", language, path, _layer(path))
 
 
 def _draw(path: Path, font: str, size: int, columns: int, prose: Prose, number: int) -> None:

@@ -159,7 +159,7 @@ class _Column:
             return True
         if level and not item:
             return len(block) >= 3 or not self._same_heading(above, line, gap)
-        if not style.close(above, line) and not _goes_on(above, line, gap):
+        if not style.close(above, line):
             return True
         return self._begins_text(block, number)
 
@@ -218,10 +218,6 @@ class _Column:
         letter = line.box.width / max(1, len(line.text))
         return self._right - above.box.right > letter * (len(word) + 2)
 
-    def _short(self, line: Line) -> bool:
-        """Whether a line is so short that the next begins another entry, not a continuation."""
-        return 3 * line.box.width < self._right - self._left
-
     def _region(self, block: list[int]) -> Region:
         lines = [self._lines[number] for number in block]
         box, kept = Box.around(line.box for line in lines), tuple(lines)
@@ -253,8 +249,7 @@ class _Column:
         """A paragraph; keeps deliberate line breaks."""
         parts = [[lines[0]]]
         for above, line in pairwise(lines):
-            apart = not line.text[:1].islower() or self._short(above)
-            if apart and self._ended(above, line):
+            if not line.text[:1].islower() and self._ended(above, line):
                 parts.append([])
             parts[-1].append(line)
         text = "\n".join(map(self._joined, parts))
@@ -277,16 +272,6 @@ class _Column:
             else:
                 rejoined.append(region)
         return rejoined
-
-
-def _goes_on(above: Line, line: Line, gap: float) -> bool:
-    """Whether a sentence clearly continues across a wide gap."""
-    return (
-        gap < 1.5 * line.size
-        and line.text[:1].islower()
-        and not above.text.endswith(_SENTENCE_ENDS)
-        and abs(above.box.left - line.box.left) < 2 * line.size
-    )
 
 
 def _list_markers(lines: Sequence[Line]) -> dict[int, str]:

@@ -15,13 +15,13 @@ _CERTAINTY: dict[tuple[Finder, bool], float] = {
     ("spaced", False): 0.99,
     ("seen", False): 0.95,
     ("ruled", True): 0.97,
-    ("spaced", True): 0.95,
-    ("seen", True): 0.95,
+    ("spaced", True): 0.91,
+    ("seen", True): 0.91,
 }
 """By finder, and whether in a scan: the fraction of neighbouring cells that are neighbours."""
 _FEW = 9
 """Most cells of a table that may be other text side by side, unless it has rules."""
-_OF_FEW = 0.3
+_OF_FEW = 0.2
 """That fraction of tables of few cells."""
 
 

@@ -83,9 +83,6 @@ def _run(rows: Sequence[ChunkRow], start: int) -> tuple[int, list[Span]]:
         if row.box.top - above.box.bottom > _APART * min(row.box.height, above.box.height):
             break
         wider = widened(columns, row)
-        if _parts_rows(rows, end, columns):
-            end += 1
-            continue
         if len(wider) < min(len(columns), max(2, len(columns) - 1)):
             break
         if len(wider) < len(columns) and (len(wider) < 2 or end - start > 1):
@@ -94,21 +91,6 @@ def _run(rows: Sequence[ChunkRow], start: int) -> tuple[int, list[Span]]:
     while end - start > 1 and _trails(rows[start:end]):
         end -= 1
     return end, columns_of(rows[start:end])
-
-
-def _parts_rows(rows: Sequence[ChunkRow], number: int, columns: list[Span]) -> bool:
-    """Whether a line is a title inside a table: the next row has the table's columns."""
-    line, following = rows[number], rows[number + 1 : number + 2]
-    if len(line.chunks) > 1 or not following or len(following[0].chunks) < len(columns) - 1:
-        return False
-    gap = following[0].box.top - line.box.bottom
-    inside = columns[0][0] - 1 <= line.box.left and line.box.right <= columns[-1][1] + 1
-    return (
-        inside
-        and gap <= _APART * line.box.height
-        and len(widened(columns, line)) < len(columns)
-        and len(widened(columns, following[0])) == len(columns)
-    )
 
 
 def _leads(row: ChunkRow) -> bool:
@@ -257,14 +239,13 @@ def _table(
 ) -> Table:
     groups = [*([row] for row in head), *groups]
     heads = _head_rows(groups, columns, rules)
-    merged = _with_whole_heads(groups[:heads], columns)
     cells = [
         Cell(text, number, first, columns=last - first + 1, marks=marks)
-        for number, group in enumerate([*merged, *groups[heads:]])
+        for number, group in enumerate(groups)
         for (first, last), chunks in _placed(group, columns, rules).items()
         for text, marks in [cell_text(chunks)]
     ]
-    return Table.of(cells, header_rows=max(1, len(merged)))
+    return Table.of(cells, header_rows=max(1, heads))
 
 
 def _placed(
@@ -320,27 +301,3 @@ def _head_rows(
         and sum(len(row.chunks) for row in group) > 1
     ]
     return min(len(groups) - 1, max(spanning, default=-1) + 2)
-
-
-def _with_whole_heads(
-    heads: Sequence[Sequence[ChunkRow]], columns: Sequence[Span]
-) -> list[Sequence[ChunkRow]]:
-    """Merge header rows that continue the row above."""
-    whole: list[Sequence[ChunkRow]] = []
-    for group in heads:
-        above = whole[-1] if whole else None
-        if above and _heads_go_on(above, group, columns):
-            whole[-1] = [*above, *group]
-        else:
-            whole.append(group)
-    return whole
-
-
-def _heads_go_on(
-    above: Sequence[ChunkRow], group: Sequence[ChunkRow], columns: Sequence[Span]
-) -> bool:
-    """Whether every head in a row continues in the next row."""
-    places = [{reach(c, columns) for row in rows for c in row.chunks} for rows in (above, group)]
-    close = group[0].box.top - above[-1].box.bottom < 0.5 * group[0].box.height
-    alone = all(first == last for held in places for first, last in held)
-    return close and alone and places[0] <= places[1]

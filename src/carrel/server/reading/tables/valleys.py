@@ -1,6 +1,7 @@
 """Columns of a table, found by the valleys of white space between its words."""
 
 from collections.abc import Sequence
+from itertools import accumulate
 
 from carrel.server.reading.tables.chunks import SPACE, Chunk, ChunkRow
 
@@ -54,15 +55,14 @@ def gutters(run: Sequence[ChunkRow]) -> list[Span]:
     if not run:
         return []
     left, right = min(row.box.left for row in run), max(row.box.right for row in run)
-    covered = [0] * (int(right - left) + 2)
+    changes = [0] * (int(right - left) + 3)
     for row in run:
         for chunk in row.chunks:
-            first, last = chunk.box.left - left, chunk.box.right - left
-            for place in range(int(first), int(last) + 1):
-                covered[place] += 1
+            changes[int(chunk.box.left - left)] += 1
+            changes[int(chunk.box.right - left) + 1] -= 1
     most = _CROSSED * len(run)
     columns: list[Span] = []
-    for place, count in enumerate(covered):
+    for place, count in enumerate(accumulate(changes)):
         if count <= most:
             continue
         if columns and place - columns[-1][1] <= SPACE * run[0].box.height / 2:
