@@ -76,8 +76,10 @@ class PageParts:
     structure: Structure = no_structure
 
 
-def page_layout(found: PageParts, frame: PageFrame, evidence: Evidence = NO_EVIDENCE) -> PageLayout:
-    """The regions of a page, given evidence about its document."""
+def page_layout(
+    found: PageParts, frame: PageFrame, evidence: Evidence = NO_EVIDENCE, *, scored: bool = False
+) -> PageLayout:
+    """The regions of a page, given evidence about its document; `scored` rates their order."""
     flowing, turned = _lines(found)
     flowing, heads = _without_heads(flowing, evidence, frame.upright_size[1])
     chunks = [
@@ -97,7 +99,9 @@ def page_layout(found: PageParts, frame: PageFrame, evidence: Evidence = NO_EVID
     ordered = [part for region in ordered for part in with_text(region)]
     ordered = _running_heads(ordered, *frame.upright_size)
     ordered = with_seen_kinds(ordered, seen, style.size)
-    ordered = with_order(with_notes([evidence.levelled(region) for region in ordered]))
+    ordered = with_notes([evidence.levelled(region) for region in ordered])
+    if scored:
+        ordered = with_order(ordered)
     ordered = [*heads["header"], *ordered, *heads["footer"]]
     ordered += [Region("aside", line.box, line.text, lines=(line,)) for line in turned]
     return PageLayout(frame, ordered, list(dict.fromkeys(link.url for link in found.links)))

@@ -128,7 +128,8 @@ class PDF:
         if not parsed.needs_ocr:
             scan = self._looked_at(index, scan.frame, look)
         found = self._found(index, parsed, scan, look)
-        layout = page_layout(found, scan.frame, self._evidence or NO_EVIDENCE)
+        scored = options.granularity is not None
+        layout = page_layout(found, scan.frame, self._evidence or NO_EVIDENCE, scored=scored)
         return compose(index, layout, raster, options)
 
     def _looked_at(self, index: int, frame: PageFrame, look: Look) -> PageScan:

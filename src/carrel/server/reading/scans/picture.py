@@ -89,7 +89,8 @@ class Picture:
             structure=scan.structure,
         )
         raster = Raster(dpi, picture.width, picture.height, points, picture.crop)
-        return compose(index, page_layout(found, scan.frame), raster, options)
+        layout = page_layout(found, scan.frame, scored=options.granularity is not None)
+        return compose(index, layout, raster, options)
 
     def _decode(self, index: int) -> tuple[Image.Image, int]:
         """A frame, upright by its camera orientation, and its resolution."""

@@ -156,13 +156,15 @@ def rows(chunks: Iterable[Chunk]) -> list[ChunkRow]:
             middle, height = centre, tall
     for line in found:
         line.sort(key=lambda chunk: chunk.box.left)
-    gutters = _flush_gaps(found)
+    gutters = _flush_gaps([line for line in found if len(line) > 1])
     return [_row(line, gutters) for line in found]
 
 
-def _flush_gaps(lines: Iterable[Sequence[Chunk]]) -> set[tuple[int, int]]:
+def _flush_gaps(lines: Sequence[Sequence[Chunk]]) -> set[tuple[int, int]]:
     """The edges of gaps that several lines share, as in a gutter between justified columns."""
-    shared = Counter(_edges(*pair) for line in lines if len(line) > 1 for pair in pairwise(line))
+    if len(lines) < _LEAST_FLUSH:
+        return set()
+    shared = Counter(_edges(*pair) for line in lines for pair in pairwise(line))
     return {edges for edges, count in shared.items() if count >= _LEAST_FLUSH}
 
 
