@@ -218,6 +218,10 @@ class _Column:
         letter = line.box.width / max(1, len(line.text))
         return self._right - above.box.right > letter * (len(word) + 2)
 
+    def _short(self, line: Line) -> bool:
+        """Whether a line is so short that the next begins another entry, not a continuation."""
+        return 3 * line.box.width < self._right - self._left
+
     def _region(self, block: list[int]) -> Region:
         lines = [self._lines[number] for number in block]
         box, kept = Box.around(line.box for line in lines), tuple(lines)
@@ -249,7 +253,8 @@ class _Column:
         """A paragraph; keeps deliberate line breaks."""
         parts = [[lines[0]]]
         for above, line in pairwise(lines):
-            if not line.text[:1].islower() and self._ended(above, line):
+            apart = not line.text[:1].islower() or self._short(above)
+            if apart and self._ended(above, line):
                 parts.append([])
             parts[-1].append(line)
         text = "\n".join(map(self._joined, parts))

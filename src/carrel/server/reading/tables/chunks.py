@@ -2,7 +2,7 @@
 
 import statistics
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -173,7 +173,7 @@ def _edges(before: Chunk, after: Chunk) -> tuple[int, int]:
     return round(before.box.right), round(after.box.left)
 
 
-def _row(chunks: list[Chunk], gutters: Container[tuple[int, int]]) -> ChunkRow:
+def _row(chunks: list[Chunk], gutters: set[tuple[int, int]]) -> ChunkRow:
     """Build a line; merge chunks with at most a word space between them, but over no gutter."""
     if len(chunks) == 1:
         return ChunkRow(tuple(chunks), chunks[0].box)
@@ -181,7 +181,8 @@ def _row(chunks: list[Chunk], gutters: Container[tuple[int, int]]) -> ChunkRow:
     breaks = [
         number
         for number, (before, after) in enumerate(pairwise(chunks), 1)
-        if after.box.left - before.box.right >= widest or _edges(before, after) in gutters
+        if after.box.left - before.box.right >= widest
+        or (gutters and _edges(before, after) in gutters)
     ]
     joined = [
         chunk
