@@ -319,13 +319,21 @@ ANSWERING = (
 # Reading
 
 
-def page(*sure: float, words: bool = True, blocks: bool = True, width: int = 10) -> Page:
+def page(
+    *sure: float,
+    words: bool = True,
+    blocks: bool = True,
+    width: int = 10,
+    own: bool = False,
+    structure: float | None = None,
+) -> Page:
     text = " ".join("word" for _ in sure)
     scored = [{"text": "word", "confidence": s, "start_index": 5 * n} for n, s in enumerate(sure)]
     average = sum(sure) / len(sure) if sure else 1.0
     scores = {"average_page_confidence_score": average, "minimum_page_confidence_score": 0.0}
     block = {"type": "text", "content": text, "top_left_x": 0, "top_left_y": 0}
     block |= {"bottom_right_x": width, "bottom_right_y": 10}
+    block |= {"confidence_scores": {"structure_confidence_score": structure}}
     return Page.model_validate(
         {
             "index": 0,
@@ -335,6 +343,7 @@ def page(*sure: float, words: bool = True, blocks: bool = True, width: int = 10)
             "blocks": [block] if blocks else [],
             "confidence_scores": {
                 **scores,
+                "text_from_file": own,
                 **({"word_confidence_scores": scored} if words else {}),
             },
         }
@@ -383,7 +392,16 @@ READING = (
         not_so=documents.confidence(page(1.0, 0.8)),
     ),
     row(" doubtful", so=boxes.boxes(page(0.4))[0].words, not_so=boxes.boxes(page(0.8))[0].words),
-    row("100 %", so=documents.confidence(page(1.0)), not_so=documents.confidence(page(0.9999))),
+    row(
+        "text from the file",
+        so=documents.confidence(page(1.0, own=True)),
+        not_so=documents.confidence(page(1.0)),
+    ),
+    row(
+        "cells doubtful",
+        so=boxes.boxes(page(1.0, structure=0.3))[0].words,
+        not_so=boxes.boxes(page(1.0, structure=0.9))[0].words,
+    ),
     row(
         "heat: no word of this page is scored",
         so=documents.heat_words(page(1.0, words=False)),
