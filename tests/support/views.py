@@ -161,6 +161,8 @@ def document_state(blocks: int, **fields: Any) -> dict[str, Any]:
         "waiting": "",
         "confidence": "98 % sure",
         "corrected": "",
+        "corrected_markdown": "",
+        "corrected_html": "",
         "note": "",
         "progress": "",
         "reading": False,

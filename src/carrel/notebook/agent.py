@@ -359,7 +359,7 @@ class AgentPanel(TablePanel):
         agent = self.selected
         if agent is None or agent.id != agent_id:
             raise ProblemError(
-                Problem("Another agent is selected by now", "", "Choose it at the left again.")
+                Problem("Another agent is selected by now", "", "Choose it in the list again.")
             )
         return agent
 

@@ -88,4 +88,5 @@ def trying(progress: Progress | None) -> str:
 def _line(name: str, words: tuple[str, ...], fraction: float | None) -> str:
     done = "" if fraction is None else f' value="{fraction:.3f}"'
     said = " · ".join(filter(None, words))
-    return f"<div>{escape(name)} <progress{done}></progress> {escape(said)}</div>"
+    # The bar first: bars of several lines stand below one another.
+    return f"<div><progress{done}></progress> {escape(name)} {escape(said)}</div>"

@@ -11,6 +11,7 @@ from typing import Any, Literal
 from carrel.notebook.answer import Answer
 from carrel.notebook.assets import module, style
 from carrel.notebook.calls import done, last_answer, permission
+from carrel.notebook.cell import writing
 from carrel.notebook.dropped import DropPanel
 from carrel.notebook.markdown import GrowingText, to_blocks, to_html
 from carrel.notebook.panel import Json, accepted, finish, intent, problem_json
@@ -76,7 +77,14 @@ class ChatPanel(DropPanel):
 
     def ask(self, text: str, *, timeout: float | None = None) -> Answer:
         """Asks in this conversation, as typing does, and waits for the answer."""
-        done(self._store, self._chat.send(text), timeout, look=permission(self._store))
+        store, chat = self._store, self._chat
+        done(
+            store,
+            chat.send(text),
+            timeout,
+            lambda: writing(store.session.slice.value, chat.slice.value),
+            look=permission(store),
+        )
         return last_answer(self._store, self._chat.slice.value)
 
     def refresh(self) -> None:
@@ -168,7 +176,7 @@ class ChatPanel(DropPanel):
         agents = self._store.agents.slice.value
         if agents.loaded and not agents.items:
             return "No agents yet. Make one in Agents, or run bench.create_agent(…)."
-        return "Choose an agent at the left, then New."
+        return "Choose an agent, then New."
 
     def _loads(self) -> Sequence[Handle[Any]]:
         agents = self._store.agents
@@ -283,7 +291,7 @@ class ChatPanel(DropPanel):
         """Makes a test case of an answer, in a set's file; gives the file's name."""
         from carrel.store.evals.turns import case_of
 
-        case = case_of(self._chat.slice.value.turns, turn, good=good)
+        case = case_of(self._chat.slice.value, turn, good=good)
         await finish(self._store.evals.add_case(Path(file), case))
         return Path(file).name
 

@@ -1,10 +1,12 @@
 """The same questions to several agents, versions or drafts, side by side."""
 
+from html import escape
 from typing import Any
 
 from carrel.notebook.answer import Answer
 from carrel.notebook.assets import module, style
 from carrel.notebook.calls import done, last_answer
+from carrel.notebook.cell import writing
 from carrel.notebook.changes import changes_json
 from carrel.notebook.chat import ChatPanel
 from carrel.notebook.panel import Json, Panel, accepted, finish, intent, problem_json
@@ -60,9 +62,18 @@ class ComparePanel(Panel):
 
     def ask(self, text: str, *, timeout: float | None = None) -> list[Answer]:
         """Asks all of them at once, as typing does, and waits for the answers, in order."""
-        done(self._store, self._comparison.send(text), timeout)
+        done(self._store, self._comparison.send(text), timeout, self._writing)
         chats = self._comparison.every[: len(self._comparison.chats)]
         return [last_answer(self._store, chat.slice.value) for chat in chats]
+
+    def _writing(self) -> str:
+        session = self._store.session.slice.value
+        states = [chat.slice.value for chat in self._comparison.chats]
+        return "".join(
+            f"<p><strong>{escape(title(state))}</strong></p>{writing(session, state)}"
+            for state in states
+            if state.turns
+        )
 
     def _view(self) -> Json:
         comparison, record = self._comparison, self._comparison.record

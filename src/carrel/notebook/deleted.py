@@ -47,6 +47,8 @@ class DeletedItems(Sequence[DeletedItem]):
         return f"<{trash_title(self._state)}>"
 
     def _repr_html_(self) -> str:
+        if not self:
+            return "<p>Nothing is in the trash.</p>"
         rows = zip(deleted_rows(self._state, time.time()), self, strict=True)
         cells = [
             (row.kind, row.name, moment(item.deleted_at), moment(item.expires_at))

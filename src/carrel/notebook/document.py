@@ -17,7 +17,7 @@ from carrel.store.core.handle import Handle
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.documents.blocks import Rect
 from carrel.store.documents.boxes import boxes, lacking, passages
-from carrel.store.documents.corrections import DoubtfulWord, around, doubtful_words
+from carrel.store.documents.corrections import DoubtfulWord, around, corrected, doubtful_words
 from carrel.store.documents.export import ExportFormat, zipped
 from carrel.store.documents.marks import marked
 from carrel.store.documents.reader import OCROptions
@@ -115,6 +115,7 @@ class DocumentPanel(Panel):
             "waiting": "Reading this page …" if state.reading else "This page is not read yet.",
             "confidence": confidence(page),
             "corrected": corrected_words(state),
+            **_corrected(state),
             "note": changed_words(state) or lacking(page),
             "progress": progress(state, time.time()),
             "reading": state.reading,
@@ -255,6 +256,13 @@ def _passages(state: DocumentState, page: Page) -> list[Json]:
         }
         for passage in passages(page)
     ]
+
+
+def _corrected(state: DocumentState) -> Json:
+    """The page's Markdown with its corrections, and the same as safe HTML; empty without one."""
+    page = state.page if corrected_words(state) else None
+    text = "" if page is None else corrected(page, state.corrections)
+    return {"corrected_markdown": text, "corrected_html": to_html(text) if text else ""}
 
 
 def _boxes(page: Page) -> list[Json]:

@@ -154,7 +154,7 @@ class FolderPanel(DropPanel):
     def _chosen(self) -> str:
         library = self._libraries.slice.value.selected
         if library is None:
-            raise ProblemError(Problem("No library selected", "", "Choose one at the left."))
+            raise ProblemError(Problem("No library selected", "", "Choose one in the list."))
         return library
 
 

@@ -119,9 +119,7 @@ class LibraryPanel(FolderPanel, TablePanel):
         if not state.loaded:
             return "Loading the libraries …"
         if state.selected is None:
-            return (
-                'No libraries yet. Name one at the left, or run bench.create_library("contracts").'
-            )
+            return 'No libraries yet. Name one here, or run bench.create_library("contracts").'
         return 'No documents yet. Drop one here, or run bench.add(library, "report.pdf").'
 
     def _details(self, now: float) -> Json:

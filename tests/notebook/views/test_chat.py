@@ -334,3 +334,17 @@ def test_a_test_case_is_made_of_an_answer(page: Page) -> None:
     take.filter(visible=True).click()
     page.get_by_role("button", name="Bad answer").click()
     assert sent(page, "take_case")[-1]["args"] == {"turn": 1, "good": False, "file": "other.yaml"}
+
+
+def test_parameters_that_are_typed_stay_while_the_chat_goes_on(page: Page) -> None:
+    mount(page, "chat", chat_state(turn(0, "user", ["<p>Why?</p>"])))
+    page.get_by_role("button", name="More").click()
+    page.get_by_label("Temperature").fill("0.2")
+    page.get_by_label("Seed").fill("7")
+    kernel(page, "state", {"tokens": "12 of 8,192 tokens"})
+    expect(page.get_by_label("Temperature")).to_have_value("0.2")
+    kernel(page, "state", {"parameters": {**chat_state()["parameters"], "temperature": "0.3"}})
+    expect(page.get_by_label("Temperature")).to_have_value("0.3")
+    expect(page.get_by_label("Seed")).to_have_value("7")
+    kernel(page, "state", {"session": "s2"})
+    expect(page.get_by_label("Seed")).to_have_value("")

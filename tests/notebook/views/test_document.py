@@ -237,3 +237,18 @@ def test_doubtful_words_are_corrected_in_their_list(page: Page) -> None:
     group.get_by_role("button", name="Close").click()
     expect(group).to_be_hidden()
     assert sent(page, "correct")[1]["args"] == {"id": "0-1", "words": "written"}
+
+
+def test_the_corrected_text_is_shown_and_copied(page: Page) -> None:
+    mount(page, "document", document_state(2))
+    copy = page.get_by_label("Copy…")
+    expect(copy.get_by_role("option", name="This page, corrected")).to_have_count(0)
+    text = {"corrected_markdown": "writing", "corrected_html": "<p>writing</p>"}
+    kernel(page, "state", {"corrected": "1 corrected", **text})
+    for _ in range(2):
+        page.keyboard.press("v")
+        page.locator(".carrel-document").focus()
+    page.keyboard.press("v")
+    expect(page.get_by_role("button", name="Corrected")).to_be_visible()
+    expect(page.locator(".carrel-text")).to_have_text("writing")
+    expect(copy.get_by_role("option", name="This page, corrected")).to_have_count(1)

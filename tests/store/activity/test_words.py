@@ -32,5 +32,6 @@ def test_activity_rows_show_failures_first_and_what_is_left() -> None:
     assert (ocr.progress, ocr.rate, ocr.left) == ("3 of 12 pages", "0.5 pages/s", "18 s left")
     assert (str(queued.status), queued.progress) == ("○ Queued", "")
     assert (str(done.status), done.when, done.fraction) == ("● Done", "2 min ago", 1.0)
+    assert done.progress == "5 B"
     assert activity.activity_badge(state) == "↑2 ◐1 ✕1"
     assert activity.activity_badge(ActivityState()) == ""

@@ -41,6 +41,28 @@ async def test_an_edit_makes_version_1_beside_version_0(agents: Store) -> None:
     assert agents.notifications.slice.value.items[-1].text == "support is now v1."
 
 
+async def test_versions_are_asked_for_again_only_after_a_change(agents: Store) -> None:
+    made = await agents.agents.create(AgentCreate(model="smollm2", name="support"))
+    assert made is not None
+
+    def asked() -> int:
+        calls = agents.requests.slice.value.items
+        return sum(one.times for one in calls if one.call.path.endswith(f"{made.id}/versions"))
+
+    before = asked()
+    await agents.agents.load()
+    await agents.agents.load()
+    assert asked() == before
+    client = await agents.session.client()
+    await client.agents.update(made.id, AgentUpdate(instructions="Another workbench's."))
+    await client.agents.set_alias(made.id, "prod", 0)
+    await agents.agents.load()
+    state = agents.agents.slice.value
+    assert [agent.version for agent in state.versions] == [1, 0]
+    assert [(one.alias, one.version) for one in state.aliases] == [("prod", 0)]
+    assert asked() > before
+
+
 async def test_an_agent_is_selected_though_the_first_of_the_list_came_meanwhile(
     agents: Store,
 ) -> None:

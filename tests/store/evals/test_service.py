@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from carrel.config import Profile
-from carrel.store.chat.conversation import Turn
+from carrel.store.chat.conversation import Conversation, Turn
+from carrel.store.chat.state import ChatState
 from carrel.store.core.loop import OwnerLoop
 from carrel.store.core.problem import ProblemError
 from carrel.store.evals.cases import load_set
@@ -135,8 +136,8 @@ async def test_a_set_that_is_wrong_is_an_error_in_words(desk: Desk) -> None:
     assert desk.engine.asked == []
 
 
-def _turns() -> tuple[Turn, ...]:
-    return (
+def _chat(**fields: Any) -> ChatState:
+    said = (
         Turn("user", "Hello"),
         Turn("assistant", "Good day."),
         Turn("user", "How long is it?"),
@@ -144,13 +145,14 @@ def _turns() -> tuple[Turn, ...]:
         Turn("tool", "three", call_id="c"),
         Turn("assistant", "Three months."),
     )
+    return ChatState(conversation=Conversation.of(*said), **fields)
 
 
 async def test_a_turn_of_a_chat_becomes_a_case(desk: Desk) -> None:
-    good = case_of(_turns(), 5, good=True)
+    good = case_of(_chat(), 5, good=True)
     assert good.question == "How long is it?"
     assert [one.content for one in good.before] == ["Hello", "Good day."]
-    bad = case_of(_turns(), 1, good=False)
+    bad = case_of(_chat(), 1, good=False)
     path = desk.path.with_name("new.yaml")
     for case in (good, bad):
         added = desk.evals.add_case(path, case)
@@ -164,4 +166,6 @@ async def test_a_turn_of_a_chat_becomes_a_case(desk: Desk) -> None:
     assert again.error is not None and "is there already" in again.error.detail
     for index in (0, 3, 4):
         with pytest.raises(ProblemError, match="No answer to take"):
-            case_of(_turns(), index, good=True)
+            case_of(_chat(), index, good=True)
+    with pytest.raises(ProblemError, match="The names are hidden"):
+        case_of(_chat(alias="Side 1"), 5, good=True)

@@ -205,7 +205,7 @@ async def test_the_whole_trash_is_listed_and_marked_items_are_restored(
     rows = {row.id: row for row in deleted_rows(later.trash.slice.value, time.time())}
     row = rows[library.id]
     assert (row.kind, row.name) == ("Library", "minutes of the earlier run")
-    assert (row.deleted, row.left) == ("now", "6 d more")
+    assert (row.deleted, row.left) == ("now", "7 d more")
     for id in (ids[0], library.id, ids[1], ids[1]):
         later.trash.mark(id)
     assert later.trash.slice.value.marked == {ids[0], library.id}

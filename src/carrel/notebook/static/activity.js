@@ -6,7 +6,7 @@ class ActivityView extends View {
       label: "Activity",
       columns: [
         { label: "What", name: "kind" }, { label: "Name", kind: "name", name: "name" }, { label: "Status", name: "status" },
-        { label: "Progress", kind: "number", name: "progress" }, { label: "Rate", kind: "number", name: "rate" },
+        { label: "Progress", kind: "number", name: "progress" }, { label: "Rate", kind: "number rate", name: "rate" },
         { label: "Time", kind: "quiet", name: "left" }, { label: "Note", kind: "wide quiet" },
       ],
       onSelect: () => this.drawTools(),

@@ -124,7 +124,11 @@ class ChatView extends View {
     }
     keyed(this.log, state.turns, (turn) => this.makeTurn(turn), (node, turn) => this.updateTurn(node, turn));
     this.composer.draw(state);
-    for (const [name, field] of Object.entries(this.fields)) fill(field, state.parameters[name]);
+    for (const [name, field] of Object.entries(this.fields)) {
+      if (before?.session !== state.session) field.value = state.parameters[name];
+      // What is typed and not yet applied stays.
+      else if (before.parameters[name] !== state.parameters[name]) fill(field, state.parameters[name]);
+    }
     if (before?.case_file !== state.case_file) this.caseFile.value = state.case_file;
     this.stopButton.hidden = !state.busy;
     this.sendButton.hidden = state.busy;

@@ -159,8 +159,8 @@ class DocumentView extends View {
   // the text
 
   forms() {
-    const { changes, annotation } = this.state;
-    return ["rendered", "raw", ...(changes.length ? ["changes"] : []), ...(annotation ? ["schema"] : [])];
+    const { changes, annotation, corrected_markdown: corrected } = this.state;
+    return ["rendered", "raw", ...(corrected ? ["corrected"] : []), ...(changes.length ? ["changes"] : []), ...(annotation ? ["schema"] : [])];
   }
 
   nextForm() {
@@ -171,14 +171,18 @@ class DocumentView extends View {
 
   drawText(state) {
     if (!this.forms().includes(this.form)) this.form = "rendered";
-    say(this.formButton, { rendered: "Rendered", raw: "Markdown", changes: "Changes", schema: "Schema" }[this.form]);
-    const drawn = JSON.stringify([state.source, state.page, state.passages, state.markdown, state.changes, state.annotation, state.waiting, this.form]);
+    say(this.formButton, { rendered: "Rendered", raw: "Markdown", corrected: "Corrected", changes: "Changes", schema: "Schema" }[this.form]);
+    const drawn = JSON.stringify([state.source, state.page, state.passages, state.markdown, state.corrected_html, state.changes, state.annotation, state.waiting, this.form]);
     if (drawn === this.drawnText) return;
     this.drawnText = drawn;
     this.drawnBlock = undefined;
     const { h } = this;
     if (this.form === "changes") this.text.replaceChildren(...state.changes.map((line) => this.changedLine(line)));
-    else if (this.form === "schema") this.text.replaceChildren(h("pre", {}, state.annotation));
+    else if (this.form === "corrected") {
+      const node = h("div");
+      node.innerHTML = state.corrected_html; // as a passage is made
+      this.text.replaceChildren(node);
+    } else if (this.form === "schema") this.text.replaceChildren(h("pre", {}, state.annotation));
     else if (state.markdown === null) this.text.replaceChildren(h("p", { class: "carrel-empty" }, state.waiting));
     else if (!state.passages.length) this.text.replaceChildren(h("p", { class: "carrel-empty" }, "No text was found on this page."));
     else this.text.replaceChildren(...state.passages.map((passage) => this.passage(passage)));
@@ -322,12 +326,13 @@ class DocumentView extends View {
     const tables = [...Array(state.tables).keys()].flatMap((n) =>
       [[`csv ${n}`, `Table ${n + 1} as CSV`], [`markdown ${n}`, `Table ${n + 1} as Markdown`]]);
     const page = state.markdown === null ? [] : [["page", "This page"]];
+    if (state.corrected_markdown) page.push(["corrected", "This page, corrected"]);
     this.fillMenu(this.copyMenu, [...tables, ...page, ...(state.annotation ? [["schema", "The answer in the schema"]] : [])]);
   }
 
   async copy(what) {
     const [form, number] = what.split(" ");
-    const texts = { page: this.state.markdown, schema: this.state.annotation };
+    const texts = { page: this.state.markdown, corrected: this.state.corrected_markdown, schema: this.state.annotation };
     const text = texts[what] ?? await this.ask("table", { number: Number(number), form });
     if (typeof text !== "string") return;
     try {

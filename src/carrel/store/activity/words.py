@@ -131,6 +131,9 @@ def _progress(item: ActivityItem, fraction: float | None) -> str:
             return ""
         pages = " pages" if item.unit == "pages" else ""
         return f"{count(item.done or 0)} of {count(item.total)}{pages}"
+    if item.status == "done":
+        known = item.total if item.total is not None else item.done
+        return "" if known is None else size(known)
     if fraction is None:
         return size(item.done) if item.done is not None else ""
     return percent(fraction)

@@ -43,6 +43,8 @@ class AgentsService(Area[AgentsState]):
         self._notifications = notifications
         self._trash = trash
         self._switched: dict[str, list[Switched]] = {}
+        self._versions_of: Agent | None = None
+        """The agent as it was listed when the versions that are shown were asked for."""
 
     @action(Policy.JOIN)
     async def load(self) -> None:
@@ -365,23 +367,37 @@ class AgentsService(Area[AgentsState]):
         """Loads the versions of an agent, if it is still the selected one by then."""
         if agent_id is None:
             return
-        versions, aliases = await self._load_history(agent_id)
+        agent = self.slice.value.agent
+        shown = self.slice.value.versions
+        # A version never changes: they are asked for again only when the agent did.
+        same = bool(shown) and agent is not None and agent == self._versions_of
+        versions = shown if same else await self._every_version(agent_id)
+        aliases = await self._every_alias(agent_id)
         if self.slice.value.selected != agent_id:
             return
-        newest_first = sorted(versions, key=lambda agent: agent.version, reverse=True)
-        self.slice.set(versions=tuple(newest_first), aliases=tuple(aliases))
+        self._versions_of = agent
+        self.slice.set(versions=versions, aliases=aliases)
         self._compare(self.slice.value.marked)
 
-    async def _load_history(self, agent_id: str) -> tuple[list[Agent], list[AgentAlias]]:
-        """The versions of an agent, and its aliases."""
-        from carrel.wire.agents import Agent, AgentAlias
+    async def _every_version(self, agent_id: str) -> tuple[Agent, ...]:
+        """The versions of an agent, the newest first."""
+        from carrel.wire.agents import Agent
 
-        async def load(client: Client) -> tuple[list[Agent], list[AgentAlias]]:
-            versions = [version async for version in client.agents.every_version(agent_id)]
-            return versions, [*await client.agents.aliases(agent_id)]
+        async def load(client: Client) -> list[Agent]:
+            return [version async for version in client.agents.every_version(agent_id)]
 
-        kind = tuple[list[Agent], list[AgentAlias]]
-        return (await self._last_seen.ask(f"versions {agent_id}", kind, load)).value
+        seen = await self._last_seen.ask(f"versions {agent_id}", list[Agent], load)
+        return tuple(sorted(seen.value, key=lambda agent: agent.version, reverse=True))
+
+    async def _every_alias(self, agent_id: str) -> tuple[AgentAlias, ...]:
+        from carrel.wire.agents import AgentAlias
+
+        async def load(client: Client) -> list[AgentAlias]:
+            return [*await client.agents.aliases(agent_id)]
+
+        return tuple(
+            (await self._last_seen.ask(f"aliases {agent_id}", list[AgentAlias], load)).value
+        )
 
     def _compare(self, marked: tuple[int, ...]) -> None:
         versions = {agent.version: agent for agent in self.slice.value.versions}

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.evals.cases import Case
 
 if TYPE_CHECKING:
-    from carrel.store.chat.conversation import Turn
+    from carrel.store.chat.state import ChatState
 
 LIKE = 0.8
 """Similarity from which an answer counts as the same as another."""
+_HIDDEN = Problem("The names are hidden", "", "Vote first: an answer can be taken then.")
 _NO_ANSWER = Problem("No answer to take", "Choose an answer to a question of yours.")
 
 
-def case_of(turns: Sequence[Turn], index: int, *, good: bool) -> Case:
+def case_of(chat: ChatState, index: int, *, good: bool) -> Case:
     """The case of the answer at `index`: a good one is to come again, a bad one is not.
 
     Raises:
-        ProblemError: there is no answer to a question.
+        ProblemError: there is no answer to a question, or a blind comparison hides it.
     """
+    if chat.alias:
+        raise ProblemError(_HIDDEN)
+    turns = chat.turns
     spoken = [one for one in turns[: index + 1] if one.role != "tool" and one.text.strip()]
     if len(spoken) < 2 or spoken[-1] is not turns[index] or spoken[-1].role != "assistant":
         raise ProblemError(_NO_ANSWER)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from carrel.store.core.words import age, count, one_line
+from carrel.store.core.words import DAY, age, count, one_line
 from carrel.store.session.state import SessionState
 from carrel.store.trash.state import DeletedItem, DeletedKind, TrashState
 
@@ -44,10 +44,11 @@ def trash_title(state: TrashState) -> str:
 
 
 def _row(item: DeletedItem, marked: bool, now: float) -> DeletedRow:
-    days = int((item.expires_at - now) // 86400)
-    left = "today" if days < 1 else f"{count(days)} d more"
+    left = item.expires_at - now
+    # Rounded: an item just deleted is kept for all of its days.
+    days = "today" if left < DAY else f"{count(round(left / DAY))} d more"
     name = one_line(item.name) or item.id
-    return DeletedRow(item.id, _KINDS[item.kind], name, age(now - item.deleted_at), left, marked)
+    return DeletedRow(item.id, _KINDS[item.kind], name, age(now - item.deleted_at), days, marked)
 
 
 def way_back(state: SessionState) -> str:

@@ -42,7 +42,7 @@ async def take_case(place: Place) -> None:
     """Adds the last answer of the open chat to a set's file, as good or as bad."""
     from carrel.store.evals.turns import case_of
 
-    evals, turns = place.store.evals, place.store.chat.slice.value.turns
+    evals, chat = place.store.evals, place.store.chat.slice.value
     file = evals.slice.value.file or DEFAULT_FILE
     things = [
         Thing("good", "A good answer", f"is to come again · {file.name}"),
@@ -60,7 +60,7 @@ async def take_case(place: Place) -> None:
     if chosen is None:
         return
     try:
-        case = case_of(turns, len(turns) - 1, good=chosen == "good")
+        case = case_of(chat, len(chat.turns) - 1, good=chosen == "good")
     except ProblemError as error:
         place.workbench.show_problem(error.problem)
         return
