@@ -477,7 +477,7 @@ async def test_the_request_log_opens_and_copies_a_call() -> None:
         bench.store.requests.log(CALL)
         bench.store.requests.log(Call("GET", "/healthz", "", None, 5.0, 0))
         await bench.press("at")
-        await bench.shows("GET /v1/files?search=", "● 200", "○ no answer", "10 ms", "1.2 kB")
+        await bench.shows("GET /v1/files?search=", "● 200", "○ no answer", "10 ms")
         await bench.press("slash")
         await bench.type("lease")
         await bench.press("enter")

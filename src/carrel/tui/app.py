@@ -134,7 +134,8 @@ class CarrelApp(SteadyApp[Profile], TypeAhead[Profile]):
     def get_key_display(self, binding: Binding) -> str:
         if binding.key_display:
             return binding.key_display
-        return KEY_NAMES.get(binding.key) or binding.key
+        modifiers, plus, key = binding.key.rpartition("+")
+        return f"{modifiers}{plus}{KEY_NAMES.get(key, key)}"
 
     def get_default_screen(self) -> Screen[Any]:
         return Starting(self.profile)

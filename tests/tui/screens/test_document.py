@@ -349,3 +349,22 @@ async def test_without_doubtful_words_there_is_nothing_to_correct(bench: Workben
     bench.store.documents.slice.set(pages=(plain, None, None))
     await bench.press("e")
     await bench.shows("No doubtful words on the pages read so far.")
+
+
+async def test_esc_in_the_text_goes_back_to_the_page(bench: Workbench) -> None:
+    await bench.press("tab")
+    assert bench.app.focused is bench.app.screen.query_one("#text")
+    await bench.press("escape")
+    assert bench.app.focused is bench.app.screen.query_one(PagePicture)
+    assert "[3 Document]" in bench.text()
+
+
+async def test_a_strip_of_pages_ends_both_panes_on_one_row(bench: Workbench) -> None:
+    panes = ("#picture", "#text")
+    ends = {bench.app.screen.query_one(pane).region.bottom for pane in panes}
+    assert len(ends) == 1 and bench.app.screen.query_one("#strip").display
+    first = bench.store.documents.slice.value.pages[:1]
+    bench.store.documents.slice.set(page_count=1, pages=first, wanted=frozenset({0}))
+    await bench.until(lambda: not bench.app.screen.query_one("#strip").display)
+    await bench.pilot.pause()
+    assert len({bench.app.screen.query_one(pane).region.bottom for pane in panes}) == 1

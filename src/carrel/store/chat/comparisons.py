@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from typing import TYPE_CHECKING
 
 from carrel.store.chat.compared import Comparison
@@ -12,8 +11,6 @@ from carrel.store.chat.sessions import SavedSessions
 
 if TYPE_CHECKING:
     from carrel.client import Client
-
-logger = logging.getLogger(__name__)
 
 
 async def every_comparison(saved: SavedSessions, client: Client | None) -> tuple[Comparison, ...]:
@@ -30,12 +27,13 @@ async def every_comparison(saved: SavedSessions, client: Client | None) -> tuple
 
 
 async def _kept(client: Client) -> dict[str, tuple[float, Comparison]]:
-    from carrel.client.errors import ClientError
+    from carrel.client.errors import ServiceError
 
     try:
         records = await with_agents(client)
-    except ClientError as error:  # a service need not have conversations
-        logger.info("comparisons were not read from the service: %s", error)
-        return {}
+    except ServiceError as error:
+        if error.status not in (404, 405, 501):
+            raise
+        return {}  # a service without conversations
     named = ((one, comparison_of(one.metadata or {})) for one in records)
     return {one.id: (one.updated_at.timestamp(), found) for one, found in named if found}

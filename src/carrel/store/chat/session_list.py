@@ -74,11 +74,12 @@ class SessionList(Area[ChatState]):
     @action(Policy.JOIN)
     async def comparisons(self) -> tuple[Comparison, ...]:
         """Those of all chats; of a service that is not reached, none."""
+        from carrel.client.errors import Unreachable
+
         try:
-            client = await self._session.client()
-        except ProblemError:
-            client = None
-        return await every_comparison(self._saved, client)
+            return await every_comparison(self._saved, await self._session.client())
+        except (Unreachable, ProblemError):
+            return await every_comparison(self._saved, None)
 
     async def _list(self) -> None:
         changes = -1

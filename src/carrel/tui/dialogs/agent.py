@@ -42,7 +42,7 @@ class AgentForm(Dialog[Filled]):
     AgentForm VerticalScroll { height: 1fr; }
     AgentForm Label { color: $muted; padding: 0 1; }
     AgentForm #instructions { height: 7; }
-    AgentForm Choices { height: auto; max-height: 6; }
+    AgentForm Choices { height: auto; max-height: 6; margin-bottom: 1; }
     AgentForm .beside { height: auto; }
     AgentForm .beside Vertical { height: auto; width: 1fr; }
     """

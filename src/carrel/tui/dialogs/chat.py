@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from textual.app import ComposeResult
-from textual.containers import VerticalScroll
+from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 from textual.widgets import Button, Input, Label, Static
 
@@ -22,9 +22,9 @@ FIELDS = {
     "temperature": "Temperature, 0 to 1",
     "top_p": "Top p, 0 to 1",
     "max_tokens": "Max answer tokens",
-    "seed": "Seed: the same answer to the same question",
+    "seed": "Seed: the same answer again",
     "stop": "Stop at this text",
-    "tools": "Tools of the settings, by name",
+    "tools": "Tools of the settings",
 }
 
 
@@ -32,9 +32,11 @@ class ParametersForm(Dialog[Parameters]):
     """The sampling parameters of a chat; an empty field leaves one to the agent."""
 
     DEFAULT_CSS = """
-    ParametersForm .dialog { height: 94%; max-height: 36; padding: 0 1; }
+    ParametersForm .dialog { height: 94%; max-height: 24; padding: 0 1; }
     ParametersForm VerticalScroll { height: 1fr; }
     ParametersForm Label { color: $muted; padding: 0 1; }
+    ParametersForm .beside, ParametersForm .beside Vertical { height: auto; }
+    ParametersForm .beside Vertical { width: 1fr; }
     """
 
     def __init__(self, parameters: Parameters, models: Sequence[str], tools: Sequence[str]) -> None:
@@ -56,15 +58,22 @@ class ParametersForm(Dialog[Parameters]):
     def _fields(self) -> ComposeResult:
         yield model_label(self._models)
         yield ModelField(self._parameters.model or "", self._models, id="model")
-        for name, words in FIELDS.items():
-            value = getattr(self._parameters, name)
-            if name == "tools":
-                value = ", ".join(value)
-                words = f"{words}: {', '.join(self._tools) or 'there are none'}"
-            # More texts to stop at than one come from a notebook, and stay as they are.
-            value = value[0] if isinstance(value, tuple) and value else value
-            yield Label(words, markup=False)
-            yield Field("" if value in (None, ()) else str(value), id=name)
+        names = [*FIELDS]
+        for pair in zip(names[::2], names[1::2], strict=True):
+            with Horizontal(classes="beside"):
+                for name in pair:
+                    with Vertical():
+                        yield from self._field(name)
+
+    def _field(self, name: str) -> ComposeResult:
+        value, words = getattr(self._parameters, name), FIELDS[name]
+        if name == "tools":
+            value = ", ".join(value)
+            words = f"{words}: {', '.join(self._tools) or 'none'}"
+        # More texts to stop at than one come from a notebook, and stay as they are.
+        value = value[0] if isinstance(value, tuple) and value else value
+        yield Label(words, markup=False)
+        yield Field("" if value in (None, ()) else str(value), id=name)
 
     def on_button_pressed(self, event: Button.Pressed) -> None:
         if event.button.id == "save":

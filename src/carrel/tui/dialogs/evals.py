@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from carrel.store.evals.words import CaseRow
     from carrel.store.store import Store
 
-HINT = "enter answers · r runs a set · x stops it · o other run · b baseline · esc closes"
+HINT = "enter answers · r runs a set · o other run · b baseline · x stops · esc"
 
 _NONE = "No run is kept yet: r runs a set of test cases against this agent."
 
@@ -39,7 +39,7 @@ class Evals(Dialog[str]):
     Evals TextPane:focus { background: $selection; }
     Evals.-opened VirtualTable { display: none; }
     Evals.-opened #said { display: none; }
-    Evals.-narrow #answers { display: none; }
+    Evals.-narrow #answers, Evals.-empty #answers { display: none; }
     Evals.-narrow.-opened #answers { display: block; }
     """
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012
@@ -102,6 +102,7 @@ class Evals(Dialog[str]):
 
         said = [] if state.progress is None else [f"… {progress_words(state.progress)}"]
         report = state.report
+        self.set_class(report is None, "-empty")
         if report is None:
             self.table.show([])
             self.table.say(Content.styled("Loading …" if state.shown else _NONE, "$muted"))

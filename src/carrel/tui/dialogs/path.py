@@ -24,7 +24,9 @@ class PathDialog(Dialog[tuple[Path, ...]]):
 
     PLACEHOLDER: ClassVar[str] = "Path of a file, such as ~/Documents/invoice.pdf"
     MISSING: ClassVar[str] = "There is no file at this path."
-    HOW: ClassVar[str] = "tab completes · ↑ ↓ choose · enter accepts · a file can be dropped here"
+    FOLDERS: ClassVar[bool] = False
+    """Whether folders alone are offered."""
+    HOW: ClassVar[str] = "tab completes · ↑ ↓ choose · enter accepts · or drop a file here"
     DEFAULT_CSS = """
     PathDialog OptionList { height: 10; margin: 0 1; }
     PathDialog .dialog { width: 90; }
@@ -54,7 +56,7 @@ class PathDialog(Dialog[tuple[Path, ...]]):
 
     @work(exclusive=True, exit_on_error=False)
     async def _look(self, typed: str) -> None:
-        self._completion = await asyncio.to_thread(complete, typed)
+        self._completion = await asyncio.to_thread(complete, typed, folders=self.FOLDERS)
         options = self.query_one(OptionList)
         options.clear_options()
         options.add_options(
@@ -71,7 +73,7 @@ class PathDialog(Dialog[tuple[Path, ...]]):
 
     async def action_complete(self) -> None:
         typed = self.query_one(Field).value
-        certain = await asyncio.to_thread(complete, typed)
+        certain = await asyncio.to_thread(complete, typed, folders=self.FOLDERS)
         self._type(self._chosen() or certain.text)
 
     def _chosen(self) -> str | None:

@@ -9,7 +9,6 @@ from textual.containers import Horizontal
 from textual.content import Content
 from textual.widgets import Static
 
-from carrel.store.core.watch import watch
 from carrel.store.requests.state import LoggedCall, RequestsState
 from carrel.store.requests.words import (
     RequestRow,
@@ -24,7 +23,8 @@ from carrel.store.requests.words import (
     title,
 )
 from carrel.tui.dialogs.ask import Choose, Thing
-from carrel.tui.dialogs.dialog import Dialog, hint
+from carrel.tui.dialogs.dialog import hint
+from carrel.tui.dialogs.listing import Listing
 from carrel.tui.looks import labels
 from carrel.tui.terminal.clipboard import copy
 from carrel.tui.widgets.columns import Column
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 HINT = "enter opens · y copies · / filters · tab moves · esc closes"
 
 
-class RequestLog(Dialog[None]):
+class RequestLog(Listing[RequestsState]):
     """A table of the calls, newest first, and the one under the cursor beside it."""
 
     DEFAULT_CSS = """
@@ -55,19 +55,17 @@ class RequestLog(Dialog[None]):
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "copy", "Copy…", id="requests.copy"),
-        Binding("slash", "filter", "Filter", id="requests.filter"),
-        Binding("escape", "back", "Back", show=False, id="requests.back"),
     ]
 
     def __init__(self, store: "Store") -> None:
-        super().__init__("Requests")
+        super().__init__("Requests", store.requests.slice, hz=5)
         self._store = store
 
     def inside(self) -> ComposeResult:
         with Horizontal():
             yield VirtualTable(
                 Column("Time", 8),
-                Column("Call", least=18),
+                Column("Call", least=32),
                 Column("Status", 11),
                 Column("Took", 7, right=True, rank=1),
                 Column("Size", 7, right=True, rank=2),
@@ -79,25 +77,10 @@ class RequestLog(Dialog[None]):
         yield ListFilter()
         yield hint(HINT)
 
-    @property
-    def table(self) -> VirtualTable:
-        """The table of calls."""
-        return self.query_one(VirtualTable)
-
-    @property
-    def filter(self) -> ListFilter:
-        """The line that filters the table."""
-        return self.query_one(ListFilter)
-
     def on_mount(self) -> None:
         self.table.say(Content.styled("Nothing was asked yet.", "$muted"))
-        self.table.focus()
-        self._close = watch(self._store.requests.slice, self._show, deliver=self.call_later, hz=5)
 
-    def on_unmount(self) -> None:
-        self._close()
-
-    def _show(self, state: RequestsState) -> None:
+    def show_state(self, state: RequestsState) -> None:
         self.query_one(".dialog").border_title = labels.title(title(state))
         self.table.show([_row(row) for row in request_rows(state)])
 
@@ -114,20 +97,12 @@ class RequestLog(Dialog[None]):
         self.add_class("-opened")
         self.query_one(TextPane).focus()
 
-    def action_filter(self) -> None:
-        if self.table.display:
-            self.filter.begin(self.table)
-
     def action_back(self) -> None:
         if self.has_class("-opened"):
             self.remove_class("-opened")
             self.table.focus()
-        elif self.filter.field.has_focus:
-            self.filter.leave()
-        elif self.filter.over is not None:
-            self.filter.end()
         else:
-            self.dismiss(None)
+            super().action_back()
 
     @work(exit_on_error=False)
     async def action_copy(self) -> None:

@@ -77,7 +77,8 @@ class FolderDialog(PathDialog):
 
     PLACEHOLDER = "Path of a folder, such as ~/Documents/contracts"
     MISSING = "There is no folder at this path."
-    HOW = "tab completes · ↑ ↓ choose · enter accepts · a folder can be dropped here"
+    FOLDERS = True
+    HOW = "tab completes · ↑ ↓ choose · enter accepts · or drop a folder here"
 
     def named(self, text: str) -> tuple[Path, ...]:
         folder = parse_folder(text, relative=True)

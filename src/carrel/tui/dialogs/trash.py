@@ -9,11 +9,11 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 
 from carrel.store.core.handle import Handle
-from carrel.store.core.watch import watch
 from carrel.store.trash.service import TrashService
 from carrel.store.trash.state import TrashState
 from carrel.store.trash.words import DeletedRow, deleted_rows, trash_title
-from carrel.tui.dialogs.dialog import Dialog, hint
+from carrel.tui.dialogs.dialog import hint
+from carrel.tui.dialogs.listing import Listing
 from carrel.tui.looks import labels
 from carrel.tui.widgets.columns import Column
 from carrel.tui.widgets.filter import ListFilter
@@ -22,7 +22,7 @@ from carrel.tui.widgets.table import Row, VirtualTable
 HINT = "enter restores · space marks · / filters · esc closes"
 
 
-class Trash(Dialog[None]):
+class Trash(Listing[TrashState]):
     """A list of deleted items, the last deleted first."""
 
     DEFAULT_CSS = """
@@ -31,12 +31,10 @@ class Trash(Dialog[None]):
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space", "mark", "Mark", id="trash.mark"),
-        Binding("slash", "filter", "Filter", id="trash.filter"),
-        Binding("escape", "back", "Back", show=False, id="trash.back"),
     ]
 
     def __init__(self, trash: TrashService, do: Callable[[Handle[int]], None]) -> None:
-        super().__init__("Deleted")
+        super().__init__("Deleted", trash.slice)
         self._trash = trash
         self._do = do
 
@@ -51,26 +49,11 @@ class Trash(Dialog[None]):
         yield ListFilter()
         yield hint(HINT)
 
-    @property
-    def table(self) -> VirtualTable:
-        """The table of deleted items."""
-        return self.query_one(VirtualTable)
-
-    @property
-    def filter(self) -> ListFilter:
-        """The line that filters the table."""
-        return self.query_one(ListFilter)
-
     def on_mount(self) -> None:
         self.table.say(Content.styled("Loading …", "$muted"))
-        self.table.focus()
-        self._close = watch(self._trash.slice, self._show, deliver=self.call_later)
         self._trash.load()
 
-    def on_unmount(self) -> None:
-        self._close()
-
-    def _show(self, state: TrashState) -> None:
+    def show_state(self, state: TrashState) -> None:
         self.query_one(".dialog").border_title = labels.title(trash_title(state))
         self.table.show([_row(row) for row in deleted_rows(state, time.time())])
         if state.error is not None:
@@ -91,17 +74,6 @@ class Trash(Dialog[None]):
     def on_virtual_table_opened(self, event: VirtualTable.Opened) -> None:
         event.stop()
         self._do(self._trash.restore(self._chosen()))
-
-    def action_filter(self) -> None:
-        self.filter.begin(self.table)
-
-    def action_back(self) -> None:
-        if self.filter.field.has_focus:
-            self.filter.leave()
-        elif self.filter.over is not None:
-            self.filter.end()
-        else:
-            self.dismiss(None)
 
 
 def _row(row: DeletedRow) -> Row:

@@ -165,8 +165,8 @@ class ActivityPlace(Place):
 
 
 def _row(row: ActivityRow) -> Row:
-    progress = Content(row.progress)
-    if row.fraction is not None:
+    progress = Content.styled(row.progress, "$muted")
+    if row.running and row.fraction is not None:
         progress = Content.assemble(labels.bar(row.fraction, 8), " ", (row.progress, "$muted"))
     return Row(
         row.id,

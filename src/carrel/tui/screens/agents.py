@@ -159,9 +159,8 @@ class AgentsPlace(Place):
         self.versions.border_title = (
             labels.title(agent.name, "versions") if agent else labels.title("Versions")
         )
-        self.versions.border_subtitle = (
-            Content("space marks two to diff") if len(state.versions) > 1 else None
-        )
+        how = "tab shows the diff" if state.diff and self.one_pane else "space marks two to diff"
+        self.versions.border_subtitle = Content(how) if len(state.versions) > 1 else None
         draft = draft_row(state, time.time())
         active = None if agent is None else (agent.id, agent.version)
         self.versions.show(

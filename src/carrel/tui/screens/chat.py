@@ -185,6 +185,8 @@ class ChatPlace(Comparing):
             return "Nothing was asked yet: tab goes to the field."
         if action in ("retry", "edit", "take_case") and self.can_stop():
             return "The answer is still being written: esc esc stops it."
+        if action == "take_case" and state.alias:
+            return "The names are hidden: v votes, and T takes an answer then."
         if action == "source" and not self.has_sources():
             return "The agent was given no passages."
         if action in ("open_source", "details") and self.query_one(SourcePane).passage is None:

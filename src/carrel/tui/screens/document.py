@@ -128,7 +128,8 @@ class DocumentPlace(Place):
     def _show(self, state: DocumentState) -> None:
         strip = self.query_one("#strip", Static)
         strip.update(page_strip(page_marks(state), state.current, strip.size.width))
-        strip.display = state.source is not None
+        strip.display = state.source is not None and state.page_count != 1
+        self.set_class(strip.display, "-strip")
         self._show_titles(state)
         self._show_text(state)
         self._show_progress()
@@ -355,5 +356,5 @@ class DocumentPlace(Place):
         elif self.state.block is not None or self.state.mark is not None:
             self.store.documents.choose(None)
         else:
-            return False
+            return super().back()
         return True

@@ -19,8 +19,11 @@ class PathCompletion:
     matches: tuple[str, ...]
 
 
-def complete(typed: str) -> PathCompletion:
-    """Reads the folder that the typed path stands in. Hidden names show once a dot is typed."""
+def complete(typed: str, *, folders: bool = False) -> PathCompletion:
+    """Reads the folder that the typed path stands in. Hidden names show once a dot is typed.
+
+    With `folders` files are left out.
+    """
     folder, slash, start = typed.rpartition("/")
     try:
         place = Path(folder + slash or ".").expanduser()
@@ -31,6 +34,7 @@ def complete(typed: str) -> PathCompletion:
                 if entry.name.lower().startswith(start.lower())
                 and (start.startswith(".") or not entry.name.startswith("."))
                 and entry.name.isprintable()
+                and (entry.is_dir() or not folders)
             )
     except (OSError, RuntimeError, ValueError):
         return PathCompletion(typed, ())

@@ -15,6 +15,9 @@ from carrel.store.previews.words import preview_lines
 from carrel.tui.looks import labels
 from carrel.tui.widgets.picture import PagePicture
 
+LEGIBLE = 40
+"""Columns of a whole page in which its print shows as lines; below, its upper part is shown."""
+
 
 class FileDetails(Vertical):
     """The first page or the beginning of the text, then names and values."""
@@ -89,7 +92,8 @@ class FileDetails(Vertical):
         png = await self._previews.picture(picture.pixels(columns))
         if png is not None and state.file_id == self._shown.file_id:
             self._said = None
-            await picture.show(png, columns)
+            whole = picture.columns_of_whole(png)
+            await picture.show(png, min(columns, whole) if whole >= LEGIBLE else columns)
 
 
 def _text(state: PreviewState) -> Content:

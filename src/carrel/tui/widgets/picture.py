@@ -154,6 +154,23 @@ class PagePicture(Steady, ScrollableContainer, can_focus=True):
         """The number of columns that show this many pixels one to one."""
         return math.ceil(pixels / (1 if self._protocol == "halfblock" else cell_pixels()[0]))
 
+    def rows_of(self, png: bytes, columns: int) -> int:
+        """The height, in rows, of a picture in this number of columns."""
+        from PIL import Image
+
+        across, down = (1, 2) if self._protocol == "halfblock" else cell_pixels()
+        with Image.open(io.BytesIO(png)) as picture:
+            return math.ceil(columns * across * picture.height / picture.width / down)
+
+    def columns_of_whole(self, png: bytes) -> int:
+        """The number of columns in which the pane shows a picture from top to bottom."""
+        from PIL import Image
+
+        across, down = (1, 2) if self._protocol == "halfblock" else cell_pixels()
+        with Image.open(io.BytesIO(png)) as picture:
+            height = self.scrollable_content_region.height * down
+            return int(height * picture.width / picture.height / across)
+
     async def show(self, png: bytes, columns: int = 0, frames: Sequence[PictureFrame] = ()) -> None:
         """Shows the picture instead of what was shown, `columns` wide (0: as it comes)."""
         if self._off:

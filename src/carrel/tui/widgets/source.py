@@ -66,7 +66,10 @@ class SourcePane(Vertical):
     @work(exclusive=True, group="source", exit_on_error=False)
     async def _draw(self, passage: Passage) -> None:
         picture = self.query_one(PagePicture)
-        columns, rows = picture.columns, max(picture.size.height, 4)
+        # The quote follows the picture: what it leaves is the picture's, whose own height follows.
+        quote = self.query_one("#quote")
+        rows = max(self.content_size.height - quote.outer_size.height - 1, 4)
+        columns = picture.columns
         # A cell is about twice as high as wide.
         handle = self._sources.excerpt(passage, picture.pixels(columns), 2 * rows / columns)
         excerpt = await handle
@@ -80,3 +83,4 @@ class SourcePane(Vertical):
         accent = self.app.theme_variables["accent"]
         frames = [PictureFrame(excerpt.box, accent, marked=True)] if excerpt.box else []
         await picture.show(excerpt.png, columns, frames)
+        picture.styles.height = min(picture.rows_of(excerpt.png, columns), rows)

@@ -2,18 +2,22 @@
 
 from textual.app import RenderResult
 from textual.content import Content
+from textual.geometry import Size
 from textual.reactive import reactive
 from textual.widget import Widget
 
 
 class StatusLine(Widget):
-    """One line: what is happening on the left, the way to stop it on the right."""
+    """What is happening on the left, the way to stop it on the right.
 
-    DEFAULT_CSS = """
-    StatusLine { height: 1; padding: 0 1; }
+    One line, or up to three where the connection has more to say.
     """
 
-    connection: reactive[Content] = reactive(Content(""))
+    DEFAULT_CSS = """
+    StatusLine { height: auto; max-height: 3; padding: 0 1; }
+    """
+
+    connection: reactive[Content] = reactive(Content(""), layout=True)
     """The state of the connection; stands first."""
     doing: reactive[Content] = reactive(Content(""))
     """The running task; stands before the notice."""
@@ -24,11 +28,20 @@ class StatusLine(Widget):
     stop: reactive[bool] = reactive(False)
     """Whether what is going on can be stopped."""
 
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        return max(len(self._connection_lines(width)), 1)
+
+    def _connection_lines(self, width: int) -> list[Content]:
+        return self.connection.wrap(width) if self.connection and width else []
+
     def render(self) -> RenderResult:
+        width = self.content_size.width
         right = Content.assemble(("■ Stop", "$failed"), ("  esc esc", "$muted"))
         right = right if self.stop else Content("")
-        room = self.content_size.width - right.cell_length
         work = Content.styled(f"◐ {self.work}", "$muted") if self.work else Content("")
-        parts = [part for part in (self.connection, self.doing or self.notice or work) if part]
+        *lines, connection = self._connection_lines(width) or [Content("")]
+        parts = [part for part in (connection, self.doing or self.notice or work) if part]
+        room = width - right.cell_length
         left = Content(" · ").join(parts).truncate(max(room - 1, 0), ellipsis=True)
-        return left.pad_right(max(room - left.cell_length, 0)) + right
+        last = left.pad_right(max(room - left.cell_length, 0)) + right
+        return Content("\n").join([*lines, last])

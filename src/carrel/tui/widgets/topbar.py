@@ -28,7 +28,7 @@ class TopBar(Widget):
     header: reactive[tuple[Content, ...]] = reactive(())
     """The right side, the longest form first; the first that fits is shown."""
     busy: reactive[str] = reactive("")
-    """The badge beside Activity while something runs, such as ↑2."""
+    """The badge beside Activity while something runs, such as `↑2`, and for failures, `✕1`."""
 
     answering: reactive[bool] = reactive(False)
     """Whether an answer is being written: it shows beside Chat."""
@@ -55,7 +55,9 @@ class TopBar(Widget):
             return Content.assemble((f"{number} ", "$muted"), words, (" ◐", "$busy")).stylize(go)
         tab = Content.assemble((f"{number} ", "$muted"), words)
         if place == "activity" and self.busy:
-            tab += Content.styled(f" {self.busy}", "$busy")
+            for mark in self.busy.split():
+                role = "$failed" if mark.startswith("✕") else "$busy"
+                tab += Content.styled(f" {mark}", role)
         return tab.stylize(go)
 
     def on_click(self, event: events.Click) -> None:
