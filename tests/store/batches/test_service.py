@@ -135,6 +135,30 @@ async def test_a_job_that_ends_while_nobody_looks_is_read_at_the_next_start(
     await second.close()
 
 
+async def test_deleted_answers_are_not_waited_for(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(batches, "LOOK", 60)  # no look until the answers are deleted
+    file = await store.files.upload(picture(tmp_path / "four.png", "Contract Four"))
+    assert file is not None
+    id = await store.batches.read([DocumentSource("file", file.id, file.filename)])
+    client = await store.session.client()
+    async with asyncio.timeout(30):
+        while (job := await client.batches.get(id or "")).output_file is None:  # noqa: ASYNC110
+            await asyncio.sleep(0.1)
+    await client.files.delete(job.output_file or "")
+    monkeypatch.setattr(batches, "LOOK", 0.1)
+    await store.batches.load()
+    await until(
+        store.notifications.slice,
+        lambda state: any("0 files read by the batch job" in one.text for one in state.items),
+    )
+    await store.batches.load()
+    looks = len(store.requests.slice.value.items)
+    await asyncio.sleep(0.5)
+    assert len(store.requests.slice.value.items) == looks
+
+
 async def test_a_service_without_batch_jobs_shows_none() -> None:
     async with service(reply({"detail": "Not Found"}, 404)) as running:
         store = Store(Profile("test", running.url, "key"), OwnerLoop.running())

@@ -169,26 +169,35 @@ class BatchesService(Area[BatchesState]):
     @action(Policy.QUEUE)
     async def _collect(self, job: BatchJob) -> None:
         """Keeps the pages that a job of OCR has read, as if each file had been read by itself."""
-        from pydantic import ValidationError
-
         from carrel.client.errors import NotFound
 
         if job.id not in await asyncio.to_thread(self._submitted.all):
             return  # an earlier look has them
-        options = _options_of(job)
-        client = await self._session.client()
         read = 0
         if job.output_file is not None:
-            async for line in _lines(client, job.output_file):
-                try:
-                    read += await self._keep(line, options)
-                except (ValidationError, KeyError, TypeError) as error:
-                    logger.info("a line of the batch %s was not understood: %s", job.id, error)
-                except NotFound:
-                    logger.info("a file of the batch %s is gone", job.id)
+            # Answers that were deleted are not waited for.
+            with contextlib.suppress(NotFound):
+                read = await self._keep_all(job, job.output_file)
         await asyncio.to_thread(self._submitted.remove, job.id)
         failed = job.total_requests - read
         self._notifications.notify(read_words(read, failed), "error" if failed else "info")
+
+    async def _keep_all(self, job: BatchJob, output_file: str) -> int:
+        """Keeps the pages of a job's answers; the number of files that have some."""
+        from pydantic import ValidationError
+
+        from carrel.client.errors import NotFound
+
+        options = _options_of(job)
+        read = 0
+        async for line in _lines(await self._session.client(), output_file):
+            try:
+                read += await self._keep(line, options)
+            except (ValidationError, KeyError, TypeError) as error:
+                logger.info("a line of the batch %s was not understood: %s", job.id, error)
+            except NotFound:
+                logger.info("a file of the batch %s is gone", job.id)
+        return read
 
     async def _keep(self, line: dict[str, Any], options: OCROptions) -> int:
         """Keeps the pages of one answer; 1 if it has some."""

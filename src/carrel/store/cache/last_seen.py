@@ -91,9 +91,13 @@ class LastSeen:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         # Not synced to disk: a copy that is lost costs nothing, and mkstemp makes it private.
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".")
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        Path(temporary).replace(path)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(content)
+            Path(temporary).replace(path)
+        except OSError:
+            Path(temporary).unlink(missing_ok=True)
+            raise
         self._digests[path] = digest
         self._until_look -= 1
         if self._until_look < 0:
