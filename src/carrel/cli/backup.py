@@ -8,6 +8,7 @@ import typer
 
 from carrel.cli import output
 from carrel.cli.errors import Code, CommandError
+from carrel.cli.server_options import BlobsOption, DatabaseOption
 from carrel.config import folders
 
 
@@ -28,22 +29,8 @@ def backup(
             help="The server's data folder. Default: the folder of the profile “local”.",
         ),
     ] = None,
-    database: Annotated[
-        str | None,
-        typer.Option(
-            metavar="postgresql://USER@HOST/NAME",
-            show_default=False,
-            help="The database that servers share, instead of a data folder; needs --blobs.",
-        ),
-    ] = None,
-    blobs: Annotated[
-        str | None,
-        typer.Option(
-            metavar="s3://BUCKET/PREFIX",
-            show_default=False,
-            help="The store of files and documents; credentials as for “carrel serve”.",
-        ),
-    ] = None,
+    database: DatabaseOption = None,
+    blobs: BlobsOption = None,
 ) -> None:
     """Copy a server's records, bytes, keys and settings into one folder. The server may run.
 

@@ -13,6 +13,7 @@ import typer
 from carrel.cli import output
 from carrel.cli.errors import Code
 from carrel.cli.options import JSONOption, ProfileOption
+from carrel.cli.server_options import BlobsOption, DatabaseOption
 from carrel.config import Profile, folders, load_profile
 
 if TYPE_CHECKING:
@@ -41,22 +42,8 @@ def doctor(
             "if that is the profile.",
         ),
     ] = None,
-    database: Annotated[
-        str | None,
-        typer.Option(
-            metavar="postgresql://…",
-            show_default=False,
-            help="The database that servers share, as for “carrel serve”.",
-        ),
-    ] = None,
-    blobs: Annotated[
-        str | None,
-        typer.Option(
-            metavar="s3://BUCKET/PREFIX",
-            show_default=False,
-            help="The store of files and documents; credentials as for “carrel serve”.",
-        ),
-    ] = None,
+    database: DatabaseOption = None,
+    blobs: BlobsOption = None,
     model_url: Annotated[
         list[str] | None,
         typer.Option(

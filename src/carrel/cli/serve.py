@@ -3,12 +3,13 @@
 import gc
 import os
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
 from carrel.cli.errors import Code, CommandError
-from carrel.config import ConfigError, check_url, folders
+from carrel.cli.server_options import LogFormatOption, MetricsOption, TracesOption, check_model_urls
+from carrel.config import folders
 
 
 def serve(
@@ -113,28 +114,9 @@ def serve(
             "AWS_REGION and AWS_ENDPOINT_URL.",
         ),
     ] = None,
-    log_format: Annotated[
-        Literal["text", "json"],
-        typer.Option(help="The format of DIR/log."),
-    ] = "text",
-    metrics: Annotated[
-        str | None,
-        typer.Option(
-            metavar="HOST:PORT",
-            show_default=False,
-            help="Serve Prometheus metrics at http://HOST:PORT/metrics, without a key. Choose a "
-            "port that only the collector reaches, such as 127.0.0.1:9464.",
-        ),
-    ] = None,
-    traces: Annotated[
-        str | None,
-        typer.Option(
-            metavar="URL",
-            show_default=False,
-            help="Send OpenTelemetry traces to a collector by OTLP over HTTP, such as "
-            "http://127.0.0.1:4318. The OTEL_* variables set sampling and headers.",
-        ),
-    ] = None,
+    log_format: LogFormatOption = "text",
+    metrics: MetricsOption = None,
+    traces: TracesOption = None,
     until_unused: Annotated[
         bool,
         typer.Option(
@@ -192,11 +174,7 @@ def serve(
     """
     if model is not None and model_url:
         raise CommandError("Give --model or --model-url, not both.", Code.USAGE)
-    for url in model_url or ():
-        try:
-            check_url(url)
-        except ConfigError as error:
-            raise CommandError(f"--model-url: {error}", Code.USAGE) from None
+    check_model_urls(model_url or ())
     if model is not None and not model.is_file():
         raise CommandError(f"No model file at {model}.", Code.USAGE)
     from carrel.local.installed import require_server

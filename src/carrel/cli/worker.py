@@ -2,12 +2,19 @@
 
 import gc
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
 from carrel.cli.errors import Code, CommandError
-from carrel.config import ConfigError, check_url
+from carrel.cli.server_options import (
+    BlobsOption,
+    DatabaseOption,
+    LogFormatOption,
+    MetricsOption,
+    TracesOption,
+    check_model_urls,
+)
 
 
 def worker(
@@ -19,22 +26,8 @@ def worker(
             help="The worker's own folder for its name, log and caches, created if missing.",
         ),
     ],
-    database: Annotated[
-        str | None,
-        typer.Option(
-            metavar="postgresql://USER@HOST/NAME",
-            show_default=False,
-            help="The database of the servers. A password comes from PGPASSWORD or ~/.pgpass.",
-        ),
-    ] = None,
-    blobs: Annotated[
-        str | None,
-        typer.Option(
-            metavar="s3://BUCKET/PREFIX",
-            show_default=False,
-            help="The store of their files and documents; credentials as for “carrel serve”.",
-        ),
-    ] = None,
+    database: DatabaseOption = None,
+    blobs: BlobsOption = None,
     model_url: Annotated[
         list[str] | None,
         typer.Option(
@@ -44,28 +37,9 @@ def worker(
             "Without it, the built-in model summarises documents and answers batches.",
         ),
     ] = None,
-    log_format: Annotated[
-        Literal["text", "json"],
-        typer.Option(help="The format of DIR/log."),
-    ] = "text",
-    metrics: Annotated[
-        str | None,
-        typer.Option(
-            metavar="HOST:PORT",
-            show_default=False,
-            help="Serve Prometheus metrics at http://HOST:PORT/metrics, without a key. Choose a "
-            "port that only the collector reaches, such as 127.0.0.1:9464.",
-        ),
-    ] = None,
-    traces: Annotated[
-        str | None,
-        typer.Option(
-            metavar="URL",
-            show_default=False,
-            help="Send OpenTelemetry traces to a collector by OTLP over HTTP, such as "
-            "http://127.0.0.1:4318. The OTEL_* variables set sampling and headers.",
-        ),
-    ] = None,
+    log_format: LogFormatOption = "text",
+    metrics: MetricsOption = None,
+    traces: TracesOption = None,
 ) -> None:
     """Process documents and batches for the servers of a database; serve nothing.
 
@@ -75,11 +49,7 @@ def worker(
 
     Options can stand in DIR/settings.toml, as for “carrel serve”.
     """
-    for url in model_url or ():
-        try:
-            check_url(url)
-        except ConfigError as error:
-            raise CommandError(f"--model-url: {error}", Code.USAGE) from None
+    check_model_urls(model_url or ())
     from carrel.local.installed import require_server
 
     require_server()

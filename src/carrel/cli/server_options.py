@@ -1,0 +1,57 @@
+"""Options that the commands on a server's storage and processes share."""
+
+from collections.abc import Sequence
+from typing import Annotated, Literal
+
+import typer
+
+from carrel.cli.errors import Code, CommandError
+from carrel.config import ConfigError, check_url
+
+DatabaseOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="postgresql://USER@HOST/NAME",
+        show_default=False,
+        help="The database that servers share. A password comes from PGPASSWORD or ~/.pgpass.",
+    ),
+]
+BlobsOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="s3://BUCKET/PREFIX",
+        show_default=False,
+        help="The store of files and documents; credentials as for “carrel serve”.",
+    ),
+]
+LogFormatOption = Annotated[Literal["text", "json"], typer.Option(help="The format of DIR/log.")]
+MetricsOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="HOST:PORT",
+        show_default=False,
+        help="Serve Prometheus metrics at http://HOST:PORT/metrics, without a key. Choose a "
+        "port that only the collector reaches, such as 127.0.0.1:9464.",
+    ),
+]
+TracesOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="URL",
+        show_default=False,
+        help="Send OpenTelemetry traces to a collector by OTLP over HTTP, such as "
+        "http://127.0.0.1:4318. The OTEL_* variables set sampling and headers.",
+    ),
+]
+
+
+def check_model_urls(urls: Sequence[str]) -> None:
+    """
+    Raises:
+        CommandError: one is not an address.
+    """
+    for url in urls:
+        try:
+            check_url(url)
+        except ConfigError as error:
+            raise CommandError(f"--model-url: {error}", Code.USAGE) from None
