@@ -24,6 +24,7 @@ BODIES: dict[tuple[str, str], dict[str, Any]] = {
     ("delete", "/v1/agents/{agent_id}/aliases"): {"params": {"alias": "prod"}},
     ("put", "/v1/libraries/{library_id}"): {"json": {"name": "mine now"}},
     ("patch", "/v1/libraries/{library_id}"): {"json": {"name": "mine now"}},
+    ("put", "/v1/libraries/{library_id}/embeddings"): {"json": {"model": "carrel-embed"}},
     ("get", "/v1/libraries/{library_id}/search"): {"params": {"query": "lanterns"}},
     ("put", "/v1/libraries/{library_id}/share"): {
         "json": {"level": "Viewer", "share_with_uuid": "x", "share_with_type": "User"}
