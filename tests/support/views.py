@@ -304,3 +304,28 @@ def workbench_state(**fields: Any) -> dict[str, Any]:
         "problem": None,
     }
     return {**state, **fields}
+
+
+def demo_state(**fields: Any) -> dict[str, Any]:
+    """A demo of two steps, of which one is done."""
+    state = {
+        "caption": "The clerk knows every lease.",
+        "place_words": "1 of 2 steps",
+        "phase": "ready",
+        "paused": False,
+        "trouble": "",
+        "note": "",
+        "recorded_title": "⚑ Recorded answer",
+        "recorded": "",
+        "ended": False,
+        "awaits_key": False,
+        "looks_for": "",
+        "steps": ["The clerk knows every lease.", "How long?"],
+        "place": "chat",
+        "panels": [
+            {"id": name.lower(), "label": name, "panel": f"anywidget:{name}"}
+            for name in ("Libraries", "Document", "Agents", "Chat")
+        ],
+        "problem": None,
+    }
+    return {**state, **fields}

@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from carrel.store.demo.script import Demo
     from carrel.tui.presentation import Presentation
 
-JOURNAL = "demo.json"
-"""The journal of what a demo makes, in the state folder."""
-
 
 def demo(
     context: typer.Context,
@@ -41,9 +38,9 @@ def demo(
     F8 plays the next step, F7 goes back, F9 pauses, F10 jumps; ctrl+q ends it.
     """
     from carrel import samples
-    from carrel.config import LOCAL, folders
-    from carrel.store.demo.journal import Journal
+    from carrel.config import LOCAL
     from carrel.store.demo.script import load_demo
+    from carrel.store.demo.setting import local_journal
 
     if context.find_root().params.get("profile") not in (None, LOCAL):
         raise CommandError("A demo plays on the server of this machine only.", Code.USAGE)
@@ -51,48 +48,28 @@ def demo(
     read = load_demo(path)
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise CommandError("A demo needs a terminal.", Code.USAGE)
-    with Journal(folders().state / JOURNAL).held() as journal, recording(record, read.title) as it:
+    with local_journal().held() as journal, recording(record, read.title) as it:
         code = asyncio.run(_play(read, path.parent, journal, it))
     raise typer.Exit(code)
 
 
 async def _play(demo: "Demo", folder: Path, journal: "Journal", recorder: "Recorder | None") -> int:
     """Plays a demo, and from another step as often as it is jumped; gives the exit code."""
-    from carrel.cli.session import connect
     from carrel.config import LOCAL, Profile
     from carrel.settings import load_settings
-    from carrel.store.demo.making import make
+    from carrel.store.demo.setting import connect_local, set_up
     from carrel.tui.presentation import Presentation
 
     profile, settings = Profile(LOCAL), recordable(load_settings(), recorder)
     begin: int | None = 0
     code = 0
     while begin is not None:
-        # The lease of this connection keeps the server between two runs of the app.
-        async with connect(profile) as client:
-            await _remove(journal)
-            try:
-                async for words in make(client, demo, folder, journal):
-                    note(words)
-                app = Presentation(profile, settings, demo, begin, recorder)
-                with _ended_by_signals(app):
-                    await app.run_async(mouse=settings.mouse)
-                begin, code = app.again, app.return_code or 0
-            finally:
-                await _remove(journal)
+        async with set_up(demo, folder, journal, lambda: connect_local(note), note):
+            app = Presentation(profile, settings, demo, begin, recorder)
+            with _ended_by_signals(app):
+                await app.run_async(mouse=settings.mouse)
+            begin, code = app.again, app.return_code or 0
     return code
-
-
-async def _remove(journal: "Journal") -> None:
-    """Removes what the journal lists, at the server as it runs now."""
-    from carrel.cli.session import connect
-    from carrel.config import LOCAL, Profile, folders
-    from carrel.store.chat.sessions import SavedSessions
-    from carrel.store.demo.making import remove
-
-    if journal.record is not None:
-        async with connect(Profile(LOCAL)) as client:
-            await remove(client, journal, SavedSessions(folders().state, LOCAL))
 
 
 @contextmanager
@@ -118,14 +95,14 @@ def remove_left_over() -> None:
     """
     from carrel.config import folders
 
-    if not (folders().state / JOURNAL).exists():
+    if not (folders().state / "demo.json").exists():
         return
     from carrel.store.core.problem import ProblemError
-    from carrel.store.demo.journal import Journal
+    from carrel.store.demo.setting import connect_local, local_journal, remove_left
 
     # Of a demo that is under way in another terminal nothing is left over.
-    with suppress(ProblemError), Journal(folders().state / JOURNAL).held() as journal:
+    with suppress(ProblemError), local_journal().held() as journal:
         try:
-            asyncio.run(_remove(journal))
+            asyncio.run(remove_left(journal, connect_local))
         except Exception as error:
             report(error)

@@ -3,11 +3,13 @@
 import atexit
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Self, TypeVar, Unpack, overload
 
 from ipywidgets import Layout
 
-from carrel.config import ConfigError, Profile, load_profile, profile_at
+from carrel import samples
+from carrel.config import LOCAL, ConfigError, Profile, load_profile, profile_at
 from carrel.notebook import display
 from carrel.notebook.activity import ActivityPanel
 from carrel.notebook.agent import AgentPanel
@@ -20,6 +22,7 @@ from carrel.notebook.chat import ChatPanel
 from carrel.notebook.client import SyncClient
 from carrel.notebook.compare import ComparePanel
 from carrel.notebook.deleted import DeletedItems
+from carrel.notebook.demo import DemoPanel
 from carrel.notebook.document import DocumentPanel
 from carrel.notebook.document_calls import DocumentCalls
 from carrel.notebook.errors import BenchError
@@ -33,11 +36,14 @@ from carrel.store.chat.service import ChatService
 from carrel.store.comparison.state import MOST
 from carrel.store.core.loop import OwnerLoop
 from carrel.store.core.problem import Problem
+from carrel.store.demo.script import load_demo
+from carrel.store.demo.setting import connect_local, local_journal
 from carrel.store.sample.service import AGENT
 from carrel.store.session.words import header
 from carrel.store.store import Store
 from carrel.wire.agents import Agent
 from carrel.wire.libraries import Library
+from carrel.yamlfile import FileError
 
 T = TypeVar("T")
 
@@ -63,6 +69,7 @@ class Bench(DocumentCalls, AgentCalls):
         except ConfigError as error:
             raise BenchError(Problem.of(error)) from None
         self._together = Together(self._store)
+        self._demo: DemoPanel | None = None
         self.client = SyncClient(self._store)
         self._store.loop.run(self._store.start())
         atexit.register(self.close)
@@ -252,6 +259,44 @@ class Bench(DocumentCalls, AgentCalls):
         if blind:
             done(self._store, comparison.set_blind(True))
         return self._kept(ComparePanel(self._store, comparison, **options))
+
+    @checked
+    def demo(
+        self,
+        file: str | Path | None = None,
+        *,
+        height: int | None = None,
+        layout: Layout | None = None,
+    ) -> DemoPanel:
+        """A panel that plays a demo, each step at one key: F8.
+
+        What the demo needs is made on the server of this machine, and removed when the demo is
+        ended or the panel is closed. Another demo of this bench ends first.
+
+        Args:
+            file: the demo's YAML file; without one, the demo that ships.
+            height: the height of the panel in pixels; longer content scrolls inside.
+            layout: the layout of the widget.
+        """
+        path = samples.demo() if file is None else Path(file)
+        try:
+            read = load_demo(path)
+        except FileError as error:
+            raise BenchError(Problem.of(error)) from None
+        if self._demo is not None:
+            self._demo.close()
+        store = Store(Profile(LOCAL), self._store.loop)
+        self._demo = self._kept(
+            DemoPanel(
+                store,
+                read,
+                path.parent,
+                local_journal(),
+                connect_local,
+                **shown_as(height, layout),
+            )
+        )
+        return self._demo
 
     def _begun(
         self, agent: Agent, version: int | None = None, *, saved: bool = True

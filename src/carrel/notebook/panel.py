@@ -326,6 +326,10 @@ class Panel(anywidget.AnyWidget):
         """Undoes the panel's last deletion."""
         await finish(self._store.trash.undo(self._deletes))
 
+    def type_into(self, text: str) -> None:
+        """Shows a text in the panel's field, as if it was typed. It is not sent."""
+        self._post(None, {"kind": "typed", "text": text})
+
     # messages
 
     def _receive(self, _: object, content: object, buffers: list[memoryview]) -> None:

@@ -12,23 +12,23 @@ from textual.screen import Screen
 from carrel.config import Profile
 from carrel.recording.recorder import Recorder
 from carrel.settings import Settings
-from carrel.store.demo.script import Demo, Step
+from carrel.store.demo.script import Demo, Show, Step
+from carrel.store.demo.showing import PlaceName, put
 from carrel.store.demo.state import DemoState
 from carrel.tui.app import CarrelApp
 from carrel.tui.dialogs.ask import Choose, Thing
+from carrel.tui.dialogs.dialog import Dialog
 from carrel.tui.place import Place
 from carrel.tui.terminal.textual_private import key_name, screen_lines
 from carrel.tui.widgets.caption import Caption
 
 if TYPE_CHECKING:
-    from carrel.store.demo.player import Player
+    from carrel.store.demo.player import Field, Player
 
 OWN = {"f7", "f8", "f9", "f10", "ctrl+q", "ctrl+c"}
 """Keys that are the presenter's also while each key types a character."""
 HANDLED = 0.01
 """Seconds between two looks whether a key was handled."""
-WORDS = 56
-"""The characters of a step's words in the list of steps."""
 CHARACTERS = {"space": " ", "enter": "\r", "tab": "\t"}
 """The characters of named keys."""
 
@@ -37,7 +37,7 @@ class Steps(Choose):
     """The steps of a demo to jump to; the id of each counts those before it."""
 
     def __init__(self, steps: Sequence[Step]) -> None:
-        things = [Thing(str(at), f"{at + 1}  {_summary(step)}") for at, step in enumerate(steps)]
+        things = [Thing(str(at), f"{at + 1}  {step.summary}") for at, step in enumerate(steps)]
         super().__init__("Jump to a step", things)
 
 
@@ -87,7 +87,12 @@ class Presentation(CarrelApp):
 
             store = self.store
             self.player = Player(
-                store.loop, self._demo, self, store.chat.slice, store.documents.slice
+                store.loop,
+                self._demo,
+                self,
+                store.libraries.slice,
+                store.documents.slice,
+                store.chat.slice,
             )
             self._teardown.push_async_callback(self.player.close)
             self.player.slice.changed.connect(self._mark)
@@ -99,7 +104,7 @@ class Presentation(CarrelApp):
     def _mark(self, now: DemoState, before: DemoState) -> None:
         """Marks the beginning of a step in the recording."""
         if self._recorder is not None and now.phase == "playing" != before.phase:
-            self._recorder.mark(f"{now.played + 1}  {_summary(self._demo.steps[now.played])}")
+            self._recorder.mark(f"{now.played + 1}  {self._demo.steps[now.played].summary}")
 
     # The keys of the presenter
 
@@ -127,6 +132,29 @@ class Presentation(CarrelApp):
             self.exit()
 
     # The face of the player
+
+    has_keys = True
+
+    async def show(self, show: Show) -> None:
+        await self._on_top(await put(self.store, show))
+
+    async def focus(self, field: "Field") -> None:
+        from carrel.tui.screens.chat import ChatPlace
+        from carrel.tui.screens.libraries import LibrariesPlace
+
+        await self._on_top("libraries" if field == "search" else "chat")
+        place = self.place
+        if isinstance(place, LibrariesPlace):
+            place.search("")
+        elif isinstance(place, ChatPlace):
+            place.prompt.clear()
+            place.begin()
+
+    async def _on_top(self, place: PlaceName) -> None:
+        """Shows a place, without a dialog that a person opened over it."""
+        while isinstance(self.screen, Dialog):
+            await self.screen.dismiss(None)
+        await self.action_go(place)
 
     async def press(self, key: str) -> None:
         character = CHARACTERS.get(key, key if len(key) == 1 else None)
@@ -168,9 +196,3 @@ class Presentation(CarrelApp):
                 waits.set_result(None)
         else:
             await super().on_event(event)
-
-
-def _summary(step: Step) -> str:
-    words = step.say or step.type or " ".join(step.press) or "wait"
-    words = " ".join(words.split())
-    return words if len(words) <= WORDS else words[: WORDS - 1] + "…"

@@ -9,11 +9,13 @@ import pytest
 from carrel.store.chat.conversation import Conversation, Turn
 from carrel.store.chat.state import ChatState
 from carrel.store.core.loop import OwnerLoop
-from carrel.store.core.problem import Problem
+from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.core.slice import Slice
 from carrel.store.demo.player import Player
-from carrel.store.demo.script import Demo
+from carrel.store.demo.script import Demo, Show
 from carrel.store.documents.state import DocumentState
+from carrel.store.libraries.state import LibrariesState
+from carrel.wire.libraries import SearchHit
 from support.slices import until
 
 
@@ -21,9 +23,20 @@ class Face:
     """Notes every key, and shows a text."""
 
     def __init__(self) -> None:
+        self.has_keys = True
         self.pressed: list[str] = []
+        self.shown: list[Show] = []
+        self.missing = False
         self.text = ""
         self.keys: asyncio.Queue[None] = asyncio.Queue()
+
+    async def show(self, show: Show) -> None:
+        if self.missing:
+            raise ProblemError(Problem("There is no source 1", "There are 0."))
+        self.shown.append(show)
+
+    async def focus(self, field: str) -> None:
+        self.pressed.append(f"<{field}>")
 
     async def press(self, key: str) -> None:
         self.pressed.append(key)
@@ -53,7 +66,10 @@ class Stage:
         self.chat = Slice(ChatState(session_id="one"))
         self.document = Slice(DocumentState())
         demo = Demo.model_validate({"title": "Leases", "steps": list(steps)})
-        self.player = Player(OwnerLoop.running(), demo, self.face, self.chat, self.document)
+        self.libraries = Slice(LibrariesState())
+        self.player = Player(
+            OwnerLoop.running(), demo, self.face, self.libraries, self.document, self.chat
+        )
 
     @property
     def state(self) -> tuple[int, str]:
@@ -82,6 +98,7 @@ async def stage() -> AsyncIterator[Callable[..., Stage]]:
         await one.player.close()
 
 
+HIT = SearchHit(document_id="d", document_name="lease.pdf", snippet="Three months.", score=1.0)
 Make = Callable[..., Stage]
 ASK = {"type": "hi", "pace": "at once", "press": ["enter"], "wait": "answer finished"}
 
@@ -212,3 +229,45 @@ async def test_a_document_is_waited_for(stage: Make) -> None:
     play.document.set(page_count=1, read=1, wanted=frozenset({0}))
     await playing
     assert play.state == (1, "ready")
+
+
+async def test_a_step_shows_searches_and_asks_without_keys(stage: Make) -> None:
+    play = stage(
+        {"show": {"library": "leases"}},
+        {"search": "a b", "wait": "passages found"},
+        {"ask": "hi", "pace": "at once", "wait": "answer finished"},
+    )
+    play.face.has_keys = False
+    await play.next()
+    assert [one.library for one in play.face.shown] == ["leases"]
+    play.libraries.set(query="before", hits=(HIT,))
+    playing = play.player.next()
+    await holds(lambda: play.face.pressed == ["<search>", "a", "space", "b", "enter"])
+    play.libraries.set(query="a b", hits=(), searching=True)
+    await asyncio.sleep(0.2)
+    assert play.state == (1, "playing")
+    play.libraries.set(hits=(HIT,), searching=False)
+    await playing
+    asking = play.player.next()
+    await holds(lambda: play.face.pressed[5:] == ["<question>", "h", "i", "enter"])
+    play.say(Turn("user", "hi"), Turn("assistant", "Three."))
+    await asking
+    assert play.player.slice.value.ended
+
+
+async def test_a_thing_that_is_not_there_fails_its_step(stage: Make) -> None:
+    play = stage({"show": {"source": 1}, "recorded": "Page 7."})
+    play.face.missing = True
+    await play.next()
+    assert (play.state, play.player.slice.value.offers) == ((0, "failed"), True)
+    assert "no source 1" in play.player.slice.value.trouble
+
+
+async def test_steps_of_keys_are_left_out_where_there_are_none(stage: Make) -> None:
+    play = stage({"say": "F1.", "press": ["f1"], "wait": {"text": "never"}}, {"say": "The end."})
+    play.face.has_keys = False
+    await play.next()
+    now = play.player.slice.value
+    assert (play.state, now.caption, now.left_out) == ((1, "ready"), "F1.", True)
+    await play.next()
+    assert (play.player.slice.value.left_out, play.face.pressed) == (False, [])

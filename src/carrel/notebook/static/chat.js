@@ -72,6 +72,7 @@ class ChatView extends View {
     this.explain("Enter", "Send", "Shift+Enter", "New line", "↑", "Earlier question", "@", "Name a file or document");
     this.following = true;
     this.on("delta", (delta) => this.grow(delta));
+    this.on("typed", ({ text }) => { this.composer.input.value = text; });
   }
 
   buildSide() {

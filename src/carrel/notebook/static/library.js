@@ -52,6 +52,7 @@ class LibraryView extends View {
         this.uploads.button, this.uploads.input, this.folders.button, this.openButton, this.againButton, this.renameButton, this.deleteButton, this.details.button, this.search, this.keepFresh()),
       this.renaming, this.folders.form, this.grid.element, this.hits, this.folders.list, this.progress.element, this.foot),
     this.details.element));
+    this.on("typed", ({ text }) => { this.search.value = text; });
     this.key("n", "New library", () => this.name.focus());
     this.key("D", "Delete", () => this.remove());
     this.key("R", "Reprocess", () => this.reprocess());

@@ -16,7 +16,9 @@ from carrel.atomic import write_private
 from carrel.locking import Locked, lock_file
 from carrel.store.core.problem import Problem, ProblemError
 
-TAKEN = Problem("A demo is under way", "Another terminal plays one.", "End it first: ctrl+q")
+TAKEN = Problem(
+    "A demo is under way", "Another terminal or notebook plays one.", "End that one first."
+)
 
 
 class Record(BaseModel):

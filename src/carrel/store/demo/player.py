@@ -1,20 +1,21 @@
-"""Plays the steps of a demo with the keys of a face."""
+"""Plays the steps of a demo in a face."""
 
 from __future__ import annotations
 
 import asyncio
 import random
 from collections.abc import Callable
-from typing import Protocol
+from typing import Literal, Protocol
 
 from carrel.store.chat.state import ChatState
 from carrel.store.core.action import Policy, Service, action, instant
 from carrel.store.core.loop import OwnerLoop
-from carrel.store.core.problem import Problem
+from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.core.slice import Slice
-from carrel.store.demo.script import Demo, OnScreen, Step
+from carrel.store.demo.script import Demo, OnScreen, Show, Step
 from carrel.store.demo.state import DemoState
 from carrel.store.documents.state import DocumentState
+from carrel.store.libraries.state import LibrariesState
 
 LOOK = 0.05
 """Seconds between two looks at what a step waits for."""
@@ -22,8 +23,29 @@ FASTEST, SLOWEST = 0.03, 0.11
 """Seconds between two characters that are typed at a human pace."""
 
 
+Field = Literal["search", "question"]
+
+
 class Face(Protocol):
     """What the player needs of a face."""
+
+    @property
+    def has_keys(self) -> bool:
+        """Whether steps of keys are played; if not, they are left out."""
+
+    async def show(self, show: Show) -> None:
+        """Shows a thing.
+
+        Raises:
+            ProblemError: it is not there.
+        """
+
+    async def focus(self, field: Field) -> None:
+        """Goes to an empty field: what is pressed next is typed there, and enter sends it.
+
+        Raises:
+            ProblemError: there is nothing to search or to ask.
+        """
 
     async def press(self, key: str) -> None:
         """Presses a key, or types a character; ends once that was handled."""
@@ -40,21 +62,23 @@ class Failed(Exception):
 
 
 class Player(Service[DemoState]):
-    """A demo, step by step. It watches the open chat and the open document."""
+    """A demo, step by step. It watches the search, the open document and the open chat."""
 
     def __init__(
         self,
         loop: OwnerLoop,
         demo: Demo,
         face: Face,
-        chat: Slice[ChatState],
+        libraries: Slice[LibrariesState],
         document: Slice[DocumentState],
+        chat: Slice[ChatState],
     ) -> None:
         super().__init__(loop, DemoState(demo.title, len(demo.steps), caption=demo.title))
         self._steps = demo.steps
         self._face = face
-        self._chat = chat
+        self._libraries = libraries
         self._document = document
+        self._chat = chat
         self._runs = asyncio.Event()
         self._runs.set()
         self._pace = random.Random(0)
@@ -109,9 +133,15 @@ class Player(Service[DemoState]):
         self._runs.set()
         self.slice.set(paused=False)
 
-    def _put(self, played: int, caption: str) -> None:
+    def _put(self, played: int, caption: str, *, left_out: bool = False) -> None:
         self.slice.set(
-            played=played, phase="ready", caption=caption, trouble="", offers=False, recorded=""
+            played=played,
+            phase="ready",
+            caption=caption,
+            trouble="",
+            offers=False,
+            recorded="",
+            left_out=left_out,
         )
 
     def _done(self) -> None:
@@ -119,25 +149,43 @@ class Player(Service[DemoState]):
         self._put(state.played + 1, state.caption)
 
     async def _play(self, *, fast: bool) -> None:
-        step = self._steps[self.slice.value.played]
+        played = self.slice.value.played
+        step = self._steps[played]
         caption = step.say or self.slice.value.caption
-        self.slice.set(phase="playing", caption=caption, trouble="", offers=False, recorded="")
+        if step.keys and not self._face.has_keys:
+            self._put(played + 1, caption, left_out=True)
+            return
+        self.slice.set(
+            phase="playing", caption=caption, trouble="", offers=False, recorded="", left_out=False
+        )
         try:
             holds = self._condition(step)
-            await self._type(step, fast=fast)
-            for key in step.press:
-                await self._runs.wait()
-                await self._face.press(key)
+            await self._do(step, fast=fast)
             if holds is not None:
                 await self._until(holds, step)
-        except Failed as error:
+        except (Failed, ProblemError) as error:
+            trouble = str(error.problem) if isinstance(error, ProblemError) else str(error)
             offers = step.recorded is not None
-            self.slice.set(phase="failed", trouble=str(error), offers=offers)
+            self.slice.set(phase="failed", trouble=trouble, offers=offers)
         else:
             self._done()
 
+    async def _do(self, step: Step, *, fast: bool) -> None:
+        keys = step.press
+        if step.show is not None:
+            await self._runs.wait()
+            await self._face.show(step.show)
+        elif step.search or step.ask:
+            await self._runs.wait()
+            await self._face.focus("search" if step.search else "question")
+            keys = ["enter"]
+        await self._type(step, fast=fast)
+        for key in keys:
+            await self._runs.wait()
+            await self._face.press(key)
+
     async def _type(self, step: Step, *, fast: bool) -> None:
-        for character in step.type or "":
+        for character in step.search or step.ask or step.type or "":
             await self._runs.wait()
             if step.pace == "each key" and not fast:
                 await self._face.next_key()
@@ -166,6 +214,9 @@ class Player(Service[DemoState]):
             case "document ready":
                 old = self._document.value.error
                 return lambda: self._document_ready(old)
+            case "passages found":
+                known = self._libraries.value.error
+                return lambda: self._found(step.search, known)
         before = self._chat.value
         return lambda: self._answered(before)
 
@@ -189,6 +240,13 @@ class Player(Service[DemoState]):
             raise Failed(str(document.error))
         return document.complete and not document.loading
 
+    def _found(self, query: str | None, old: Problem | None) -> bool:
+        search = self._libraries.value
+        if search.error is not None and search.error is not old:
+            raise Failed(str(search.error))
+        asked = query is None or search.query.strip() == query.strip()
+        return asked and not search.searching and bool(search.hits)
+
 
 _ENDS = {"stopped": "was stopped", "failed": "failed", "lost": "was cut off"}
 
@@ -199,4 +257,6 @@ def _words(step: Step) -> str:
             return f"“{text}” on the screen"
         case "document ready":
             return "document ready"
+        case "passages found":
+            return "passages found"
     return "finished answer"

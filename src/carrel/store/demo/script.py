@@ -10,8 +10,9 @@ needs:
     libraries: [leases]
 steps:
 - say: Here is the clerk.
-  press: ["5"]
-  wait: {text: New}
+  show: {chat: clerk}
+- ask: How long is the notice period?
+  wait: answer finished
 """
 
 from __future__ import annotations
@@ -36,7 +37,12 @@ NAMED = (
 )  # fmt: skip
 """The keys with names; f6 to f12 are the presenter's."""
 
+WORDS = 56
+"""The characters of a step's words in the list of steps."""
+
 Pace = Literal["human", "at once", "each key"]
+Wait = Literal["answer finished", "document ready", "passages found"]
+Number = Annotated[int, Field(ge=1)]
 
 
 def _key(text: str) -> str:
@@ -63,29 +69,72 @@ class OnScreen(Request):
     text: Line
 
 
-class Step(Request):
-    """One step: what is said, typed and then pressed, and what is waited for at its end.
+class Show(Request):
+    """One thing to show: by its name, or by its number, counted from 1.
 
+    `hit` is a passage that the search found, `source` one below the last answer; both open their
+    page. `page` is one of the open document. `chat` begins a chat with an agent.
+    """
+
+    library: Name | None = None
+    agent: Name | None = None
+    chat: Name | None = None
+    hit: Number | None = None
+    source: Number | None = None
+    page: Number | None = None
+
+    @model_validator(mode="after")
+    def _one(self) -> Show:
+        if len(self.model_fields_set) != 1:
+            raise ValueError("One of library, agent, chat, hit, source and page belongs here")
+        return self
+
+
+class Step(Request):
+    """One step: what is said and done, and what is waited for at its end.
+
+    `show`, `search` and `ask` are for every face; `type` and then `press` are keys of the terminal.
     `limit` is in seconds. `recorded` is an answer that can be shown if the step fails.
     """
 
     say: Text | None = None
+    show: Show | None = None
+    search: Line | None = None
+    ask: Line | None = None
     type: Line | None = None
     pace: Pace = "human"
     press: list[Key] = Field(default_factory=list)
-    wait: Literal["answer finished", "document ready"] | OnScreen | None = None
+    wait: Wait | OnScreen | None = None
     limit: Annotated[float, Field(gt=0, le=3600)] = LIMIT
     recorded: Text | None = None
 
     @model_validator(mode="after")
     def _whole(self) -> Step:
-        if not (self.say or self.type or self.press or self.wait):
-            raise ValueError("A step has one of say, type, press and wait")
+        does = [bool(one) for one in (self.show, self.search, self.ask, self.keys)]
+        if not (self.say or self.wait or any(does)):
+            raise ValueError("A step has one of say, show, search, ask, type, press and wait")
+        if sum(does) > 1:
+            raise ValueError(
+                "A step has one of show, search, ask and keys; the next is another step"
+            )
         if self.wait is None and "limit" in self.model_fields_set:
             raise ValueError("A limit belongs to a wait")
-        if self.type is None and "pace" in self.model_fields_set:
-            raise ValueError("A pace belongs to a type")
+        if not (self.search or self.ask or self.type) and "pace" in self.model_fields_set:
+            raise ValueError("A pace belongs to a search, an ask or a type")
         return self
+
+    @property
+    def keys(self) -> bool:
+        """Whether it is played by keys, which only the terminal has."""
+        return bool(self.type or self.press)
+
+    @property
+    def summary(self) -> str:
+        """Its words in a list of steps."""
+        shown = next(iter(self.show.model_dump(exclude_none=True).values())) if self.show else ""
+        words = self.say or self.ask or self.search or self.type or " ".join(self.press) or shown
+        words = " ".join(str(words or "wait").split())
+        return words if len(words) <= WORDS else words[: WORDS - 1] + "…"
 
 
 class NeededLibrary(Request):
@@ -121,7 +170,21 @@ def load_demo(path: Path) -> Demo:
         raise FileError(path, None, "One demo belongs in this file.")
     demo = check_in(path, documents[0], Demo)
     _check_needs(path, documents[0], demo.needs)
+    _check_shown(path, documents[0], demo)
     return demo
+
+
+def _check_shown(path: Path, document: Document, demo: Demo) -> None:
+    libraries = [one.name for one in demo.needs.libraries]
+    agents = [one.name for one in demo.needs.agents]
+    for number, step in enumerate(demo.steps):
+        for field, known in (("library", libraries), ("agent", agents), ("chat", agents)):
+            name = getattr(step.show, field, None)
+            if name is not None and name not in known:
+                kind = "libraries" if field == "library" else "agents"
+                reason = f"“{name}” is none of the {kind} above."
+                error = document.mistake(("steps", number, "show", field), reason)
+                raise FileError(path, error.line, error.reason)
 
 
 def _check_needs(path: Path, document: Document, needs: Needs) -> None:

@@ -16,7 +16,7 @@ class DemoState:
 
     `played` counts the steps that are done. `caption` is shown below; `trouble` is why the step
     after them failed, `offers` whether it has a recorded answer, `recorded` that answer while it
-    is shown.
+    is shown. `left_out` says that the last step was left out, as this face has no keys for it.
     """
 
     title: str
@@ -28,6 +28,7 @@ class DemoState:
     trouble: str = ""
     offers: bool = False
     recorded: str = ""
+    left_out: bool = False
     error: Problem | None = None
 
     @property

@@ -359,7 +359,11 @@ class LibrariesPlace(MarkingPlace):
 
     def action_search(self) -> None:
         if self.store.libraries.slice.value.selected is not None:
-            self.query_one(FilterLine).begin(self.store.libraries.slice.value.query)
+            self.search(self.store.libraries.slice.value.query)
+
+    def search(self, text: str) -> None:
+        """Begins a search with a text."""
+        self.query_one(FilterLine).begin(text)
 
     def on_filter_line_changed(self, event: FilterLine.Changed) -> None:
         self.store.libraries.search(event.text)

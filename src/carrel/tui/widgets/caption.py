@@ -9,6 +9,7 @@ from textual.widget import Widget
 from carrel.store.core.slice import Slice
 from carrel.store.core.watch import watch
 from carrel.store.demo.state import DemoState
+from carrel.store.demo.words import RECORDED, way_on
 from carrel.tui.looks import labels
 
 KEYS = "F8 next · F7 back · F9 pause · F10 jump · ctrl+q end"
@@ -53,11 +54,10 @@ def caption(state: DemoState) -> Content:
     """The caption with what it says about a step that failed, and the keys where they help."""
     lines = [labels.block(state.caption) + _place(state)]
     if state.phase == "failed":
-        way = "F8 shows the recorded answer" if state.offers else "F8 goes on without it"
         trouble = labels.line(f"✕ {state.trouble}", "not bold $failed")
-        lines.append(trouble + Content.styled(f" · {way} · F7 F8 tries again", "not bold $muted"))
+        lines.append(trouble + Content.styled(f" · {way_on(state)}", "not bold $muted"))
     elif state.phase == "recorded":
-        lines.append(Content.styled("⚑ Recorded answer", "$accent"))
+        lines.append(Content.styled(RECORDED, "$accent"))
         lines.append(labels.block(state.recorded, "not bold"))
     elif state.paused:
         lines.append(Content.styled("Paused · F9 goes on", "not bold $muted"))

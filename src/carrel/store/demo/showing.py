@@ -1,0 +1,94 @@
+"""Puts what a step shows into the store, for any face."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
+
+from carrel.store.cache.copies import DocumentSource
+from carrel.store.chat.sources import source_of
+from carrel.store.core.handle import Handle
+from carrel.store.core.problem import Problem, ProblemError
+from carrel.store.demo.script import Show
+
+if TYPE_CHECKING:
+    from carrel.store.agents.service import AgentsService
+    from carrel.store.chat.service import ChatService
+    from carrel.store.documents.service import DocumentsService
+    from carrel.store.libraries.service import LibrariesService
+
+PlaceName = Literal["libraries", "document", "agents", "chat"]
+"""The places that a demo shows."""
+
+
+class Areas(Protocol):
+    """The areas of a store that steps act on."""
+
+    libraries: LibrariesService
+    documents: DocumentsService
+    agents: AgentsService
+    chat: ChatService
+
+
+class _Named(Protocol):
+    id: str
+    name: str
+
+
+N = TypeVar("N", bound=_Named)
+
+
+async def put(areas: Areas, show: Show) -> PlaceName:
+    """Makes a thing the one that is open or chosen; gives the place that shows it.
+
+    Raises:
+        ProblemError: it is not there, or could not be loaded.
+    """
+    if show.library is not None:
+        await _end(areas.libraries.load())
+        library = _named(areas.libraries.slice.value.items, show.library, "library")
+        if areas.libraries.slice.value.query:
+            await _end(areas.libraries.search(""))
+        await _end(areas.libraries.select(library.id))
+        return "libraries"
+    if (name := show.agent or show.chat) is not None:
+        await _end(areas.agents.load())
+        agent = _named(areas.agents.slice.value.items, name, "agent")
+        if show.chat is not None:
+            await _end(areas.chat.new(agent.id))
+            return "chat"
+        await _end(areas.agents.select(agent.id))
+        return "agents"
+    if show.hit is not None:
+        libraries = areas.libraries.slice.value
+        hit = _at(libraries.hits, show.hit, "passage")
+        document = DocumentSource(
+            "document", hit.document_id, hit.document_name, libraries.selected
+        )
+        areas.documents.open(document, hit.page or 0, hit.box)
+    elif show.source is not None:
+        turns = areas.chat.slice.value.turns
+        passage = _at(turns[-1].sources if turns else (), show.source, "source")
+        areas.documents.open(source_of(passage), passage.page or 0, passage.box)
+    elif show.page is not None:
+        areas.documents.go(show.page - 1)
+    return "document"
+
+
+async def _end(handle: Handle[Any]) -> None:
+    await handle
+    if handle.error is not None:
+        raise ProblemError(handle.error)
+
+
+def _named(items: Iterable[N], name: str, kind: str) -> N:
+    for item in items:
+        if item.name == name:
+            return item
+    raise ProblemError(Problem(f"There is no {kind} “{name}”", "It was removed meanwhile."))
+
+
+def _at(items: tuple[Any, ...], number: int, kind: str) -> Any:
+    if number > len(items):
+        raise ProblemError(Problem(f"There is no {kind} {number}", f"There are {len(items)}."))
+    return items[number - 1]

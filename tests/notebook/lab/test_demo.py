@@ -1,0 +1,98 @@
+"""A demo in JupyterLab, on the server of its machine; a kernel is killed in the midst of it."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from carrel.config import folders
+from support.lab import READY_MS, Lab, run_cell
+from support.process import serve
+from support.spoken import SpokenModel, spoken_model
+
+pytestmark = [pytest.mark.xdist_group("browser"), pytest.mark.timeout(300)]
+
+FILE = """\
+title: Leases for everybody
+needs:
+  libraries:
+  - {name: leases, documents: [lease.txt]}
+  agents:
+  - {name: clerk, libraries: [leases]}
+steps:
+- say: A library.
+  show: {library: leases}
+  wait: {text: lease.txt}
+- search: notice
+  wait: passages found
+- show: {chat: clerk}
+- say: The clerk is asked.
+  ask: Who pays?
+  wait: answer finished
+- say: The source.
+  show: {source: 1}
+  wait: {text: three months}
+"""
+PLAY = "import carrel\nbench = carrel.connect()\nbench.demo('demo.yaml')"
+LEFT = (
+    "print([one.name for one in [*bench.client.libraries.list().data, "
+    "*bench.client.agents.list().data]])"
+)
+
+
+@pytest.fixture
+def model(home: Path) -> Iterator[SpokenModel]:
+    """The model of the server of this test's machine, which runs."""
+    folders().server.parent.mkdir(parents=True)
+    with spoken_model() as model, serve(folders().server, "--model-url", model.url):
+        model.answer = lambda body: {"content": "The tenant pays."}
+        yield model
+
+
+@pytest.fixture
+def page(model: SpokenModel, jupyter: Lab, browser: Browser, home: Path) -> Iterator[Page]:
+    (jupyter.root / "lease.txt").write_text("The notice period is three months.")
+    (jupyter.root / "demo.yaml").write_text(FILE)
+    own = {name: value for name, value in os.environ.items() if name.startswith("XDG_")}
+    environ = {**own, "HOME": str(home), "CARREL_URL": "", "CARREL_API_KEY": ""}
+    jupyter.add_kernel("presenter", environ)
+    with jupyter.notebook(browser, [PLAY, LEFT, "bench.close()"], "presenter") as page:
+        yield page
+
+
+def panel(page: Page) -> Locator:
+    return page.get_by_role("region", name="Demo")
+
+
+def far(page: Page, words: str) -> None:
+    expect(panel(page).locator(".carrel-presenter")).to_contain_text(words, timeout=READY_MS)
+
+
+def test_a_demo_is_played_by_one_key_and_a_killed_one_leaves_nothing(page: Page) -> None:
+    run_cell(page, 0)
+    far(page, "0 of 5 steps")
+    panel(page).get_by_role("button", name="Next").focus()
+    for step in range(1, 5):
+        page.keyboard.press("F8")
+        if step == 4:
+            field = panel(page).get_by_label("Message", exact=True)
+            page.wait_for_function(
+                "(field) => field.value.startsWith('Who')", arg=field.element_handle()
+            )
+        far(page, f"{step} of 5 steps")
+    expect(panel(page).get_by_text("The tenant pays.")).to_be_visible()
+    page.keyboard.press("F8")
+    far(page, "The end")
+    expect(panel(page).get_by_text("three months").first).to_be_visible()
+    page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.restartKernel()")
+    page.wait_for_timeout(1000)
+    run_cell(page, 0)
+    # The names would be taken if those of the demo before were still there.
+    far(page, "0 of 5 steps")
+    panel(page).get_by_role("button", name="End").click()
+    panel(page).get_by_role("alertdialog").get_by_role("button", name="End").click()
+    expect(panel(page).get_by_text("All that the demo made is removed.")).to_be_visible()
+    run_cell(page, 1)
+    expect(page.locator(".jp-OutputArea-output").get_by_text("[]", exact=True)).to_be_visible()
