@@ -94,8 +94,9 @@ def remove_left_over() -> None:
     What cannot be removed now is left to the next start.
     """
     from carrel.config import folders
+    from carrel.store.demo import JOURNAL
 
-    if not (folders().state / "demo.json").exists():
+    if not (folders().state / JOURNAL).exists():
         return
     from carrel.store.core.problem import ProblemError
     from carrel.store.demo.setting import connect_local, local_journal, remove_left

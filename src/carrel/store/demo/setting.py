@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from carrel.config import LOCAL, folders
 from carrel.store.chat.sessions import SavedSessions
+from carrel.store.demo import JOURNAL
 from carrel.store.demo.journal import Journal
 from carrel.store.demo.making import make, remove
 from carrel.store.demo.script import Demo
@@ -22,7 +23,7 @@ Connect = Callable[[], AbstractAsyncContextManager["Client"]]
 
 def local_journal() -> Journal:
     """The journal of what demos make on this machine."""
-    return Journal(folders().state / "demo.json")
+    return Journal(folders().state / JOURNAL)
 
 
 @asynccontextmanager
