@@ -20,7 +20,7 @@ from carrel.store.demo.script import Demo, Show
 from carrel.store.demo.setting import Connect, set_up
 from carrel.store.demo.showing import PlaceName, put
 from carrel.store.demo.state import DemoState
-from carrel.store.demo.words import LEFT_OUT, RECORDED, place_words, way_on
+from carrel.store.demo.words import AWAITS_KEY, LEFT_OUT, RECORDED, place_words, way_on
 from carrel.store.store import Store
 
 REMOVED_IN = 30.0
@@ -131,9 +131,11 @@ class DemoPanel(Panel):
     def _view(self) -> Json:
         state = self._state_of_demo()
         playing = self._player is not None
+        awaits_key = self._awaits_key is not None and not state.paused
+        place = place_words(state) + (f" · {AWAITS_KEY}" if awaits_key else "")
         return {
             "caption": state.caption,
-            "place_words": place_words(state) if playing else self._words,
+            "place_words": place if playing else self._words,
             "phase": state.phase if playing else "away",
             "paused": state.paused,
             "trouble": f"✕ {state.trouble} · {way_on(state)}" if state.phase == "failed" else "",
@@ -141,7 +143,7 @@ class DemoPanel(Panel):
             "recorded_title": RECORDED,
             "recorded": state.recorded,
             "ended": state.ended,
-            "awaits_key": self._awaits_key is not None and not state.paused,
+            "awaits_key": awaits_key,
             "looks_for": self._looks_for,
             "steps": [step.summary for step in self._demo.steps],
             "place": self._place,

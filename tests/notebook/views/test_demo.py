@@ -29,7 +29,7 @@ def test_steps_are_played_by_keys_while_the_panel_has_the_focus(page: Page) -> N
 
 def test_a_key_types_a_character_only_while_the_demo_awaits_one(page: Page) -> None:
     mount(page, "demo", demo_state())
-    page.locator(".carrel").focus()
+    page.get_by_role("button", name="Next").focus()
     page.keyboard.press("x")
     assert sent(page, "key") == []
     kernel(page, "state", {"phase": "playing", "awaits_key": True})

@@ -109,7 +109,7 @@ class DemoView extends View {
     const plain = !event.ctrlKey && !event.metaKey && !event.altKey && !SILENT.has(event.key);
     if (button) { if (!button.disabled) button.click(); }
     else if (event.key === "F10") this.jump.focus();
-    else if (this.state.awaits_key && plain && !event.target.closest(".carrel-presenter")) this.ask("key");
+    else if (this.state.awaits_key && plain && !event.target.closest("select, .carrel-question")) this.ask("key");
     else return;
     event.preventDefault();
     event.stopPropagation();

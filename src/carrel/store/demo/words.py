@@ -6,6 +6,7 @@ from carrel.store.demo.state import DemoState
 
 RECORDED = "⚑ Recorded answer"
 LEFT_OUT = "The keys of this step are for the terminal."
+AWAITS_KEY = "each key types"
 
 
 def way_on(state: DemoState) -> str:
