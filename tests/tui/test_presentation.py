@@ -42,6 +42,9 @@ steps:
 - say: A dialog has a caption, too.
   press: [escape, f1]
   wait: {text: esc closes}
+- search: notice
+  pace: at once
+  wait: passages found
 - say: Never.
   wait: {text: three months}
   limit: 0.2
@@ -122,6 +125,9 @@ async def test_a_demo_is_played_by_one_key_and_taken_over_by_hand(
         await bench.shows("The tenant.", "The clerk is asked.")
         await played(bench, 5)
         await bench.shows("A dialog has a caption, too.", "esc closes")
+        # The dialog makes way for the place of the next step.
+        await played(bench, 6)
+        await bench.shows("esc clears", "/ notice")
         await bench.leave("f8")
         # A caption had the text, which does not count.
         await bench.shows("“three months” on the screen", "F8 goes on")
