@@ -45,7 +45,8 @@ def backup(
 
     require_server()
     from carrel.cli.storing import errors_in_words, progress_of
-    from carrel.server.backups import MANIFEST, back_up, database_source, folder_source
+    from carrel.server.backups.archive import MANIFEST
+    from carrel.server.backups.making import back_up, database_source, folder_source
     from carrel.server.settings import FolderSettings
 
     data = data or folders().server

@@ -17,7 +17,7 @@ from carrel.cli.server_options import BlobsOption, DatabaseOption
 from carrel.config import Profile, folders, load_profile
 
 if TYPE_CHECKING:
-    from carrel.server.doctor import Finding
+    from carrel.server.doctor.findings import Finding
 
 _MARKS = {"ok": "✓", "warning": "!", "failed": "✕"}
 
@@ -119,7 +119,7 @@ async def _parts(
     except NotInstalled as error:
         yield ServiceFinding("server", "failed", str(error), "pip install 'carrel[server]'")
         return
-    from carrel.server.doctor import examine
+    from carrel.server.doctor.examine import examine
     from carrel.server.settings import ServerSettings
 
     settings = ServerSettings(

@@ -61,12 +61,12 @@ def restore(
 
     require_server()
     from carrel.cli.storing import errors_in_words, progress_of
-    from carrel.server import backups
+    from carrel.server.backups import checking, restoring
 
     with errors_in_words(f"the disk of {data or backup}"):
         if check:
             with progress_of("Checking") as progress:
-                made = asyncio.run(backups.check(backup, progress))
+                made = asyncio.run(checking.check(backup, progress))
             when = output.when(int(made.made_at.timestamp()))
             output.note(
                 f"{backup} is whole: {made.rows} rows, {made.blobs} blobs,"
@@ -75,11 +75,11 @@ def restore(
             return
         with progress_of("Restoring") as progress:
             if data is not None:
-                work = backups.restore_folder(backup, data, blobs, output.note, progress)
+                work = restoring.restore_folder(backup, data, blobs, output.note, progress)
                 start = f"carrel serve --data {data}"
             else:
                 assert database is not None and blobs is not None
-                work = backups.restore_database(backup, database, blobs, output.note, progress)
+                work = restoring.restore_database(backup, database, blobs, output.note, progress)
                 start = f"carrel serve --database … --blobs {blobs}"
             made = asyncio.run(work)
     output.note(

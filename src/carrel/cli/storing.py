@@ -15,7 +15,7 @@ def errors_in_words(disk: str) -> Iterator[None]:
     Raises:
         CommandError: with the message of any of them.
     """
-    from carrel.server.backups import BackupError
+    from carrel.server.backups.archive import BackupError
     from carrel.server.collecting import CollectingError
     from carrel.server.errors import ApiError
     from carrel.server.folder import FolderError

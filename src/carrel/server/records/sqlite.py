@@ -1,6 +1,11 @@
 """SQLite: one file, written by one connection at a time."""
 
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import sqlalchemy as sa
 from sqlalchemy.pool import QueuePool
@@ -41,3 +46,19 @@ def make_engine(url: sa.URL) -> sa.Engine:
         connection.exec_driver_sql(options.get("sqlite_begin", "BEGIN IMMEDIATE"))
 
     return engine
+
+
+@contextmanager
+def read_only(file: Path) -> Iterator[sa.Connection]:
+    """A connection that cannot change the file; `make_engine` would bring it into WAL mode."""
+    engine = sa.create_engine("sqlite://", creator=lambda: connect_read_only(file))
+    try:
+        with engine.connect() as connection:
+            yield connection
+    finally:
+        engine.dispose()
+
+
+def connect_read_only(file: Path) -> sqlite3.Connection:
+    """The driver's own connection, which cannot change the file."""
+    return sqlite3.connect(f"file:{quote(str(file))}?mode=ro", uri=True)

@@ -1,0 +1,82 @@
+"""The bytes of a backup: read and copied a few at a time."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+
+from carrel.server.backups.archive import BackupError
+from carrel.server.blobs.store import BlobMissing, Blobs
+from carrel.server.moving import ReadBlob, copy_blob
+
+_PARALLEL = 4
+
+Progress = Callable[[int, int], None]
+"""Is given the number of blobs that are there, and of all."""
+
+
+async def copy_blobs(
+    read: ReadBlob,
+    target: Blobs,
+    hashes: Sequence[str],
+    progress: Progress,
+    lost: Callable[[str], None] | None = None,
+) -> int:
+    """Copies the bytes that the target lacks; returns the number of all.
+
+    `lost` is told of those that the source lacks.
+    """
+
+    async def copied(hash: str) -> int:
+        with suppress(BlobMissing):
+            return await target.size(hash)
+        try:
+            return await copy_blob(read, target, hash)
+        except BlobMissing:
+            if lost is None:
+                raise gone(hash) from None
+            lost(hash)
+            return 0
+
+    return await for_each(copied, hashes, progress)
+
+
+async def for_each(
+    work: Callable[[str], Awaitable[int]], hashes: Sequence[str], progress: Progress
+) -> int:
+    """Runs the work for every hash, a few at a time; returns the sum."""
+    waiting = iter(hashes)
+    done = total = 0
+
+    async def run() -> None:
+        nonlocal done, total
+        for hash in waiting:
+            size = await work(hash)
+            done, total = done + 1, total + size
+            progress(done, len(hashes))
+
+    try:
+        async with asyncio.TaskGroup() as group:
+            for _ in range(_PARALLEL):
+                group.create_task(run())
+    except ExceptionGroup as errors:
+        raise errors.exceptions[0] from None
+    return total
+
+
+def files_of(blob_folder: Path) -> ReadBlob:
+    """Reads the bytes in a folder, which may belong to a running server."""
+
+    @asynccontextmanager
+    async def read(hash: str) -> AsyncIterator[Path]:
+        path = blob_folder / hash[:2] / hash
+        if not path.is_file():
+            raise BlobMissing
+        yield path
+
+    return read
+
+
+def gone(hash: str) -> BackupError:
+    """The error for bytes that a backup should have."""
+    return BackupError(f"The bytes {hash} are missing in the backup. Take another one.")
