@@ -205,7 +205,7 @@ def test_a_move_that_is_killed_goes_on_where_it_was(tmp_path: Path) -> None:
     ended = _carrel(*move)
     assert ended.returncode == 0, ended.stderr
     assert "Everything is there and equal" in ended.stderr
-    assert "libraries: 1 rows, 0 of them new" in ended.stderr
+    assert "libraries: 1 row, 0 of them new" in ended.stderr
     options = ("--database", database, "--blobs", url)
     with serve(tmp_path / "team", *options) as server, connect(server) as http:
         moved = LibraryUnderTest(http, library.id)

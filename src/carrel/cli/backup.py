@@ -62,7 +62,8 @@ def backup(
         with source as opened, progress_of("Copying") as progress:
             made = asyncio.run(back_up(opened, target, output.note, progress))
     output.note(
-        f"Backed up to {target}: {made.rows} rows, {made.blobs} blobs, {output.size(made.bytes)}."
+        f"Backed up to {target}: {output.counted(made.rows, 'row')},"
+        f" {output.counted(made.blobs, 'blob')}, {output.size(made.bytes)}."
     )
     if made.missing:
         raise CommandError(

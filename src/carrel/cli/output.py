@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from carrel.store.core.words import counted as counted
 from carrel.store.core.words import size as size
 from carrel.text import clean_text
 

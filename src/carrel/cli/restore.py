@@ -69,7 +69,8 @@ def restore(
                 made = asyncio.run(checking.check(backup, progress))
             when = output.when(int(made.made_at.timestamp()))
             output.note(
-                f"{backup} is whole: {made.rows} rows, {made.blobs} blobs,"
+                f"{backup} is whole: {output.counted(made.rows, 'row')},"
+                f" {output.counted(made.blobs, 'blob')},"
                 f" {output.size(made.bytes)}, made {when} by Carrel {made.carrel}."
             )
             return
@@ -83,5 +84,6 @@ def restore(
                 start = f"carrel serve --database … --blobs {blobs}"
             made = asyncio.run(work)
     output.note(
-        f"Restored {made.rows} rows and {made.blobs} blobs, all equal. Start the server: {start}"
+        f"Restored {output.counted(made.rows, 'row')} and {output.counted(made.blobs, 'blob')}, all"
+        f" equal. Start the server: {start}"
     )

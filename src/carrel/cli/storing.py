@@ -49,4 +49,6 @@ def errors_in_words(disk: str) -> Iterator[None]:
 def progress_of(label: str) -> Iterator[Callable[[int, int], None]]:
     """Shows how many blobs are done, on a terminal."""
     with output.changing() as show:
-        yield lambda done, total: show(f"{label} bytes: {done:,} of {total:,} blobs")
+        yield lambda done, total: show(
+            f"{label} bytes: {done:,} of {output.counted(total, 'blob')}"
+        )

@@ -140,7 +140,7 @@ async def move(source: Storage, target: Storage, tell: Tell) -> int:
                 " differ. Stop every server of both, then move again."
             )
         rows += after[0]
-        tell(f"{table.name}: {after[0]} rows, {copied} of them new")
+        tell(f"{table.name}: {after[0]} row{'' if after[0] == 1 else 's'}, {copied} of them new")
     return rows
 
 
@@ -174,7 +174,7 @@ async def _copy_blobs(source: Storage, target: Storage, tell: Tell) -> None:
                 new += 1
 
     await asyncio.gather(*(copy() for _ in range(_BLOBS_AT_ONCE)))
-    tell(f"bytes: {len(live)} blobs, {new} of them new")
+    tell(f"bytes: {len(live)} blob{'' if len(live) == 1 else 's'}, {new} of them new")
 
 
 async def copy_blob(read: ReadBlob, target: Blobs, hash: str) -> int:

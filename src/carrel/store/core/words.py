@@ -53,6 +53,11 @@ def count(number: int) -> str:
     return f"{number:,}"
 
 
+def counted(number: int, noun: str) -> str:
+    """`1 blob` or `1,204 blobs`."""
+    return f"{count(number)} {noun}{'' if number == 1 else 's'}"
+
+
 def size(number: float | None) -> str:
     """Bytes as `310 kB` or `1.2 MB`; a dash when unknown."""
     if number is None:

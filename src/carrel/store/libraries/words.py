@@ -12,6 +12,7 @@ from carrel.store.core.words import (
     Badge,
     age,
     count,
+    counted,
     one_line,
     range_words,
     size,
@@ -169,7 +170,7 @@ def hit_rows(state: LibrariesState, sort: Sort | None = None) -> tuple[HitRow, .
 
 def document_count(documents: int) -> str:
     """`1 document` or `1,204 documents`."""
-    return f"{count(documents)} document{'' if documents == 1 else 's'}"
+    return counted(documents, "document")
 
 
 def title(state: LibrariesState) -> str:
