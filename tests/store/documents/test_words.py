@@ -61,4 +61,4 @@ def test_confidence_of_a_page_that_is_the_files_own() -> None:
     assert scores is not None
     given = {"text_from_file": True, "order_confidence_score": 0.974}
     own = own.model_copy(update={"confidence_scores": scores.model_copy(update=given)})
-    assert documents.confidence(own) == "text from the file · order 97 %"
+    assert documents.confidence(own) == "text from the file"

@@ -84,8 +84,8 @@ def boxes(page: Page) -> tuple[BlockBox, ...]:
             words.append("cells doubtful")
         if low := sum(score < DOUBTFUL for score in scores):
             words.append(f"{low:,} doubtful")
-        if sure is not None:
-            words.append(sureness(sure, from_file=from_file(page)))
+        if sure is not None and not from_file(page):
+            words.append(sureness(sure, from_file=False))
         if given := block.confidence_scores:
             words += parts_sure(given.order_confidence_score, given.structure_confidence_score)
         doubtful = disordered or miscut or (sure is not None and sure < DOUBTFUL)

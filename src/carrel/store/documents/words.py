@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from carrel.store.core.diff import DiffLine, compare_lines
 from carrel.store.core.words import count, left, one_line, percent
 from carrel.store.documents.blocks import blocks_of
-from carrel.store.documents.boxes import FAIR, boxes, from_file, parts_sure, sureness
+from carrel.store.documents.boxes import FAIR, boxes, from_file, sureness
 from carrel.store.documents.corrections import DoubtfulWord, doubtful_words
 from carrel.store.documents.marks import TextMark, doubtful, heat, hits, marks
 from carrel.store.documents.order import DOUBTFUL, cells_doubtful, order_doubtful
@@ -77,7 +77,6 @@ def confidence(page: Page | None) -> str:
         if found := len(doubtful(page)):
             words.append(f"{count(found)} doubtful")
         words.append(sureness(scores.average_page_confidence_score, from_file=from_file(page)))
-        words += parts_sure(scores.order_confidence_score, scores.structure_confidence_score)
     return " · ".join(words)
 
 
