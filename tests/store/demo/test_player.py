@@ -32,7 +32,7 @@ class Face:
 
     async def show(self, show: Show) -> None:
         if self.missing:
-            raise ProblemError(Problem("There is no source 1", "There are 0."))
+            raise ProblemError(Problem("There is no source 1", "There are none."))
         self.shown.append(show)
 
     async def focus(self, field: str) -> None:

@@ -90,5 +90,6 @@ def _named(items: Iterable[N], name: str, kind: str) -> N:
 
 def _at(items: tuple[Any, ...], number: int, kind: str) -> Any:
     if number > len(items):
-        raise ProblemError(Problem(f"There is no {kind} {number}", f"There are {len(items)}."))
+        there = f"There are {len(items) or 'none'}."
+        raise ProblemError(Problem(f"There is no {kind} {number}", there))
     return items[number - 1]
