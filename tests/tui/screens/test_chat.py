@@ -417,7 +417,7 @@ async def test_the_tools_of_a_chat_are_chosen_among_its_parameters(
     settings_file().parent.mkdir(parents=True, exist_ok=True)
     settings_file().write_text("[tools.weather]\ncommand = ['true']\ndescription = 'Weather.'\n")
     await bench.press("escape", "p")
-    await bench.shows("Tools of the settings, by name: weather")
+    await bench.shows("Tools of the settings: weather")
     bench.app.screen.query_one("#tools", Field).value = "weather"
     bench.app.screen.query_one("#save", Button).press()
     await bench.shows("tools weather")
