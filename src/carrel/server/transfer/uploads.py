@@ -1,5 +1,6 @@
 """Receiving an uploaded file: streamed to disk, whole or not at all."""
 
+import asyncio
 import errno
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
@@ -46,10 +47,15 @@ async def receive_upload(request: Request, blobs: Blobs, *, limit: int) -> Recei
             receiver = _Receiver(_boundary(request), limit)
             async for batch in _batches(request.stream(), receiver):
                 await writer.write(batch)
-            upload = await receiver.finish(writer)
-        # The fsync takes a while: a caller that disconnected meanwhile gets no file.
-        if await request.is_disconnected():
-            raise ClientDisconnect
+            # Storing takes a while: a caller that disconnects meanwhile gets no file. Only while
+            # something is received does the connection notice its end.
+            disconnected = asyncio.ensure_future(_disconnected(request))
+            try:
+                upload = await receiver.finish(writer)
+                if disconnected.done():
+                    raise ClientDisconnect
+            finally:
+                disconnected.cancel()
         return upload
     except FormParserError as error:
         raise ApiError(400, f"The upload is not a well-formed multipart body: {error}") from None
@@ -59,6 +65,11 @@ async def receive_upload(request: Request, blobs: Blobs, *, limit: int) -> Recei
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
             raise
         raise ApiError(507, "The server's disk is full. Free some space and try again.") from None
+
+
+async def _disconnected(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
 
 
 def _refuse_announced(request: Request, limit: int) -> None:
