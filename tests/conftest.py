@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from support.ends import ENDS
 from support.home import new_server, own_home
 from support.process import RunningServer
 from support.spoken import SpokenModel, echo, spoken_model
@@ -26,6 +27,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if item.get_closest_marker("xdist_group") is None:
             group = item.path.relative_to(Path(__file__).parent).with_suffix("").as_posix()
             item.add_marker(pytest.mark.xdist_group(group))
+
+
+def pytest_sessionfinish() -> None:
+    ENDS.close()
 
 
 @pytest.fixture(autouse=True)

@@ -1,6 +1,5 @@
 """A private PostgreSQL server, as a process of its own that ends with the tests."""
 
-import atexit
 import os
 import shutil
 import signal
@@ -16,6 +15,7 @@ import sqlalchemy as sa
 
 from carrel.server import shared
 from carrel.server.records.database import make_engine
+from support.ends import ENDS
 from support.requires import missing
 
 _USER = "carrel"
@@ -90,7 +90,7 @@ def _started(vectors: bool) -> PostgresServer:
         command += ["-c", f"{name}={value}"]
     with (folder / "log").open("ab") as log:
         process = subprocess.Popen(command, stdout=log, stderr=log, user=user, cwd=folder)
-    atexit.register(_end, process, folder)
+    ENDS.callback(_end, process, folder)
     server = PostgresServer(folder)
     deadline = time.monotonic() + 60
     while not _answers(server):

@@ -4,12 +4,11 @@ SQLite and a folder; with `CARREL_TEST_STORAGE=postgres` PostgreSQL and an S3 se
 `pgvector` the same and pgvector.
 """
 
-import atexit
 import hashlib
 import os
 import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
@@ -21,6 +20,7 @@ from carrel.server.folder import DataFolder, FolderLayout
 from carrel.server.keys import KeyChain
 from carrel.server.records.database import make_engine
 from carrel.server.records.migrate import migrate
+from support.ends import ENDS
 from support.postgres import postgres_server
 from support.s3 import S3Server, s3_server, stored
 
@@ -101,7 +101,5 @@ def _blobs(data: Path) -> str:
 
 @cache
 def _s3() -> S3Server:
-    stack = ExitStack()
-    atexit.register(stack.close)
-    folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="carrel-s3-"))
-    return stack.enter_context(s3_server(Path(folder)))
+    folder = ENDS.enter_context(tempfile.TemporaryDirectory(prefix="carrel-s3-"))
+    return ENDS.enter_context(s3_server(Path(folder)))
