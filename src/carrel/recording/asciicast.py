@@ -56,7 +56,7 @@ def event_line(event: Event) -> str:
 
 
 def read_recording(path: Path) -> Recording:
-    """Reads a recording, without whatever does more than draw.
+    """Reads a recording and drops every sequence that does more than draw.
 
     A last line that was cut off by a crash does not count.
 

@@ -1,4 +1,4 @@
-"""Keeps of terminal output what draws on the screen, and nothing else.
+"""Filters terminal output: drawing stays, everything else goes.
 
 A clipboard, a hyperlink or a title holds what no onlooker sees; a query, a mode or a picture
 protocol would act on the terminal of whoever plays the recording.
@@ -30,7 +30,7 @@ class Drawing:
         self._rest = ""
 
     def of(self, text: str) -> str:
-        """What draws of the next piece."""
+        """The drawing part of the next piece."""
         text = self._rest + text
         unfinished = _UNFINISHED.search(text)
         end = unfinished.start() if unfinished else len(text)

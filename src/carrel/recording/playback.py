@@ -1,4 +1,4 @@
-"""A recording as it is played: how far it is, and what is written to get elsewhere."""
+"""The position in a recording that is played, and the output that leads to another."""
 
 from bisect import bisect_left, bisect_right
 
@@ -36,19 +36,19 @@ class Playback:
 
     @property
     def rest(self) -> float | None:
-        """Seconds until something is to be written; None if nothing is unless a key is pressed."""
+        """Seconds until the next output; None while paused or at the end."""
         if self.paused or self._next == len(self._times):
             return None
         return max(0.0, (self._times[self._next] - self.at) / self.speed)
 
     def advance(self, seconds: float) -> str:
-        """Lets time pass; gives what is to be written."""
+        """Lets time pass; gives the output of it."""
         if self.paused:
             return ""
         return self._go(min(self.at + seconds * self.speed, self.recording.seconds))
 
     def seek(self, at: float) -> str:
-        """Goes to a time; gives what is to be written."""
+        """Goes to a time; gives the output that leads there."""
         at = min(max(at, 0.0), self.recording.seconds)
         if at >= self.at:
             return self._go(at)
@@ -56,7 +56,7 @@ class Playback:
         return CLEAR + self._go(at)
 
     def again(self) -> str:
-        """What draws the screen anew, as it is now."""
+        """The output that redraws the screen."""
         self._next = 0
         return CLEAR + self._go(self.at)
 

@@ -47,8 +47,8 @@ async def receive_upload(request: Request, blobs: Blobs, *, limit: int) -> Recei
             receiver = _Receiver(_boundary(request), limit)
             async for batch in _batches(request.stream(), receiver):
                 await writer.write(batch)
-            # Storing takes a while: a caller that disconnects meanwhile gets no file. Only while
-            # something is received does the connection notice its end.
+            # A caller that disconnects while its file is stored gets no file. The connection
+            # notices its end only while something is received.
             disconnected = asyncio.ensure_future(_disconnected(request))
             try:
                 upload = await receiver.finish(writer)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 async def every_comparison(saved: SavedSessions, client: Client | None) -> tuple[Comparison, ...]:
-    """Each as it was changed last; without a client, those of this machine."""
+    """The newest state of each comparison; without a client, of this machine's alone."""
     found = {
         session.id: (session.updated, session.comparison)
         for session in await asyncio.to_thread(saved.all)

@@ -73,7 +73,7 @@ class SessionList(Area[ChatState]):
 
     @action(Policy.JOIN)
     async def comparisons(self) -> tuple[Comparison, ...]:
-        """Those of all chats; of a service that is not reached, none."""
+        """The comparisons of all chats; of this machine alone while the service is out of reach."""
         from carrel.client.errors import Unreachable
 
         try:
