@@ -114,7 +114,7 @@ def sniff(path: Path, filename: str) -> MediaType:
         return _compound(head + tail, suffix)
     if head.startswith(_ZIP):
         return _in_zip(head, tail)
-    if _is_text(head) or (suffix in _TEXT_TYPES and not _CONTROL.search(head)):
+    if is_text(head) or (suffix in _TEXT_TYPES and not _CONTROL.search(head)):
         return _text(head, suffix)
     return MediaType(_OCTETS, suffix)
 
@@ -138,7 +138,9 @@ def _compound(content: bytes, suffix: str) -> MediaType:
     return MediaType(_COMPOUND_TYPES.get(suffix, "application/x-ole-storage"), suffix)
 
 
-def _is_text(head: bytes) -> bool:
+def is_text(data: bytes) -> bool:
+    """Whether a file is Unicode text, judged by its first bytes."""
+    head = data[:_HEAD_BYTES]
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         return True
     if b"\x00" in head:

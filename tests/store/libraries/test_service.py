@@ -8,7 +8,7 @@ import pytest
 from carrel.client.documents import Documents
 from carrel.store.libraries.phase import document_phase
 from carrel.store.store import Store
-from carrel.wire.documents import DocumentList
+from carrel.wire.documents import DocumentList, DocumentUpdate
 from support.documents import digital_pdf
 from support.slices import until
 
@@ -71,6 +71,31 @@ async def test_a_caller_waits_until_documents_are_processed(
     await waiting
     assert waiting.outcome == "done"
     assert [each.id for each in await service.every() or ()] == [library_id]
+
+
+async def test_a_document_that_is_renamed_while_processed_has_its_new_name_in_the_activity(
+    libraries: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = iter([{"name": "lease.pdf", "process_status": "in_progress"}])
+    list_documents = Documents.list
+
+    async def list_old_first(self: Documents, *args: Any, **kwargs: Any) -> DocumentList:
+        found = await list_documents(self, *args, **kwargs)
+        if found.data and (old := next(answers, None)):
+            return found.model_copy(update={"data": [found.data[0].model_copy(update=old)]})
+        return found
+
+    monkeypatch.setattr(Documents, "list", list_old_first)
+    monkeypatch.setattr("carrel.store.libraries.lists.POLL", 0.05)
+    library_id = await made(libraries)
+    client = await libraries.session.client()
+    document = await client.documents.upload(library_id, digital_pdf(tmp_path / "lease.pdf"))
+    await client.documents.update(library_id, document.id, DocumentUpdate(name="signed/lease.pdf"))
+    await libraries.libraries.select(library_id)
+    await until(
+        libraries.activity.slice,
+        lambda state: [item.name for item in state.items] == ["signed/lease.pdf"],
+    )
 
 
 async def test_nothing_is_asked_while_every_document_is_final(

@@ -230,6 +230,8 @@ class LibraryLists(Area[LibrariesState]):
             self._activity.set_again(
                 item_id, lambda: self.reprocess(document.library_id, document.id)
             )
+        # A synced folder uploads a document first and then gives it its path.
+        self._activity.change(item_id, name=document.name)
         if phase == "processing":
             self._activity.change(item_id, status="running")
         elif phase == "ready":

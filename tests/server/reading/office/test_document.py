@@ -380,6 +380,23 @@ async def test_a_rarer_format_is_read_too(tmp_path: Path, read: Read) -> None:
     assert _types(page) == ["text"]
 
 
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("paper.tex", "\\section{Method}\nEvery line\nbelongs together."),
+        ("talk.vtt", "WEBVTT\n\n00:00.000 --> 00:02.000\nGood morning"),
+        ("cut_off.json", '{"title": "Method", "pages": ['),
+        ("indented.yaml", "a: [1\n  b: :"),
+    ],
+)
+async def test_text_that_no_reader_understands_is_shown_as_written(
+    tmp_path: Path, read: Read, name: str, content: str
+) -> None:
+    (tmp_path / name).write_text(content)
+    (page,) = (await read(tmp_path / name)).pages
+    assert page.markdown == content
+
+
 async def test_the_content_decides_and_not_the_name(tmp_path: Path, read: Read) -> None:
     path = docx(tmp_path / "0123456789abcdef.html")
     assert TEXT in (await read(path)).pages[0].markdown

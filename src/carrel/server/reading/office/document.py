@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
+from carrel.server.mimetypes import is_text
 from carrel.server.reading.office.archive import refuse_bomb
 from carrel.server.reading.office.compose import compose_parts
 from carrel.server.reading.office.parts import Part
@@ -56,7 +57,7 @@ class Office:
 
 
 def _read(data: bytes, mimetype: str) -> Pages:
-    """Read the parts of every page; fall back to kreuzberg for a file with damaged parts."""
+    """Read the parts of every page; fall back to kreuzberg, then to the text as it stands."""
     reader = _reader(mimetype)
     try:
         return reader(data)
@@ -64,12 +65,14 @@ def _read(data: bytes, mimetype: str) -> Pages:
         raise
     except Exception:
         # These libraries do not document their exceptions for damaged files.
-        log.info("falling back to plain text", exc_info=True)
+        log.info("falling back to kreuzberg", exc_info=True)
     try:
         return _other(data, mimetype)
     except MemoryError:
         raise
     except Exception as error:
+        if is_text(data):
+            return [_plain(data)]
         raise _unreadable() from error
 
 
@@ -82,7 +85,8 @@ def _reader(mimetype: str) -> Callable[[bytes], Pages]:
             return lambda data: [parts_of_html(data)]
         case "text/markdown":
             return lambda data: [_markdown(data)]
-        case "text/plain":
+        # kreuzberg makes a paragraph of every line of LaTeX, and cannot read subtitles.
+        case "text/plain" | "application/x-tex" | "text/vtt":
             return lambda data: [_plain(data)]
         case "text/csv" | "text/tab-separated-values":
             from carrel.server.reading.office.sheets import table_page
