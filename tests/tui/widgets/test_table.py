@@ -34,6 +34,21 @@ class Many(Sequence[Row | None]):
         return row(index)
 
 
+@pytest.mark.parametrize(
+    ("path", "width", "seen"),
+    [
+        ("guide/requests.md", 17, "guide/requests.md"),
+        ("docs/guide/requests.md", 20, "…/guide/requests.md "),
+        ("docs/guide/requests.md", 18, "…/requests.md     "),
+        ("docs/guide/requests.md", 10, "requests.…"),
+        ("a name without a folder", 11, "a name wit…"),
+        ("文書/契約書.pdf", 12, "…/契約書.pdf"),
+    ],
+)
+def test_of_a_path_the_file_stays_in_view(path: str, width: int, seen: str) -> None:
+    assert Column("Document", paths=True).fitted(Content(path), width).plain == seen
+
+
 class TableApp(App[None]):
     def __init__(self) -> None:
         super().__init__()

@@ -41,7 +41,7 @@ class Trash(Listing[TrashState]):
     def inside(self) -> ComposeResult:
         yield VirtualTable(
             Column("Kind", 8),
-            Column("Name", least=18),
+            Column("Name", least=18, paths=True),
             Column("Deleted", 11, right=True, rank=1),
             Column("Kept", 10, right=True),
             classes="",

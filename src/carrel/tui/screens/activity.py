@@ -44,7 +44,7 @@ class ActivityPlace(Place):
     def panes(self) -> ComposeResult:
         table = VirtualTable(
             Column("What", 10, name="kind"),
-            Column("Name", name="name"),
+            Column("Name", paths=True, name="name"),
             Column("Status", 10, name="status"),
             Column("Progress", 24, rank=1, name="progress"),
             Column("Rate", 11, rank=3, right=True, name="rate"),

@@ -77,7 +77,7 @@ class LibrariesPlace(MarkingPlace):
             yield SyncedFolders()
         with Vertical(id="middle", classes="column"):
             yield VirtualTable(
-                Column("Document", name="name"),
+                Column("Document", paths=True, name="name"),
                 Column("Status", 15, name="status"),
                 Column("Pages", 5, rank=3, right=True, name="pages"),
                 Column("Added", 10, rank=2, name="added"),
@@ -86,7 +86,7 @@ class LibrariesPlace(MarkingPlace):
             )
             yield VirtualTable(
                 Column("Hit", 3, right=True, name="hit"),
-                Column("Document", 16, rank=1, name="name"),
+                Column("Document", 16, rank=1, paths=True, name="name"),
                 Column("Page", 4, right=True, name="page"),
                 Column("Passage", least=16, name="passage", sorts=False),
                 id="hits",

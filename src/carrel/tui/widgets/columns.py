@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from textual.content import Content
+
 from carrel.store.layout.state import TableLayout
 
 GAP = 2
@@ -14,7 +16,7 @@ class Column:
     """A column. Width 0 takes what the others leave, `least` or more.
 
     When it gets narrow the columns of the highest rank go first; rank 0 stays. One with a
-    `name` can be laid out; one that `sorts` can be sorted by.
+    `name` can be laid out; one that `sorts` can be sorted by; one of `paths` drops folders first.
     """
 
     title: str
@@ -24,7 +26,27 @@ class Column:
     right: bool = False
     name: str = ""
     sorts: bool = True
+    paths: bool = False
     hidden: bool = False
+
+    def fitted(self, words: Content, width: int) -> Content:
+        """A cell of this column in as many cells, at the column's side."""
+        if self.paths:
+            words = _without_folders(words, width)
+        words = words.truncate(width, ellipsis=True)
+        missing = width - words.cell_length
+        return words.pad_left(missing) if self.right else words.pad_right(missing)
+
+
+def _without_folders(path: Content, width: int) -> Content:
+    """A path without its first folders where it is too wide: the last part names the file."""
+    if path.cell_length <= width:
+        return path
+    ends = [path[at:] for at, sign in enumerate(path.plain) if sign == "/"]
+    fitting = next((end for end in ends if end.cell_length < width), None)
+    if fitting is not None:
+        return Content("…") + fitting
+    return ends[-1][1:] if ends else path
 
 
 def laid_out(columns: Sequence[Column], layout: TableLayout) -> list[Column]:

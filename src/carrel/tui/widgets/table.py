@@ -459,11 +459,8 @@ class VirtualTable(Steady, ScrollView, can_focus=True):
         parts: list[Content] = []
         drawn = zip(self.columns, cells, self._widths_in(width), strict=False)
         for column, cell, cell_width in drawn:
-            if not cell_width:
-                continue
-            fitted = cell.truncate(cell_width, ellipsis=True)
-            missing = cell_width - fitted.cell_length
-            parts.append(fitted.pad_left(missing) if column.right else fitted.pad_right(missing))
+            if cell_width:
+                parts.append(column.fitted(cell, cell_width))
         if rest is not None:
             parts.append(rest)
         content = mark + Content(" " * GAP).join(parts)
