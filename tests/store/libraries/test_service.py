@@ -8,7 +8,7 @@ import pytest
 from carrel.client.documents import Documents
 from carrel.store.libraries.phase import document_phase
 from carrel.store.store import Store
-from carrel.wire.documents import DocumentList, DocumentUpdate
+from carrel.wire.documents import Document, DocumentList, DocumentUpdate
 from support.documents import digital_pdf
 from support.slices import until
 
@@ -96,6 +96,36 @@ async def test_a_document_that_is_renamed_while_processed_has_its_new_name_in_th
         libraries.activity.slice,
         lambda state: [item.name for item in state.items] == ["signed/lease.pdf"],
     )
+
+
+async def test_documents_out_of_view_are_followed_to_their_end(
+    libraries: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("carrel.store.libraries.lists.POLL", 0.05)
+    held = asyncio.Event()
+    get_document = Documents.get
+
+    async def get_when_released(self: Documents, *args: Any, **kwargs: Any) -> Document:
+        await held.wait()
+        return await get_document(self, *args, **kwargs)
+
+    monkeypatch.setattr(Documents, "get", get_when_released)
+    library_id, other = await made(libraries), await made(libraries, "other")
+    await libraries.libraries.select(other)
+    kept = await libraries.libraries.upload(library_id, digital_pdf(tmp_path / "a.pdf", text=TEXT))
+    gone = await libraries.libraries.upload(library_id, digital_pdf(tmp_path / "b.pdf"))
+    assert kept is not None and gone is not None
+    client = await libraries.session.client()
+    await client.documents.delete(library_id, gone.id)
+
+    def status(document: Document) -> str | None:
+        item = libraries.activity.find(f"processing-{document.id}")
+        return item.status if item else None
+
+    assert [status(kept), status(gone)] == ["queued", "queued"]
+    held.set()
+    await until(libraries.activity.slice, lambda _: status(kept) == "done", 60)
+    await until(libraries.activity.slice, lambda _: status(gone) is None)
 
 
 async def test_nothing_is_asked_while_every_document_is_final(

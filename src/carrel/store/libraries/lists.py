@@ -8,14 +8,13 @@ from collections.abc import Coroutine, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from carrel.store.activity.service import ActivityService
-from carrel.store.activity.state import ActivityItem
 from carrel.store.cache.last_seen import LastSeen, Seen
 from carrel.store.core.action import Policy, action
 from carrel.store.core.loop import OwnerLoop
 from carrel.store.core.paging import last_page, with_page
-from carrel.store.core.problem import Problem
 from carrel.store.core.sorting import Sort
 from carrel.store.libraries.phase import UNFINISHED, document_phase
+from carrel.store.libraries.processing import ProcessingItems
 from carrel.store.libraries.state import LibrariesState
 from carrel.store.notifications.service import NotificationsService
 from carrel.store.session.area import Area
@@ -57,6 +56,7 @@ class LibraryLists(Area[LibrariesState]):
         super().__init__(loop, LibrariesState(), session)
         self._last_seen = last_seen
         self._activity = activity
+        self._processing = ProcessingItems(activity, self.reprocess)
         self._notifications = notifications
         self._trash = trash
 
@@ -139,13 +139,13 @@ class LibraryLists(Area[LibrariesState]):
     async def _show_documents(self, page: int = 0) -> None:
         with self._loading():
             await self._load_documents(page)
-        if self.slice.value.as_of is None and self._unfinished():
+        if self.slice.value.as_of is None and self._processing:
             self._poll()
 
     @action(Policy.JOIN)
     async def _poll(self) -> None:
-        """Polls the documents until all of them are processed."""
-        while self._unfinished():
+        """Polls documents until all that were seen are processed."""
+        while self._processing:
             await asyncio.sleep(POLL_HOSTED if self._session.slice.value.hosted else POLL)
             await self._look_quietly()
         await self._load_libraries_again()
@@ -157,6 +157,8 @@ class LibraryLists(Area[LibrariesState]):
         # The session handles a lost server; a later poll may succeed.
         with contextlib.suppress(Unreachable):
             await self._load_documents(self.slice.value.page)
+            seen = {document.id for document in self.slice.value.documents}
+            await self._processing.look(await self._session.client(), seen)
 
     async def _load_libraries(self) -> None:
         selected = self.slice.value.selected
@@ -217,33 +219,7 @@ class LibraryLists(Area[LibrariesState]):
         if self.slice.value.find(self.slice.value.document) is None:
             self.slice.set(document=documents[0].id if documents else None, text=None)
         for document in documents if answer.as_of is None else ():
-            self._show_processing(document)
-
-    def _show_processing(self, document: Document) -> None:
-        """Shows in the activity how far the service is with a document."""
-        phase, item_id = document_phase(document), f"processing-{document.id}"
-        known = self._activity.find(item_id)
-        if phase in UNFINISHED and (known is None or known.ended):
-            self._activity.show(
-                ActivityItem(item_id, "processing", document.name, subject=document.id)
-            )
-            self._activity.set_again(
-                item_id, lambda: self.reprocess(document.library_id, document.id)
-            )
-        # A synced folder uploads a document first and then gives it its path.
-        self._activity.change(item_id, name=document.name)
-        if phase == "processing":
-            self._activity.change(item_id, status="running")
-        elif phase == "ready":
-            self._activity.change(item_id, status="done")
-        elif phase == "failed":
-            error = Problem("Processing failed", document.error or "The service gives no reason.")
-            self._activity.change(item_id, status="failed", error=error)
-
-    def _unfinished(self) -> bool:
-        return any(
-            document_phase(document) in UNFINISHED for document in self.slice.value.documents
-        )
+            self._processing.show(document)
 
     def _choose(self, library_id: str | None) -> None:
         self.slice.set(

@@ -260,7 +260,7 @@ class LibrariesService(LibraryLists):
     async def _added(self, library_id: str, document: Document, entry: ActivityEntry) -> Document:
         entry.about(document.id)
         # At once: a quick failure may be over before the list is loaded again.
-        self._show_processing(document)
+        self._processing.show(document)
         self._notifications.notify(f"Added {document.name}.")
         self._load_libraries_again()
         if library_id == self.slice.value.selected:
