@@ -1,12 +1,12 @@
 """The parser process: reads each document in a process of its own, within tight limits.
 
 Run as `python -m carrel.server.reading.parser`. It sends `{"ready": true}`, receives a request,
-`{"path", "mimetype", "options", "ahead", "beyond"}`, and answers `{"page_count"}`, then `{"page",
-"ocr"}` for every page, then `{"done"}`; or `{"error", "code"}`. `ahead` prefetches the next pages;
-`beyond` permits looking at pages that were not requested. In between, it may request text, regions
-or a table's cells with `{"look", "width", "height"}` and RGB pixels; the OCR process answers. After
-`{"done"}` the document stays open: `{"options", "ahead", "beyond"}` requests more of it,
-`{"close"}` closes it.
+`{"path", "mimetype", "options", "ahead", "beyond"}`, and answers `{"page_count"}`, then `{"ocr"}`
+with the page in JSON for every page, then `{"done"}`; or `{"error", "code"}`. `ahead` prefetches
+the next pages; `beyond` permits looking at pages that were not requested. In between, it may
+request text, regions or a table's cells with `{"look", "width", "height"}` and RGB pixels; the OCR
+process answers. After `{"done"}` the document stays open: `{"options", "ahead", "beyond"}` requests
+more of it, `{"close"}` closes it.
 
 Starting Python and loading the libraries takes ten times longer than reading a small document.
 Where the system supports it, a forked copy reads the document and exits, and the parser waits
@@ -28,7 +28,13 @@ from carrel.server.reading.office.document import Office
 from carrel.server.reading.options import NoSuchPage, ReadOptions, UnreadableDocument
 from carrel.server.reading.pdf.document import PDF
 from carrel.server.reading.processes.limits import COPIES_READ, limit_this_process
-from carrel.server.reading.processes.pipes import PipeMessage, Task, read_message, write_message
+from carrel.server.reading.processes.pipes import (
+    PipeMessage,
+    Task,
+    as_json,
+    read_message,
+    write_message,
+)
 from carrel.server.reading.scans.picture import HEIF_BRANDS, Picture
 
 _ALLOCATIONS = 50_000
@@ -104,7 +110,7 @@ class Parser:
                 pages = document.pages(options)
         self._ocr_used = False
         for page in pages:
-            self._say({"page": page.model_dump(mode="json"), "ocr": self._ocr_used})
+            self._say({"ocr": self._ocr_used}, as_json(page.model_dump(mode="json")))
             self._ocr_used = False
         self._say({"done": True})
 
@@ -117,8 +123,8 @@ class Parser:
             raise SystemExit(1)
         return answer.header
 
-    def _say(self, header: dict[str, Any]) -> None:
-        write_message(self._answers, PipeMessage(header))
+    def _say(self, header: dict[str, Any], body: bytes = b"") -> None:
+        write_message(self._answers, PipeMessage(header, body))
 
 
 def _open(path: Path, mimetype: str | None) -> PDF | Picture | Office:

@@ -216,8 +216,8 @@ class Reader:
                 log.warning("a document ended its parser: %s", child.ending)
                 raise _broke_off()
             header = message.header
-            if "page" in header:
-                yield ReadPage(Page.model_validate(header["page"]), header["ocr"])
+            if "ocr" in header:
+                yield ReadPage(Page.model_validate_json(message.body), header["ocr"])
             elif "page_count" in header:
                 yield header["page_count"]
             elif "look" in header:

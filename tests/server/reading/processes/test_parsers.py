@@ -33,7 +33,7 @@ async def _markdown(child: Child, request: dict[str, object]) -> str:
     await child.send(PipeMessage(request))
     text = ""
     while (frame := await child.receive()) is not None and "done" not in frame.header:
-        text += frame.header.get("page", {}).get("markdown", "")
+        text += frame.body.decode()
     return text
 
 

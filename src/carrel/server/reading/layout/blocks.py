@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from carrel.server.reading.layout.contents import contents
 from carrel.server.reading.layout.evidence import Edge, Evidence
@@ -43,16 +44,17 @@ _UPRIGHT = 20.0
 """Degrees. Text at a greater angle is not part of the flow."""
 
 
-@dataclass(frozen=True)
-class _Part:
-    """A line, or a table or figure placed among the lines."""
+class _Solid(NamedTuple):
+    """A table or figure placed among the lines; `box` also holds its own lines."""
 
     box: Box
-    content: Line | Region
+    region: Region
 
-    def mirrored(self, width: float) -> "_Part":
-        box = self.box.mirrored(width)
-        return _Part(box, self.content.mirrored(width))
+    def mirrored(self, width: float) -> "_Solid":
+        return _Solid(self.box.mirrored(width), self.region.mirrored(width))
+
+
+_Part = Line | _Solid
 
 
 @dataclass(frozen=True)
@@ -124,10 +126,8 @@ def _without_heads(
     heads: dict[str, list[Region]] = {"header": [], "footer": []}
     edges: tuple[Edge, Edge] = ("header", "footer")
     for edge in edges:
-        parts = [_Part(lines[number].box, lines[number]) for number in running
-                 if running[number] == edge]  # fmt: skip
-        for row in rows(parts):
-            line = one_line([part.content for part in row if isinstance(part.content, Line)])
+        for row in rows([lines[number] for number in running if running[number] == edge]):
+            line = one_line(row)
             heads[edge].append(Region(edge, line.box, line.text, lines=(line,)))
     return [line for number, line in enumerate(lines) if number not in running], heads
 
@@ -173,10 +173,12 @@ def _in_order(
     lines: Sequence[Line], solids: Sequence[Region], style: Style, width: float
 ) -> list[Region]:
     """The regions of a page in reading order."""
-    parts = [_Part(line.box, line) for line in lines]
-    parts += [
-        _Part(Box.around([solid.box, *(line.box for line in solid.lines)]), solid)
-        for solid in solids
+    parts: list[_Part] = [
+        *lines,
+        *(
+            _Solid(Box.around([solid.box, *(line.box for line in solid.lines)]), solid)
+            for solid in solids
+        ),
     ]
     if not runs_from_right(line.text for line in lines):
         return _flow(parts, style)
@@ -193,8 +195,8 @@ def _flow(parts: list[_Part], style: Style) -> list[Region]:
         lines: list[Line] = []
         beside: list[tuple[Line, Region]] = []
         for row in rows(column):
-            texts = [part.content for part in row if isinstance(part.content, Line)]
-            solids = [part.content for part in row if isinstance(part.content, Region)]
+            texts = [part for part in row if isinstance(part, Line)]
+            solids = [part.region for part in row if isinstance(part, _Solid)]
             if texts:
                 lines.append(one_line(texts))
                 beside += [(lines[-1], solid) for solid in solids]

@@ -26,8 +26,9 @@ _APART = 0.7
 """Least width of such an entry per letter, as a part of its type size."""
 _DOTS = 3
 """Fewest dots of a leader."""
-_SIGN = re.compile(r"…|(?:\. ?){4}|^\.$|^\d+\.\d+(?:[.\d]*$|.*\s\d+$)")
-"""Pre-filter: pages without it have no contents."""
+_LEADER = re.compile(r"…|\.(?: ?\.){3}")
+_NUMBERED = re.compile(r"\.$|\d+\.\d+(?:[.\d]*$|.*\s\d+$)")
+"""A dot alone, and an entry that begins with the number of a section."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class _Entry:
 
 def contents(lines: Sequence[Line]) -> tuple[list[Region], list[Line]]:
     """The entries of a page's table of contents, and its other lines."""
-    if sum(_SIGN.search(line.text) is not None for line in lines) < _FEWEST:
+    if sum(_is_sign(line.text) for line in lines) < _FEWEST:
         return [], list(lines)
     entries = list(_entries(lines))
     found: list[Line] = []
@@ -49,6 +50,11 @@ def contents(lines: Sequence[Line]) -> tuple[list[Region], list[Line]]:
     held = [line.box for line in found]
     rest = [line for line in lines if not any(box.holds_centre(line.box) for box in held)]
     return _levelled(found), rest
+
+
+def _is_sign(text: str) -> bool:
+    """Whether a line may be part of contents; a page with few such lines has none."""
+    return bool(_NUMBERED.match(text) or _LEADER.search(text))
 
 
 def _entries(lines: Sequence[Line]) -> Iterator[_Entry]:

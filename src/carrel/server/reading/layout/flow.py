@@ -5,7 +5,8 @@ columns, read one after the other; everything else is read from top to bottom.
 """
 
 import statistics
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
@@ -73,8 +74,8 @@ def _cut(parts: list[T], gutter: float) -> list[list[T]]:
             was_columns = False
             start += 1
             continue
-        run = [part for strip in strips[start:end] for part in strip]
-        for side in _sides(run, gutter):
+        run = _together(strips[start:end])
+        for side in _sides(run, _merged(_spans(run), gutter)):
             column = side.parts
             groups += _cut(column, gutter) if len(column) < len(run) else [column]
         was_columns = True
@@ -96,35 +97,41 @@ def _strips(parts: list[T]) -> list[list[T]]:
 
 def _shared_gutter(strips: list[list[T]], start: int, gutter: float) -> int:
     """End of the columns that begin at strip `start`; `start` if none do."""
-    end = start
-    sides: list[_Side[T]] = []
-    grown: list[list[_Side[T]]] = []
-    below = strips[start + 1] if start + 1 < len(strips) else ()
-    if len(below) > 1 and _across(strips[start], _sides(below, gutter)):
+    spans: list[_Span] = []
+    grown: list[list[_Span]] = []
+    below = strips[start + 1] if start + 1 < len(strips) else []
+    if len(below) > 1 and _across(strips[start], _merged(_spans(below), gutter)):
         return start
-    while end < len(strips) and not _across(strips[end], sides):
-        sides = _sides(strips[end], gutter, sides)
-        if len(sides) < 2 and not _one_sided(sides[0], strips, end + 1, gutter):
+    for number, strip in enumerate(strips[start:], start):
+        if _across(strip, spans):
             break
-        end += 1
-        grown.append(sides)
+        spans = _merged([*spans, *_spans(strip)], gutter)
+        if len(spans) < 2 and not _one_sided(spans[0], strips, number + 1, gutter):
+            break
+        grown.append(spans)
     # Try the longest run first: it is usually the right one.
-    while grown and not _are_columns(grown[-1]):
+    while grown and not _are_columns(grown[-1], strips[start : start + len(grown)]):
         grown.pop()
     return _without_tail(strips, start, start + len(grown), gutter)
 
 
-def _across(strip: list[T], sides: Sequence["_Side[T]"]) -> bool:
+def _together(strips: Sequence[list[T]]) -> list[T]:
+    return [part for strip in strips for part in strip]
+
+
+def _across(strip: list[T], spans: Sequence["_Span"]) -> bool:
     """Whether a lone part begins in the gutter before a column and reaches into it."""
+    if len(strip) > 1:
+        return False
     box = strip[0].box
-    return len(strip) == 1 and any(
-        box.left < side.left - _HANGING * box.height and box.right > side.left for side in sides[1:]
+    return any(
+        box.left < left - _HANGING * box.height and box.right > left for left, _ in spans[1:]
     )
 
 
-def _one_sided(side: "_Side[T]", strips: list[list[T]], following: int, gutter: float) -> bool:
+def _one_sided(span: "_Span", strips: list[list[T]], following: int, gutter: float) -> bool:
     """Whether one side may still become columns: a strip below is (partly) beside it."""
-    left, right = side.left, side.right
+    left, right = span
     for strip in strips[following : following + _LOOK_AHEAD]:
         for part in strip:
             box = part.box
@@ -138,7 +145,7 @@ def _one_sided(side: "_Side[T]", strips: list[list[T]], following: int, gutter: 
 def _ends_above(strips: list[list[T]], start: int, gutter: float) -> bool:
     """Whether a strip is the short last line of the text above the columns."""
     strip, above, below = strips[start], strips[start - 1], strips[start + 1]
-    if len(_sides(strip, gutter)) > 1:
+    if len(_merged(_spans(strip), gutter)) > 1:
         return False
     box = Box.around(part.box for part in strip)
     before = box.top - max(part.box.bottom for part in above)
@@ -150,7 +157,7 @@ def _without_tail(strips: list[list[T]], start: int, end: int, gutter: float) ->
     """Excludes a heading of the content below from the columns above it."""
     while end - start > 1 and end < len(strips):
         last, above, below = strips[end - 1], strips[end - 2], strips[end]
-        if len(_sides(last, gutter)) > 1:
+        if len(_merged(_spans(last), gutter)) > 1:
             break
         box = Box.around(part.box for part in last)
         before = box.top - max(part.box.bottom for part in above)
@@ -169,32 +176,42 @@ class _Side(NamedTuple, Generic[T]):
     parts: list[T]
 
 
-def _sides(parts: Sequence[T], gutter: float, before: Sequence[_Side[T]] = ()) -> list[_Side[T]]:
-    """Splits parts at full-height gutters.
+_Span = tuple[float, float]
+"""The left and right edge of some parts."""
 
-    `before` are the sides of the parts above, which are not changed.
-    """
-    narrow = [*before, *(_Side(part.box.left, part.box.right, [part]) for part in parts)]
-    if len(narrow) == 1:
-        return narrow
-    narrow.sort(key=lambda side: side.left)
-    sides: list[_Side[T]] = []
-    for side in narrow:
-        last = sides[-1] if sides else None
-        if last is None or side.left >= last.right + gutter:
-            sides.append(side)
-        else:
-            right = max(last.right, side.right)
-            sides[-1] = _Side(last.left, right, last.parts + side.parts)
+
+def _spans(parts: Iterable[Boxed]) -> list[_Span]:
+    return [(part.box.left, part.box.right) for part in parts]
+
+
+def _merged(spans: list[_Span], gutter: float) -> list[_Span]:
+    """Joins the spans with no gutter between them, from left to right."""
+    merged: list[_Span] = []
+    for left, right in sorted(spans):
+        if not merged or left >= merged[-1][1] + gutter:
+            merged.append((left, right))
+        elif right > merged[-1][1]:
+            merged[-1] = (merged[-1][0], right)
+    return merged
+
+
+def _sides(parts: Iterable[T], spans: Iterable[_Span]) -> list[_Side[T]]:
+    """Splits parts at full-height gutters: between these spans."""
+    sides: list[_Side[T]] = [_Side(left, right, []) for left, right in spans]
+    lefts = [side.left for side in sides]
+    for part in sorted(parts, key=lambda part: part.box.left):
+        sides[bisect_right(lefts, part.box.left) - 1].parts.append(part)
     return sides
 
 
-def _are_columns(sides: list[_Side[T]]) -> bool:
-    if len(sides) < 2:
+def _are_columns(spans: list[_Span], strips: Sequence[list[T]]) -> bool:
+    """Whether strips with full-height gutters between these spans are columns."""
+    if len(spans) < 2:
         return False
-    width = sides[-1].right - sides[0].left
-    if any(side.right - side.left < _COLUMN_WIDTH * width for side in sides):
+    width = spans[-1][1] - spans[0][0]
+    if any(right - left < _COLUMN_WIDTH * width for left, right in spans):
         return False
+    sides = _sides(_together(strips), spans)
     counts = [len(side.parts) for side in sides]
     least, most = min(counts), max(counts)
     if least >= _COLUMN_LINES:

@@ -153,11 +153,12 @@ class PDF:
                     layer = TextLayer(text_page, space)
                     layer.restore_characters(items)
                     lines = layer.missing_lines(items)
-        known = [item.box for item in items] + [line.box for line in lines]
         seen = scan
-        if parsed.drawn:
-            scan = self._read_drawn(index, scan.frame, known, pictures, look)
-        lines += not_over(scan.lines, known)
+        if parsed.drawn or scan.lines:
+            known = [item.box for item in items] + [line.box for line in lines]
+            if parsed.drawn:
+                scan = self._read_drawn(index, scan.frame, known, pictures, look)
+            lines += not_over(scan.lines, known)
         size = scan.frame.upright_size
         figures = [box for box in pictures if not is_background(box, size)]
         figures += [

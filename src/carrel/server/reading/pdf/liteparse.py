@@ -70,11 +70,20 @@ def _page(page: Any) -> ParsedPage:
         items=items if trusted else [],
         links=_links(page.annotations),
         rules=drawn_rules(strokes, shapes),
-        drawings=drawings(strokes, shapes, [item.box for item in items], (page.width, page.height)),
+        drawings=_drawings(strokes, shapes, items, (page.width, page.height)),
         trusted=trusted,
         needs_ocr=not trusted or (not said and bool(reasons & _WITHOUT_TEXT)),
         drawn=said and (pictured or bool(reasons & _WITHOUT_TEXT)),
     )
+
+
+def _drawings(
+    strokes: Sequence[Any],
+    shapes: Sequence[Any],
+    items: Sequence[TextItem],
+    size: tuple[float, float],
+) -> list[Box]:
+    return drawings(strokes, shapes, [item.box for item in items], size) if shapes else []
 
 
 def _item(item: Any) -> TextItem:

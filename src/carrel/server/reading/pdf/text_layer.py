@@ -83,14 +83,16 @@ class TextLayer:
         known = _all_folded([item.text for item in items])
         counts, whole = Counter(known), "".join(known)
         found = Counter(row.folded for row in self._rows)
-        boxes = [item.box for item in items]
+        # liteparse splits a longer row into several items.
+        unknown = [
+            row
+            for row in self._rows
+            if found[row.folded] > counts[row.folded]
+            and not (len(row.folded) > _ALONE and row.folded in whole)
+        ]
+        boxes = [item.box for item in items] if unknown else []
         missing = []
-        for row in self._rows:
-            if found[row.folded] <= counts[row.folded]:
-                continue
-            if len(row.folded) > _ALONE and row.folded in whole:
-                # liteparse splits it into several items.
-                continue
+        for row in unknown:
             pieces = list(self._pieces(row))
             for box in pieces:
                 x, y = box.centre

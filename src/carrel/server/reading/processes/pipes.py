@@ -26,16 +26,19 @@ class BrokenMessage(Exception):
 
 @dataclass(frozen=True)
 class PipeMessage:
-    """A message: `header` says its kind, `body` carries pixels."""
+    """A message: `header` says its kind, `body` carries pixels or a page."""
 
     header: dict[str, Any]
     body: bytes = b""
 
 
+def as_json(values: dict[str, Any]) -> bytes:
+    """JSON as UTF-8; half a surrogate pair, which documents may hold, becomes a question mark."""
+    return json.dumps(values, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+
+
 def _encode(message: PipeMessage) -> tuple[bytes, bytes]:
-    header = json.dumps(message.header, ensure_ascii=False, separators=(",", ":")).encode(
-        "utf-8", "replace"
-    )
+    header = as_json(message.header)
     return _LENGTHS.pack(len(header), len(message.body)) + header, message.body
 
 

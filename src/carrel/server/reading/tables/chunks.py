@@ -4,6 +4,7 @@ import statistics
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
+from operator import sub
 from typing import NamedTuple
 
 from carrel.server.reading.page.elements import Box, Line, Word
@@ -66,30 +67,24 @@ def chunks_of_items(
             continue
         _, mono = font_style(item.font)
         top, bottom, space = item.y, item.y + item.height, SPACE * item.height
-        cuts: list[int] = []
-        right = words[0].x
-        white = 0.0
-        for number, word in enumerate(words):
-            left = word.x
-            white += left - right
-            if left - right > space:
-                cuts.append(number)
-            right = left + word.width
+        lefts = [word.x for word in words]
+        rights = [left + word.width for left, word in zip(lefts, words, strict=True)]
+        gaps = list(map(sub, lefts[1:], rights))
+        cuts = [number for number, gap in enumerate(gaps, 1) if gap > space]
         beside = [rule.at for rule in down if rule.start <= (top + bottom) / 2 <= rule.end]
         if beside:
             cuts = sorted({*cuts, *_crossed(beside, words)})
         here = [link for link in links if link.box.top <= (top + bottom) / 2 <= link.box.bottom]
-        usual = white / max(1, len(words) - 1)
+        usual = sum(gaps) / max(1, len(gaps))
         if not cuts and not here:
-            box = Box(words[0].x, top, right, bottom)
+            box = Box(lefts[0], top, rights[-1], bottom)
             found.append(Chunk(item.text.strip(), box, mono, (), usual))
             continue
         texts = item.text.split()
         if len(texts) != len(words):
             texts = [word.text for word in words]
         for first, end in pairwise([0, *cuts, len(words)]):
-            last = words[end - 1]
-            box = Box(words[first].x, top, last.x + last.width, bottom)
+            box = Box(lefts[first], top, rights[end - 1], bottom)
             pieces = zip(texts[first:end], words[first:end], strict=True)
             passage = MarkedText.of((f"{text} ", _url(word, here)) for text, word in pieces)
             found.append(Chunk(passage.text, box, mono, passage.marks, 0.0 if cuts else usual))
@@ -154,9 +149,10 @@ def rows(chunks: Iterable[Chunk]) -> list[ChunkRow]:
         else:
             found.append([chunk])
             middle, height = centre, tall
-    for line in found:
+    several = [line for line in found if len(line) > 1]
+    for line in several:
         line.sort(key=lambda chunk: chunk.box.left)
-    gutters = _flush_gaps([line for line in found if len(line) > 1])
+    gutters = _flush_gaps(several)
     return [_row(line, gutters) for line in found]
 
 
@@ -243,14 +239,15 @@ def _has_digit(chunk: Chunk) -> bool:
 
 def cell_text(chunks: Sequence[Chunk]) -> MarkedText:
     """Join a cell's chunks into its text, undoing hyphenation."""
+    if len(chunks) > 1:
+        chunks = [chunk for row in rows(chunks) for chunk in row.chunks]
     whole = MarkedText("")
-    for row in rows(chunks):
-        for chunk in row.chunks:
-            text = whole.text
-            if text.endswith("-") and text[-2:-1].isalpha() and chunk.text[:1].islower():
-                whole = whole.without_last_letter().followed_by(chunk.passage, between="")
-            else:
-                whole = whole.followed_by(chunk.passage)
+    for chunk in chunks:
+        text = whole.text
+        if text.endswith("-") and text[-2:-1].isalpha() and chunk.text[:1].islower():
+            whole = whole.without_last_letter().followed_by(chunk.passage, between="")
+        else:
+            whole = whole.followed_by(chunk.passage)
     return whole if whole.marks else MarkedText(" ".join(whole.text.split()))
 
 
