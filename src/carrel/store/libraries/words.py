@@ -174,7 +174,7 @@ def document_count(documents: int) -> str:
 
 
 def title(state: LibrariesState) -> str:
-    """`contracts · 412 documents · 2 marked · 9 not ready`."""
+    """`contracts · 412 documents · 2 marked · 9 of 50 not ready`, where 50 are loaded."""
     name = next((each.name for each in state.items if each.id == state.selected), None)
     if name is None:
         return "Libraries"
@@ -185,7 +185,9 @@ def title(state: LibrariesState) -> str:
         parts.append(f"{count(len(state.marked))} marked")
     waiting = sum(document_phase(each) != "ready" for each in state.documents)
     if waiting:
-        parts.append(f"{count(waiting)} not ready")
+        loaded = len(state.documents)
+        of = f" of {count(loaded)}" if loaded < (state.total or 0) else ""
+        parts.append(f"{count(waiting)}{of} not ready")
     return " · ".join(parts)
 
 
