@@ -1,5 +1,6 @@
 """Assembles a page's text, rules and pictures into regions in reading order."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -37,6 +38,9 @@ from carrel.server.reading.tables.find import find_tables, ruled_tables
 
 _BAND = 0.09
 """Height of the top and bottom bands with running heads, as a part of the page's."""
+_NUMBER_BAND = 0.13
+"""Height of those with page numbers that stand alone, which TeX sets farther in."""
+_PAGE_NUMBER = re.compile(r"[-–— ]*(\d{1,4}|[ivxlc]{1,7})[-–— ]*")
 _PORTRAIT = 1.2
 """Least height-to-width ratio of a page with running heads: maps and slides have none."""
 NO_EVIDENCE = Evidence()
@@ -244,5 +248,6 @@ def _running_heads(ordered: list[Region], width: float, height: float) -> list[R
 
 def _in_body(region: Region, height: float) -> bool:
     """Whether a region cannot be a running head."""
-    band = region.box.bottom < height * _BAND or region.box.top > height * (1 - _BAND)
-    return region.kind in ("table", "figure") or not band
+    band = height * (_NUMBER_BAND if _PAGE_NUMBER.fullmatch(region.text) else _BAND)
+    inside = region.box.bottom >= band and region.box.top <= height - band
+    return region.kind in ("table", "figure") or inside

@@ -24,9 +24,12 @@ _NOTE_SIGN = re.compile(r"[\d*†‡§]")
 """Pre-filter for `_NOTE`: far faster, and matches few lines."""
 _TOGETHER = 0.12
 """Least white space between words, as a part of the line's height."""
-_BOLD = re.compile(r"bold|black|heavy|semibold|demi", re.IGNORECASE)
+_BOLD = re.compile(
+    r"bold|black|heavy|demi|-medi(?!um)|\bcm(ss)?bx|\bcmb\d|\bsf(bx|bi|sx)", re.IGNORECASE
+)
+"""The names of TeX's fonts do not say it: CMBX and SFBX are bold, Nimbus is by “-Medi”."""
 _MONO = re.compile(
-    r"mono|nimbusmon|courier|consol|menlo|typewriter|cmtt|sltt|fixed|code", re.IGNORECASE
+    r"mono|nimbusmon|courier|consol|menlo|typewriter|cmtt|sltt|sftt|xtt|fixed|code", re.IGNORECASE
 )
 
 
