@@ -3,13 +3,14 @@
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from functools import partial
 from pathlib import Path
 
 import sqlalchemy as sa
 
 from carrel.locking import Locked, lock_file
 from carrel.server.folder import FolderLayout
-from carrel.server.records.database import Database, try_alone
+from carrel.server.records.database import Database, end_alone, try_alone
 
 _NAME = "throw away"
 _RETRY_SECONDS = 2
@@ -80,12 +81,7 @@ def _in_database(engine: sa.Engine) -> Release | None:
     """Takes a database's lock; None if another session has it."""
     connection = engine.connect().execution_options(isolation_level="AUTOCOMMIT")
 
-    def release() -> None:
-        # The end of the session releases the lock.
-        connection.invalidate()
-        connection.close()
-
     if try_alone(connection, _NAME):
-        return release
-    release()
+        return partial(end_alone, connection)
+    end_alone(connection)
     return None

@@ -54,6 +54,8 @@ _WRITTEN = 16
 _MESSAGES = 20
 """Distinct messages that a batch reports."""
 _RECONCILE_SECONDS = 60
+_LOOK_SECONDS = 1.0
+"""How soon a cancellation that another server answered is noticed."""
 
 
 class BatchJobs:
@@ -205,9 +207,7 @@ class BatchJobs:
         if not work.cancelled:
             task = self._running[id] = asyncio.create_task(self._answer_all(work))
             try:
-                seconds = (work.deadline - datetime.now(UTC)).total_seconds()
-                _, unfinished = await asyncio.wait({task}, timeout=max(0, seconds))
-                late = bool(unfinished)
+                late = await self._outlasts(task, work)
             finally:
                 task.cancel()
                 await asyncio.wait({task})
@@ -217,6 +217,15 @@ class BatchJobs:
             if not task.cancelled():
                 task.result()
         await self._finish(work, late=late)
+        return True
+
+    async def _outlasts(self, task: asyncio.Task[None], work: Work) -> bool:
+        """Waits for the end of a batch's work or its cancellation; whether its time ran out."""
+        while (left := (work.deadline - datetime.now(UTC)).total_seconds()) > 0:
+            await asyncio.wait({task}, timeout=min(left, _LOOK_SECONDS))
+            # Another server may have been asked to cancel it.
+            if task.done() or await self._database.read(partial(batches.is_cancelled, id=work.id)):
+                return False
         return True
 
     async def _answer_all(self, work: Work) -> None:

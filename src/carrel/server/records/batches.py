@@ -218,6 +218,12 @@ def begin(connection: sa.Connection, id: str) -> Work | None:
     )
 
 
+def is_cancelled(connection: sa.Connection, id: str) -> bool:
+    """Whether a running batch was asked to end."""
+    query = sa.select(batch_jobs.c.status).where(batch_jobs.c.id == id)
+    return connection.scalar(query) == "CANCELLATION_REQUESTED"
+
+
 def unanswered(connection: sa.Connection, id: str, after: int, limit: int) -> list[PendingLine]:
     """The next lines without an answer, after the number `after`."""
     lines = batch_lines.c

@@ -5,7 +5,7 @@ import random
 import time
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from contextvars import copy_context
 from functools import partial
 from typing import TypeVar
@@ -71,9 +71,7 @@ class Database:
         try:
             yield await asyncio.to_thread(try_alone, connection, name)
         finally:
-            # The end of the session releases the lock.
-            await asyncio.to_thread(connection.invalidate)
-            connection.close()
+            await asyncio.to_thread(end_alone, connection)
 
     @asynccontextmanager
     async def turn(self, name: str) -> AsyncIterator[None]:
@@ -156,6 +154,14 @@ def try_alone(connection: sa.Connection, name: str) -> bool:
     """Takes the lock of `alone` until the end of the session, unless another has it."""
     query = sa.text("SELECT pg_try_advisory_lock(hashtextextended(:name, 0))")
     return bool(connection.scalar(query, {"name": f"carrel alone {name}"}))
+
+
+def end_alone(connection: sa.Connection) -> None:
+    """Releases the lock, and ends the session: that releases it, too, but a while later."""
+    with suppress(sa.exc.DBAPIError):
+        connection.execute(sa.text("SELECT pg_advisory_unlock_all()"))
+    connection.invalidate()
+    connection.close()
 
 
 def _turn_number(name: str) -> sa.ColumnElement[int]:
