@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from support import storage
 from support.ends import ENDS
 from support.home import new_server, own_home
 from support.process import RunningServer
+from support.reach import reaches_storage
 from support.spoken import SpokenModel, echo, spoken_model
 
 # How long an example takes says how busy the machine is.
@@ -21,8 +23,15 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Has one worker run a file's tests, so that the server they share is started once."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Has one worker run a file's tests, so that the server they share is started once.
+
+    On a storage other than the usual one, runs those that reach the storage.
+    """
+    if storage.SHARED:
+        reaching = [item for item in items if reaches_storage(item)]
+        config.hook.pytest_deselected(items=[item for item in items if item not in set(reaching)])
+        items[:] = reaching
     for item in items:
         if item.get_closest_marker("xdist_group") is None:
             group = item.path.relative_to(Path(__file__).parent).with_suffix("").as_posix()

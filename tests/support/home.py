@@ -2,10 +2,13 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from support import storage
+from support.pair import alternating
 from support.process import RunningServer, serve
 
 
@@ -20,9 +23,21 @@ def own_home(monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
 
 
 @contextmanager
-def new_server(folder: Path, *options: str) -> Iterator[RunningServer]:
-    """A real server with a home of its own and nothing stored."""
+def new_server(folder: Path, *options: str, one: bool = False) -> Iterator[RunningServer]:
+    """A real server with a home of its own and nothing stored.
+
+    On the storage of several servers it is two of them, which answer in turn, unless it must be
+    `one`.
+    """
     with pytest.MonkeyPatch.context() as monkeypatch:
         own_home(monkeypatch, folder / "home")
-        with serve(folder / "data", *options) as running:
-            yield running
+        with serve(folder / "data", *options) as first:
+            if one or not storage.SHARED:
+                yield first
+                return
+            shared = storage.options(folder / "data")
+            with (
+                serve(folder / "other", *shared, *options) as second,
+                alternating([first.url, second.url]) as url,
+            ):
+                yield replace(first, url=url)

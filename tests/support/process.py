@@ -46,7 +46,7 @@ def serve(
     log = data.parent / f"{data.name}.log"
     command = [*under, sys.executable, "-m", "carrel", "serve", "--data", str(data)]
     command += ["--port", str(port), "--ready-file", str(ready)]
-    command += [*storage.options(data), *arguments]
+    command += [*([] if "--database" in arguments else storage.options(data)), *arguments]
     with log.open("ab") as output:
         process = subprocess.Popen(command, stdout=output, stderr=output, env=environment())
     try:

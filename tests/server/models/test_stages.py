@@ -8,7 +8,9 @@ from typing import Any
 import httpx
 import pytest
 
+from support.home import new_server
 from support.libraries import new_library
+from support.process import RunningServer
 
 pytestmark = pytest.mark.xdist_group("model")
 
@@ -16,6 +18,13 @@ PREFERS = {"Prefer": "progress"}
 LEASE = b"The monthly rent is 950 euros, payable in advance on the first working day of each month."
 
 Event = tuple[str, dict[str, Any]]
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
+    """One server: each has a model of its own, and a queue before it."""
+    with new_server(tmp_path_factory.mktemp("server"), one=True) as running:
+        yield running
 
 
 @pytest.fixture

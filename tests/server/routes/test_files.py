@@ -199,7 +199,6 @@ def test_the_content_comes_whole_in_part_or_as_headers_only(http: httpx.Client) 
     assert changed.status_code == 200
 
 
-@storage.only_alone
 def test_a_signed_address_needs_no_key_and_no_browser_runs_what_it_gives(
     http: httpx.Client,
 ) -> None:
@@ -209,14 +208,16 @@ def test_a_signed_address_needs_no_key_and_no_browser_runs_what_it_gives(
     assert answer.content == b"<!doctype html><script>1</script>"
     assert answer.headers["content-type"].startswith("text/html")
     assert answer.headers["content-disposition"].startswith("attachment")
+    assert httpx.get(url, headers={"range": "bytes=0-1"}).content == b"<!"
+    for method in ("POST", "PUT", "DELETE", "PATCH"):
+        assert httpx.request(method, url).status_code in (403, 405)
+    if storage.SHARED:  # and gives what an object store adds to its answers
+        return
     assert answer.headers["x-content-type-options"] == "nosniff"
     assert answer.headers["referrer-policy"] == "no-referrer"
     assert "private" in answer.headers["cache-control"]
     assert "sandbox" in answer.headers["content-security-policy"]
     assert httpx.head(url).status_code == 200
-    assert httpx.get(url, headers={"range": "bytes=0-1"}).content == b"<!"
-    for method in ("POST", "PUT", "DELETE", "PATCH"):
-        assert httpx.request(method, url).status_code == 405
 
 
 def test_a_changed_signed_address_is_refused(http: httpx.Client) -> None:
