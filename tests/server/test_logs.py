@@ -27,6 +27,6 @@ def test_a_key_made_for_somebody_does_not_reach_the_log(server: RunningServer) -
     key = f"carrel_{'k' * 43}"
     with connect(server) as http:
         id = http.get(f"/v1/files/{key}").headers["x-request-id"]
-    text = (server.data / "log" / "server.log").read_text()
+    text = server.log
     assert f"[{id}] GET /v1/files/… 404" in text
     assert key not in text

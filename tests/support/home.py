@@ -40,4 +40,4 @@ def new_server(folder: Path, *options: str, one: bool = False) -> Iterator[Runni
                 serve(folder / "other", *shared, *options) as second,
                 alternating([first.url, second.url]) as url,
             ):
-                yield replace(first, url=url)
+                yield replace(first, url=url, others=(second,))

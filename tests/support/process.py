@@ -26,6 +26,18 @@ class RunningServer:
     api_key: str
     data: Path
     process: subprocess.Popen[bytes]
+    others: "tuple[RunningServer, ...]" = ()
+    """Servers that answer in turn with it."""
+
+    @property
+    def each(self) -> "tuple[RunningServer, ...]":
+        """It and the others."""
+        return (self, *self.others)
+
+    @property
+    def log(self) -> str:
+        """The log of each."""
+        return "".join((one.data / "log" / "server.log").read_text() for one in self.each)
 
     @property
     def port(self) -> int:

@@ -33,7 +33,9 @@ SHARED = VECTORS or os.environ.get("CARREL_TEST_STORAGE") == "postgres"
 GONE = 200 if SHARED else 404
 """The answer of the signed address of what was deleted: a store's own works until it expires."""
 
-only_alone = pytest.mark.skipif(SHARED, reason="is about SQLite, or brings its own storage")
+only_alone = pytest.mark.skipif(
+    SHARED, reason="is about SQLite or one server, or brings its storage"
+)
 
 
 def options(data: Path) -> list[str]:

@@ -192,6 +192,7 @@ def test_extracted_text_of_what_is_no_text_is_its_ocr_result(
     assert library.marked("carrel")[0]["page"] == 0
 
 
+@storage.only_alone
 def test_what_was_read_of_the_same_bytes_is_not_read_again(
     library: LibraryUnderTest, server: RunningServer
 ) -> None:

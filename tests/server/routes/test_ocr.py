@@ -263,7 +263,8 @@ def _busiest(server: RunningServer) -> int:
             continue
         parents[int(process.name)] = int(fields[1])
         ticks[int(process.name)] = int(fields[11])
-    copies = [id for id, parent in parents.items() if parents.get(parent) == server.process.pid]
+    servers = {one.process.pid for one in server.each}
+    copies = [id for id, parent in parents.items() if parents.get(parent) in servers]
     return max((ticks[id] for id in copies), default=0)
 
 
