@@ -46,7 +46,7 @@ def before(server: RunningServer, http: httpx.Client) -> Iterator[None]:
     """Checks that a test leaves neither a file in the list nor bytes."""
     total, stored = http.get("/v1/files").json()["total"], kept(server)
     yield
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 30
     while kept(server) != stored and time.monotonic() < deadline:
         time.sleep(0.02)
     assert kept(server) == stored
