@@ -96,6 +96,6 @@ def _kilobytes(data: Path) -> float:
 def _chunks(data: Path) -> tuple[int, int, int]:
     """Number of chunks, and the bytes of their two kinds of vectors."""
     with closing(sqlite3.connect(data / "carrel.db")) as connection:
-        query = "SELECT count(*), sum(length(vector)), sum(length(sentences)) FROM chunks"
+        query = "SELECT count(*), sum(length(vector)), sum(length(sentences)) FROM vectors"
         [found] = connection.execute(query)
         return int(found[0]), int(found[1] or 0), int(found[2] or 0)

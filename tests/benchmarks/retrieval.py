@@ -27,11 +27,12 @@ from benchmarks.passages import ASKED, SUBJECTS, Asked
 from benchmarks.report import Figure
 from carrel.server.library import fulltext
 from carrel.server.library.chunking import chunk_pages
+from carrel.server.library.nearest import Nearest
 from carrel.server.library.search import Search
 from carrel.server.library.vectors import VectorIndex, stored_vectors
 from carrel.server.library.words import terms, vocabulary
 from carrel.server.models.embedder import Embedder
-from carrel.server.records import processing
+from carrel.server.records import embeddings, processing
 from carrel.server.records.database import make_engine
 from carrel.server.records.processing import ChunkText, Job, ProcessingOutcome
 from carrel.server.records.tables import chunks, documents
@@ -130,7 +131,8 @@ def _rankings(connection: sa.Connection, library_id: str, embedder: Embedder) ->
     def meaning(query: str) -> list[int]:
         vectors = embedder.embed([query])
         assert vectors is not None, "there are no vectors on this platform"
-        return list(index.nearest(connection, library_id, vectors[0], _DEPTH))
+        [library] = embeddings.searched(connection, [library_id])
+        return list(index.nearest(connection, Nearest(library, vectors[0], _DEPTH)))
 
     return {"both": both, "words": words, "meaning": meaning}
 
@@ -205,8 +207,8 @@ def _index(
         texts = [chunk.text for chunk in cut]
         assert embedder.available, "there are no vectors on this platform"
         rows = [
-            ChunkText(chunk.page, chunk.text, None, *vectors, None)
-            for chunk, vectors in zip(cut, stored_vectors(embedder, texts), strict=True)
+            ChunkText(chunk.page, chunk.text, None, None, vector)
+            for chunk, vector in zip(cut, stored_vectors(embedder, texts), strict=True)
         ]
         outcome = ProcessingOutcome(
             pages=PAGES_PER_DOCUMENT,

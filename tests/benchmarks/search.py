@@ -16,7 +16,6 @@ import time
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import httpx
 import numpy as np
@@ -26,7 +25,9 @@ from numpy.typing import NDArray
 from benchmarks.report import Figure
 from carrel.server.library.vectors import SENTENCE_DIMENSIONS, stored_sentences
 from carrel.server.models.embedder import Embedder
+from carrel.server.records import embeddings
 from carrel.server.records.database import make_engine
+from carrel.server.records.embeddings import StoredVector
 from carrel.server.records.tables import CHUNKS_PER_LIBRARY, chunks, documents, libraries, words
 from support.libraries import connect, new_library
 from support.process import RunningServer, processor_seconds, serve
@@ -176,25 +177,25 @@ def _build(data: Path, names: dict[str, int]) -> None:
     engine.dispose()
 
 
-def _chunks(places: Places, vocabulary: Texts, meanings: Vectors) -> list[dict[str, Any]]:
+def _chunks(places: Places, vocabulary: Texts, meanings: Vectors) -> list[tuple[str, StoredVector]]:
     """Chunks of these words. As a vector is the mean of the words, none is computed from texts."""
     chunks = []
     for row in places:
         parts = meanings[row].reshape(SENTENCES_PER_CHUNK, -1, meanings.shape[1]).mean(axis=1)
         parts /= np.linalg.norm(parts, axis=1, keepdims=True)
         whole = parts.mean(axis=0)
-        chunks.append(
-            {
-                "text": " ".join(vocabulary[row]),
-                "vector": (whole / np.linalg.norm(whole)).astype("e").tobytes(),
-                "sentences": stored_sentences(parts[:, :SENTENCE_DIMENSIONS]),
-            }
-        )
+        vector = (whole / np.linalg.norm(whole)).astype("e").tobytes()
+        sentences = stored_sentences(parts[:, :SENTENCE_DIMENSIONS])
+        chunks.append((" ".join(vocabulary[row]), StoredVector(vector, sentences)))
     return chunks
 
 
 def _add(
-    connection: sa.Connection, library: str, start: int, first: int, rows: list[dict[str, Any]]
+    connection: sa.Connection,
+    library: str,
+    start: int,
+    first: int,
+    rows: list[tuple[str, StoredVector]],
 ) -> None:
     ids = [f"{library}-{start + at}" for at in range(0, len(rows), CHUNKS_PER_DOCUMENT)]
     connection.execute(
@@ -220,7 +221,14 @@ def _add(
     connection.execute(
         chunks.insert(),
         [
-            {"id": first + at, "document_id": ids[document], "position": position, "page": 0} | row
-            for at, ((document, position), row) in enumerate(zip(places, rows, strict=True))
+            {
+                "id": first + at,
+                "document_id": ids[document],
+                "position": position,
+                "page": 0,
+                "text": text,
+            }
+            for at, ((document, position), (text, _)) in enumerate(zip(places, rows, strict=True))
         ],
     )
+    embeddings.insert(connection, 0, {first + at: vector for at, (_, vector) in enumerate(rows)})

@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import httpx
@@ -27,6 +28,7 @@ from carrel.server.records.tables import (
     documents,
     metadata,
     secrets,
+    vectors,
     workers,
 )
 from support import storage
@@ -122,8 +124,18 @@ def _copy_documents(data: Path, count: int) -> None:
                     for row in copies if table is chunks else ():
                         row["id"] = last = last + 1
                     plain.insert(connection, table, copies)
+                    if table is chunks:
+                        _copy_vectors(connection, rows[original], copies)
     finally:
         engine.dispose()
+
+
+def _copy_vectors(
+    connection: sa.Connection, originals: list[dict[str, Any]], copies: list[dict[str, Any]]
+) -> None:
+    for original, copy in zip(originals, copies, strict=True):
+        rows = plain.select(connection, vectors, vectors.c.chunk_id == original["id"])
+        plain.insert(connection, vectors, [row | {"chunk_id": copy["id"]} for row in rows])
 
 
 def test_there_and_back(tmp_path: Path) -> None:
@@ -134,6 +146,7 @@ def test_there_and_back(tmp_path: Path) -> None:
     _copy_documents(here, DOCUMENTS - _READ)
     _, anna = KeyChain(here).add("anna", "local", "anna")
     before = _rows(here)
+    assert len(before["vectors"]) >= DOCUMENTS
 
     database = postgres_server().migrated(uuid4().hex)
     blobs = ("--blobs", f"s3://tests/{uuid4().hex}")

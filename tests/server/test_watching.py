@@ -161,7 +161,7 @@ def test_metrics_tell_what_was_done_and_what_is_there(watched: Watched) -> None:
 def test_a_trace_goes_from_the_request_to_the_reading(watched: Watched) -> None:
     _, traces, _ = watched
     upload = "POST /v1/libraries/{library_id}/documents"
-    _soon(lambda: len(traces.named("model")) == 2 and len(traces.named("job")) == 2)
+    _soon(lambda: len(traces.named("chat spoken")) == 2 and len(traces.named("job")) == 2)
     [request] = [span for span in traces.named(upload) if span.trace_id == b"\xaa" * 16]
     assert request.parent_span_id == b"\xbb" * 8
     assert _attributes(request)["http.response.status_code"] == 200
@@ -169,9 +169,19 @@ def test_a_trace_goes_from_the_request_to_the_reading(watched: Watched) -> None:
     assert job.parent_span_id == request.span_id
     [reading] = [span for span in traces.named("reading") if span.trace_id == request.trace_id]
     assert reading.parent_span_id == job.span_id
-    for span in (request, job, reading):
+    of_upload = [span for span in traces.spans if span.trace_id == request.trace_id]
+    [embedding] = [span for span in of_upload if span.name.startswith("embeddings ")]
+    assert embedding.name == "embeddings carrel-embed"
+    assert embedding.parent_span_id == job.span_id
+    assert _attributes(embedding)["gen_ai.operation.name"] == "embeddings"
+    assert _attributes(embedding)["gen_ai.request.model"] == "carrel-embed"
+    [recognition] = traces.named("recognition")
+    [scan] = [span for span in traces.named("reading") if span.span_id != reading.span_id]
+    assert recognition.parent_span_id == scan.span_id
+    for span in (request, job, reading, embedding):
         assert _attributes(span)["carrel.request_id"] == "upload-of-the-test"
-    for model in traces.named("model"):
+    for model in traces.named("chat spoken"):
+        assert _attributes(model)["gen_ai.operation.name"] == "chat"
         [asked] = [span for span in traces.spans if span.span_id == model.parent_span_id]
         assert asked.name == "POST /v1/chat/completions"
         assert _attributes(model)["gen_ai.usage.output_tokens"] > 0

@@ -13,7 +13,7 @@ from typing import Any, Self
 from carrel.atomic import sync_folder, write_private
 from carrel.locking import Locked, lock_file
 
-FORMAT = 8
+FORMAT = 10
 """The folder format of this version; equals the number of its Alembic revision."""
 
 

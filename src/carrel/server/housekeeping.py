@@ -3,7 +3,8 @@ stops when unused."""
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -36,17 +37,20 @@ async def throw_away(
     One server of a database does it for all, but for its own pages and copies; none does
     while a backup runs.
     """
+
+    async def named(hashes: Collection[str]) -> set[str]:
+        return await database.read(partial(blob_records.named, hashes=hashes))
+
     while True:
         kept = limits().deleted_seconds
         try:
             async with collecting.allowed(database, folder) as first:
                 if first:
                     await _delete_expired(database)
-                live = await database.read(blob_records.live)
-                if first and (removed := await blobs.collect(live, kept)):
-                    log.info("removed %d blobs", removed)
-            blobs.drop_copies(live)
-            await results.collect(live, kept)
+                    if removed := await blobs.collect(named, kept):
+                        log.info("removed %d blobs", removed)
+            await blobs.drop_copies(named)
+            await results.collect(named, kept)
         except Exception:
             log.exception("throwing away failed; trying again later")
         await asyncio.sleep(min(_INTERVAL_SECONDS, kept))

@@ -78,7 +78,7 @@ class _Counters:
         self._present = Gauge(
             "carrel_in_progress", "Work in progress, by kind.", ("work",), registry=registry
         )
-        for work in ("request", "stream", "job", "reading", "model"):
+        for work in ("request", "stream", "job", "reading", "recognition", "model", "embedding"):
             self._present.labels(work)
         self._requests = counter("requests", "Requests answered.", "method", "route", "status")
         self._request = histogram(

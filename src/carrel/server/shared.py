@@ -14,10 +14,18 @@ from carrel.server.records.database import make_engine, take_turns, write
 from carrel.server.records.migrate import revision, upgrade
 
 _OLDEST = 14
+_INSUFFICIENT_PRIVILEGE = "42501"
 
 
 class SharedDatabaseError(Exception):
     """The database cannot be used; the message names the reason and the next step."""
+
+
+class MissingRights(SharedDatabaseError):
+    """The database's user may not do what a server does."""
+
+
+RIGHTS = "Use the user that ran “carrel migrate”, or have the tables' owner GRANT it their rights."
 
 
 class Migrated(NamedTuple):
@@ -93,6 +101,11 @@ def opened(url: str) -> Iterator[sa.Engine]:
     except sa.exc.OperationalError as error:
         reason = str(error.orig).strip().splitlines()[0]
         raise SharedDatabaseError(f"{_shown(engine)} cannot be used: {reason}") from None
+    except sa.exc.ProgrammingError as error:
+        if getattr(error.orig, "sqlstate", None) != _INSUFFICIENT_PRIVILEGE:
+            raise
+        reason = str(error.orig).strip().splitlines()[0]
+        raise MissingRights(f"{_shown(engine)} cannot be used: {reason}. {RIGHTS}") from None
     finally:
         engine.dispose()
 

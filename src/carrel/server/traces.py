@@ -19,7 +19,12 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 
 from carrel.server.spans import Span, current_request, observed_by
 
-_KINDS = {"request": SpanKind.SERVER, "job": SpanKind.CONSUMER, "model": SpanKind.CLIENT}
+_KINDS = {
+    "request": SpanKind.SERVER,
+    "job": SpanKind.CONSUMER,
+    "model": SpanKind.CLIENT,
+    "embedding": SpanKind.CLIENT,
+}
 _FAILED = 500
 
 
@@ -67,6 +72,8 @@ class _Tracer:
             context.detach(token)
         if "route" in span.attributes:
             made.update_name(f"{span.attributes.get('method')} {span.attributes['route']}")
+        if "operation" in span.attributes:
+            made.update_name(f"{span.attributes['operation']} {span.attributes.get('model')}")
         made.set_attributes({_named(key): value for key, value in span.attributes.items()})
         made.set_attribute("carrel.request_id", current_request.get())
         status = span.attributes.get("status")
@@ -85,7 +92,9 @@ _NAMES = {
     "method": "http.request.method",
     "route": "http.route",
     "status": "http.response.status_code",
+    "operation": "gen_ai.operation.name",
     "model": "gen_ai.request.model",
+    "dimensions": "gen_ai.embeddings.dimension.count",
     "prompt_tokens": "gen_ai.usage.input_tokens",
     "completion_tokens": "gen_ai.usage.output_tokens",
 }

@@ -22,6 +22,7 @@ from support.command import carrel
 from support.crashes import Uploads, named_blobs, storm
 from support.documents import scanned_pdf
 from support.libraries import connect, new_library
+from support.naming import naming
 from support.postgres import postgres_server
 from support.process import serve
 from support.rounds import rounds
@@ -70,10 +71,10 @@ async def test_an_upload_that_broke_off_in_the_store_is_ended_by_the_collector(
         id = ElementTree.fromstring(begun.content).findtext("{*}UploadId", "")
         part = {"partNumber": "1", "uploadId": id}
         assert (await http.put(bucket.sign("PUT", key, 60, part), content=b"half")).is_success
-        await s3_store.blobs.collect(set(), 60)
+        await s3_store.blobs.collect(naming(), 60)
         assert _unfinished(bucket) == [key]
         await asyncio.sleep(1.1)
-        await s3_store.blobs.collect(set(), 1)
+        await s3_store.blobs.collect(naming(), 1)
         assert _unfinished(bucket) == []
 
 
@@ -85,7 +86,7 @@ async def test_objects_of_others_below_the_prefix_are_left_alone(s3_store: Store
         await http.put(bucket.sign("PUT", key, 60), content=b"mine")
         await http.post(bucket.sign("POST", key, 60, {"uploads": ""}))
     await asyncio.sleep(1.1)
-    assert await s3_store.blobs.collect(set(), 1) == 0
+    assert await s3_store.blobs.collect(naming(), 1) == 0
     assert s3_store.stored() == {"README"}
     assert _unfinished(bucket) == [key]
 
@@ -111,14 +112,14 @@ async def test_bytes_that_one_server_deletes_while_another_stores_them_again_are
         hash = await put(storing, b"again")
         await asyncio.sleep(1.1)
         monkeypatch.setattr(obstore, "delete_async", slowly)
-        collecting = asyncio.create_task(deleting.collect(set(), 1))
+        collecting = asyncio.create_task(deleting.collect(naming(), 1))
         await began.wait()
         # More at once than there are threads and connections.
         assert set(await asyncio.gather(*(put(storing, b"again") for _ in range(40)))) == {hash}
         assert await collecting == 1
         assert stored(bucket) == {hash}
         # A delete that begins after the bytes were stored finds them new.
-        assert await deleting.collect(set(), 1) == 0
+        assert await deleting.collect(naming(), 1) == 0
     finally:
         for database in databases:
             database.close()
@@ -146,7 +147,7 @@ async def test_a_store_that_does_not_answer_is_unavailable(
         lambda: put(blobs, b"data"),
         lambda: blobs.size(hash),
         lambda: blobs.answer(hash, DOWNLOAD),
-        lambda: blobs.collect(set(), 60),
+        lambda: blobs.collect(naming(), 60),
     ]
     for attempt in attempts:
         with pytest.raises(BlobsUnavailable) as refused:

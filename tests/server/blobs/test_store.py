@@ -8,6 +8,7 @@ import pytest
 
 from carrel.server.blobs.store import BlobMissing, Download, put
 from server.blobs.conftest import StoreUnderTest
+from support.naming import naming
 
 HOUR = 3600.0
 ABSENT = hashlib.sha256(b"never stored").hexdigest()
@@ -122,9 +123,9 @@ async def test_the_collector_takes_what_is_old_and_that_no_record_names(
     store: StoreUnderTest,
 ) -> None:
     live, dead = [await put(store.blobs, data) for data in (b"live", b"dead")]
-    assert await store.blobs.collect({live}, HOUR) == 0
+    assert await store.blobs.collect(naming(live), HOUR) == 0
     await asyncio.sleep(1.1)
-    assert await store.blobs.collect({live}, 1) == 1
+    assert await store.blobs.collect(naming(live), 1) == 1
     assert store.stored() - {path.name for path in store.folder.glob("copies/*")} <= {live}
     with pytest.raises(BlobMissing):
         await store.blobs.size(dead)
@@ -137,7 +138,7 @@ async def test_old_bytes_that_are_sent_again_are_safe_from_the_collector(
     hashes = [await put(store.blobs, data) for data in contents]
     await asyncio.sleep(3)
     sent = [put(store.blobs, data) for data in contents]
-    await asyncio.gather(*sent[:15], store.blobs.collect(set(), 2), *sent[15:])
+    await asyncio.gather(*sent[:15], store.blobs.collect(naming(), 2), *sent[15:])
     assert store.stored() >= set(hashes)
 
 

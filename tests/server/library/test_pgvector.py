@@ -9,10 +9,13 @@ import pytest
 import sqlalchemy as sa
 
 from carrel.server import shared
+from carrel.server.library.memory import MemoryVectors
+from carrel.server.library.nearest import Nearest
 from carrel.server.library.pgvector import PgVectors
-from carrel.server.library.vectors import MemoryVectors, VectorIndex
-from carrel.server.records import pgvector
+from carrel.server.library.vectors import VectorIndex
+from carrel.server.records import embeddings, pgvector
 from carrel.server.records.database import make_engine
+from carrel.server.records.embeddings import StoredVector
 from carrel.server.records.tables import CHUNKS_PER_LIBRARY, chunks
 from support.postgres import postgres_server
 
@@ -39,9 +42,13 @@ def _vectors(seed: int, count: int) -> "NDArray[np.float32]":
     return drawn
 
 
+def _stored(vector: "NDArray[np.float32]") -> StoredVector:
+    return StoredVector(vector.astype("e").tobytes(), None)
+
+
 @pytest.fixture
 def connection() -> Iterator[sa.Connection]:
-    """Two libraries with chunks, in a database that compares vectors."""
+    """Two libraries with chunks, with vectors in two series, in a database that compares them."""
     address = postgres_server(vectors=True).migrated(uuid4().hex)
     engine = make_engine(address)
     try:
@@ -56,12 +63,19 @@ def connection() -> Iterator[sa.Connection]:
                         "position": number,
                         "page": 0,
                         "text": "text",
-                        # Some have none.
-                        "vector": vector.astype("e").tobytes() if number % 50 else None,
                     }
-                    for number, vector in enumerate(_vectors(library, _CHUNKS))
+                    for number in range(_CHUNKS)
                 ]
                 connection.execute(chunks.insert(), rows)
+                for series in (0, 1):
+                    drawn = _vectors(library + 10 * series, _CHUNKS)
+                    # Some have none.
+                    present = {
+                        library * CHUNKS_PER_LIBRARY + number: _stored(vector)
+                        for number, vector in enumerate(drawn)
+                        if number % 50
+                    }
+                    embeddings.insert(connection, series, present)
             yield connection
     finally:
         engine.dispose()
@@ -70,12 +84,14 @@ def connection() -> Iterator[sa.Connection]:
 def test_the_same_chunks_are_nearest_as_in_memory(connection: sa.Connection) -> None:
     stored = _vectors(1, _CHUNKS).astype("e").astype(np.float32)
     assert PgVectors().warm(connection)
+    [library] = embeddings.searched(connection, ["l1"])
     for kind in (PgVectors(), MemoryVectors()):
         for number, vector in enumerate(_vectors(3, 10)):
             exact = {CHUNKS_PER_LIBRARY + n: stored[n] @ vector for n in range(_CHUNKS) if n % 50}
             among = range(7) if number % 2 else range(_DOCUMENTS)
             some = [f"l1d{n}" for n in among]
-            found = kind.nearest(connection, "l1", vector, 50, some if number % 2 else None)
+            question = Nearest(library, vector, 50, some if number % 2 else None)
+            found = kind.nearest(connection, question)
             assert found == pytest.approx({id: exact[id] for id in found}, abs=1e-3)
             best = sorted(
                 (exact[id] for id in exact if (id - CHUNKS_PER_LIBRARY) % _DOCUMENTS in among),
@@ -83,10 +99,14 @@ def test_the_same_chunks_are_nearest_as_in_memory(connection: sa.Connection) -> 
             )
             assert list(found.values()) == pytest.approx(best[:50], abs=1e-3)
             also = [CHUNKS_PER_LIBRARY + n for n in (0, 1, 2, 3)]
-            asked = kind.nearest(connection, "l1", vector, 5, also=also).keys()
+            asked = kind.nearest(connection, Nearest(library, vector, 5, also=also)).keys()
             assert asked >= set(also[1:])
             assert also[0] not in asked
-        assert kind.nearest(connection, "none", vector, 25) == {}
+        none = library._replace(number=9, id="none")
+        assert kind.nearest(connection, Nearest(none, vector, 25)) == {}
+        grown = library._replace(series=1, version=1)
+        found = kind.nearest(connection, Nearest(grown, _vectors(11, 8)[7], 25))
+        assert next(iter(found)) == CHUNKS_PER_LIBRARY + 7
 
 
 def test_every_half_float_is_computed_as_it_is(connection: sa.Connection) -> None:
@@ -103,21 +123,23 @@ def test_a_database_that_gets_the_extension_later_compares_what_it_has() -> None
     engine = make_engine(address := server.migrated(uuid4().hex))
     try:
         with engine.begin() as connection:
-            connection.exec_driver_sql("ALTER TABLE chunks DROP COLUMN embedding")
+            connection.exec_driver_sql("ALTER TABLE vectors DROP COLUMN embedding")
             connection.exec_driver_sql("DROP EXTENSION vector CASCADE")
             assert not pgvector.present(connection)
             for statement in _ROWS.split(";"):
                 connection.exec_driver_sql(statement)
             [vector] = _vectors(1, 1)
             row = {"id": CHUNKS_PER_LIBRARY, "document_id": "l1d1", "position": 0, "page": 0}
-            row |= {"text": "text", "vector": vector.astype("e").tobytes()}
-            connection.execute(chunks.insert(), row)
-            before = VectorIndex().nearest(connection, "l1", vector, 5)
+            connection.execute(chunks.insert(), row | {"text": "text"})
+            embeddings.insert(connection, 0, {CHUNKS_PER_LIBRARY: _stored(vector)})
+            [library] = embeddings.searched(connection, ["l1"])
+            question = Nearest(library, vector, 5)
+            before = VectorIndex().nearest(connection, question)
         assert "from now on" in shared.migrate(address).vectors
         assert shared.migrate(address).vectors == "pgvector compares vectors."
         with engine.begin() as connection:
             assert pgvector.present(connection)
-            after = VectorIndex().nearest(connection, "l1", vector, 5)
+            after = VectorIndex().nearest(connection, question)
         assert after == pytest.approx(before, abs=1e-3)
         assert list(after) == [CHUNKS_PER_LIBRARY]
     finally:

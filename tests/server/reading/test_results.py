@@ -12,6 +12,7 @@ from carrel.server.reading.options import ReadOptions, ReadPage
 from carrel.server.reading.processes.parsers import ReadableDocument
 from carrel.server.reading.results import Results, Task
 from carrel.wire.ocr import Page
+from support.naming import naming
 
 MIB = 2**20
 HOUR = 3600
@@ -90,7 +91,7 @@ async def test_a_limit_of_nothing_remembers_nothing(tmp_path: Path) -> None:
     limit = 0
     assert await results.page_count(TASK) is None
     await results.put(TASK, 1, [_page(1)])
-    await results.collect({"hash"}, HOUR)
+    await results.collect(naming("hash"), HOUR)
     limit = MIB
     assert await _numbers(results) == []
     results.close()
@@ -99,9 +100,9 @@ async def test_a_limit_of_nothing_remembers_nothing(tmp_path: Path) -> None:
 async def test_a_document_that_nothing_names_is_forgotten(results: Results) -> None:
     await results.put(TASK, 1, [_page(0)])
     await results.put(Task("live", "manner"), 1, [_page(0)])
-    await results.collect({"live"}, HOUR)
+    await results.collect(naming("live"), HOUR)
     assert await _numbers(results) == [0], "it was read just now"
-    await results.collect({"live"}, -1)
+    await results.collect(naming("live"), -1)
     assert await _numbers(results) == []
     assert await _numbers(results, Task("live", "manner")) == [0]
 

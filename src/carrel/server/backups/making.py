@@ -3,7 +3,7 @@
 import asyncio
 import os
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -105,8 +105,12 @@ async def back_up(source: Source, target: Path, tell: Tell, progress: Progress) 
         blobs = LocalBlobs(part.blob_folder)
         lost = list[str]()
         size = await copy_blobs(source.read, blobs, sorted(live), progress, lost.append)
+
+    async def named(hashes: Collection[str]) -> set[str]:
+        return live.intersection(hashes)
+
     # An earlier attempt may have copied bytes that are not live any more.
-    await blobs.collect(live, older_than=-1)
+    await blobs.collect(named, older_than=-1)
     (part.blob_folder / "tmp").rmdir()
     manifest = Manifest(
         carrel=version("carrel"),

@@ -54,10 +54,20 @@ class LocalCopies:
                 del self._readers[hash]
             self._make_room()
 
+    @property
+    def hashes(self) -> list[str]:
+        """What there are copies of."""
+        return list(self._sizes)
+
+    def drop(self, hashes: Collection[str]) -> None:
+        """Removes the copies of some hashes, but for those in use."""
+        for hash in hashes:
+            if hash in self._sizes:
+                self._remove(hash)
+
     def keep_only(self, live: Collection[str]) -> None:
         """Removes copies that are neither live nor in use."""
-        for hash in [hash for hash in self._sizes if hash not in live]:
-            self._remove(hash)
+        self.drop([hash for hash in self._sizes if hash not in live])
 
     async def _get(self, hash: str, fetch: Callable[[str, Path], Awaitable[None]]) -> None:
         part = self._folder / f"{uuid4().hex}.part"

@@ -11,7 +11,7 @@ from pathlib import Path
 from starlette.responses import FileResponse, Response
 
 from carrel.atomic import sync_folder
-from carrel.server.blobs.store import BlobMissing, Download
+from carrel.server.blobs.store import BlobMissing, Download, Named, unnamed
 from carrel.server.blobs.writer import BlobWriter
 
 
@@ -62,11 +62,19 @@ class LocalBlobs:
     def opened(self, url: str) -> None:
         """None: a folder has no signed addresses."""
 
-    async def collect(self, live: Collection[str], older_than: float) -> int:
-        """Removes old blobs that no record names; returns how many."""
-        return await asyncio.to_thread(self._collect, live, older_than)
+    async def collect(self, named: Named, older_than: float) -> int:
+        """Removes old blobs that no record names; returns how many.
 
-    def drop_copies(self, live: Collection[str]) -> None:
+        One of the 256 folders is looked at after the other.
+        """
+        removed = 0
+        for folder in await asyncio.to_thread(sorted, self._folder.glob("[0-9a-f][0-9a-f]")):
+            hashes = await asyncio.to_thread(os.listdir, folder)
+            async for some in unnamed(hashes, named):
+                removed += await asyncio.to_thread(self._remove, folder, some, older_than)
+        return removed
+
+    async def drop_copies(self, named: Named) -> None:
         """Nothing: a folder needs no copies."""
 
     async def check(self) -> None:
@@ -99,11 +107,9 @@ class LocalBlobs:
             part.replace(target)
             sync_folder(target.parent)
 
-    def _collect(self, live: Collection[str], older_than: float) -> int:
+    def _remove(self, folder: Path, hashes: Collection[str], older_than: float) -> int:
         removed = 0
-        for path in self._folder.glob("[0-9a-f][0-9a-f]/*"):
-            if path.name in live:
-                continue
+        for path in map(folder.joinpath, hashes):
             with self._lock:
                 if time.time() - path.stat().st_mtime > older_than:
                     path.unlink()

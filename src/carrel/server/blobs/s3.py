@@ -13,7 +13,7 @@ import asyncio
 import logging
 import re
 import xml.etree.ElementTree as ElementTree
-from collections.abc import AsyncIterator, Collection, Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -30,7 +30,14 @@ from starlette.responses import Response
 from carrel.server.blobs.bucket import Bucket
 from carrel.server.blobs.copies import LocalCopies
 from carrel.server.blobs.ranges import PIECE_BYTES, RangeResponse
-from carrel.server.blobs.store import BlobMissing, BlobsUnavailable, Download
+from carrel.server.blobs.store import (
+    AT_ONCE,
+    BlobMissing,
+    BlobsUnavailable,
+    Download,
+    Named,
+    unnamed,
+)
 from carrel.server.blobs.writer import BlobWriter
 
 if TYPE_CHECKING:
@@ -137,23 +144,27 @@ class S3Blobs:
         filename = query.get(_DISPOSITION, "").removeprefix(_ATTACHMENT)
         return (key.rpartition("/")[2], unquote(filename)) if _KEY.fullmatch(key) else None
 
-    async def collect(self, live: Collection[str], older_than: float) -> int:
-        """Removes old blobs that no record names, and uploads that broke off; counts the blobs."""
+    async def collect(self, named: Named, older_than: float) -> int:
+        """Removes old blobs that no record names, and uploads that broke off; counts the blobs.
+
+        The store lists its objects page by page.
+        """
         before = datetime.now(UTC) - timedelta(seconds=older_than)
         removed = 0
         with _failures():
-            async for found in obstore.list(self._store, chunk_size=1000):
-                for item in found:
-                    key = item["path"]
-                    hash = key.rpartition("/")[2]
-                    if _KEY.fullmatch(key) and hash not in live and item["last_modified"] < before:
+            async for found in obstore.list(self._store, chunk_size=AT_ONCE):
+                old = [item["path"] for item in found if item["last_modified"] < before]
+                hashes = [key.rpartition("/")[2] for key in old if _KEY.fullmatch(key)]
+                async for some in unnamed(hashes, named):
+                    for hash in some:
                         removed += await self._remove(hash, before)
             await self._abort_uploads(before)
         return removed
 
-    def drop_copies(self, live: Collection[str]) -> None:
+    async def drop_copies(self, named: Named) -> None:
         """Removes local copies of bytes that no record names."""
-        self._copies.keep_only(live)
+        async for some in unnamed(self._copies.hashes, named):
+            self._copies.drop(some)
 
     async def check(self) -> None:
         """Returns if the store can be written to."""

@@ -1,6 +1,6 @@
 """The interface of a blob store."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,6 +41,18 @@ class BlobsUnavailable(ApiError):
         )
 
 
+Named = Callable[[Collection[str]], Awaitable[set[str]]]
+"""Those of some hashes that a record names; asked for at most `AT_ONCE`."""
+AT_ONCE = 1000
+
+
+async def unnamed(hashes: Sequence[str], named: Named) -> AsyncIterator[set[str]]:
+    """Those of the hashes that no record names, a part at a time."""
+    for start in range(0, len(hashes), AT_ONCE):
+        some = hashes[start : start + AT_ONCE]
+        yield set(some) - await named(some)
+
+
 class Blobs(Protocol):
     """Bytes, kept once under the SHA-256 of their content.
 
@@ -65,14 +77,14 @@ class Blobs(Protocol):
     def opened(self, url: str) -> tuple[str, str] | None:
         """The hash and the file name of what a `signed_url` gives access to at this moment."""
 
-    async def collect(self, live: Collection[str], older_than: float) -> int:
+    async def collect(self, named: Named, older_than: float) -> int:
         """Removes unreferenced blobs older than `older_than` seconds.
 
         The age protects bytes that were stored and whose record is about to be written.
         Returns the number removed.
         """
 
-    def drop_copies(self, live: Collection[str]) -> None:
+    async def drop_copies(self, named: Named) -> None:
         """Removes this process's copies of bytes that no record names."""
 
     async def check(self) -> None:

@@ -68,7 +68,8 @@ async def generate(
         return
     answer = _Answer(plan)
     # The events are taken by others, whose spans are not inside this one.
-    with span("model", inner=False, model=str(plan.body_of(index).get("model", ""))) as observed:
+    model = str(plan.body_of(index).get("model", ""))
+    with span("model", inner=False, operation="chat", model=model) as observed:
         async with aclosing(session.stream(plan.body_of(index), plan.tokens, tell)) as chunks:
             async for chunk in chunks:
                 text = answer.take(chunk)

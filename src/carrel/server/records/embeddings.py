@@ -1,30 +1,52 @@
 """The embedding models of libraries, and the change from one to another.
 
-A library's vectors are of one model. Those of the next are kept beside them until every chunk
-has one; then they take their place in one transaction.
+The vectors of a library are in numbered series, each of one model. One series answers; that of
+the next model grows beside it until every chunk has a vector, then the library's row names it
+instead. Vectors of other series are removed afterwards, some at a time.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
-from carrel.server.records.tables import CHUNKS_PER_LIBRARY, chunks, libraries, next_vectors
+from carrel.server.records.tables import CHUNKS_PER_LIBRARY, chunks, libraries, vectors
 from carrel.wire.libraries import LibraryEmbeddings, NextEmbeddings
 
 _COLUMNS = (
     libraries.c.number,
     libraries.c.embedding_model,
     libraries.c.embedding_dimensions,
+    libraries.c.embedding_series,
     libraries.c.next_embedding_model,
     libraries.c.next_embedding_dimensions,
+    libraries.c.next_embedding_series,
     libraries.c.embedding_error,
 )
 
 
 class OtherDimensions(Exception):
     """A model's vectors have another length than the library's; the message may be shown."""
+
+
+class SearchedLibrary(NamedTuple):
+    """A library and the series of vectors that answers in it."""
+
+    id: str
+    number: int
+    revision: int
+    """Changes with the searchable text."""
+    model: str
+    dimensions: int
+    series: int
+    version: int
+    """Changes with the vectors of text that stays."""
+
+    @property
+    def area(self) -> tuple[int, int]:
+        """The first and the last id that its chunks can have."""
+        return self.number * CHUNKS_PER_LIBRARY, (self.number + 1) * CHUNKS_PER_LIBRARY - 1
 
 
 @dataclass(frozen=True)
@@ -36,11 +58,26 @@ class Waiting:
 
 
 @dataclass(frozen=True)
-class NewVector:
-    """The vectors of a chunk and of its sentences, as stored."""
+class StoredVector:
+    """The vector of a chunk and those of its sentences, as they are stored."""
 
-    vector: bytes | None
+    vector: bytes
     sentences: bytes | None
+
+
+def searched(connection: sa.Connection, library_ids: Sequence[str]) -> list[SearchedLibrary]:
+    """The libraries of these ids that there are."""
+    query = sa.select(
+        libraries.c.id,
+        libraries.c.number,
+        libraries.c.revision,
+        libraries.c.embedding_model,
+        libraries.c.embedding_dimensions,
+        libraries.c.embedding_series,
+        libraries.c.embedding_version,
+    )
+    rows = connection.execute(query.where(libraries.c.id.in_(library_ids)))
+    return [SearchedLibrary(*row) for row in rows]
 
 
 def models(connection: sa.Connection, library_ids: Sequence[str]) -> set[str]:
@@ -53,17 +90,11 @@ def models(connection: sa.Connection, library_ids: Sequence[str]) -> set[str]:
 def state(connection: sa.Connection, library_id: str) -> LibraryEmbeddings:
     """A library's model, and how far the change to the next one is."""
     row = connection.execute(sa.select(*_COLUMNS).where(libraries.c.id == library_id)).one()
-    in_library = _in_library(row.number)
-    total = connection.scalar(sa.select(sa.func.count()).where(in_library)) or 0
+    count = sa.select(sa.func.count())
+    total = connection.scalar(count.where(_in_library(row.number, chunks.c.id))) or 0
+    growing = _in_library(row.number, vectors.c.chunk_id), vectors.c.series == _growing(row)
+    done = connection.scalar(count.where(*growing)) or 0
     changing = row.next_embedding_model is not None
-    with_vector = sa.select(sa.func.count())
-    if changing:
-        with_vector = with_vector.select_from(next_vectors).where(
-            _in_library(row.number, next_vectors.c.chunk_id)
-        )
-    else:
-        with_vector = with_vector.where(in_library, chunks.c.vector.is_not(None))
-    done = connection.scalar(with_vector) or 0
     return LibraryEmbeddings(
         model=row.embedding_model,
         dimensions=row.embedding_dimensions,
@@ -88,16 +119,14 @@ def change(connection: sa.Connection, library_id: str, model: str, dimensions: i
     row = _locked(connection, library_id)
     if row is None:
         return False
-    _forget(connection, row.number)
     same = (row.embedding_model, row.embedding_dimensions) == (model, dimensions)
-    connection.execute(
-        libraries.update()
-        .where(libraries.c.id == library_id)
-        .values(
-            next_embedding_model=None if same else model,
-            next_embedding_dimensions=None if same else dimensions,
-            embedding_error=None,
-        )
+    _set(
+        connection,
+        library_id,
+        next_embedding_model=None if same else model,
+        next_embedding_dimensions=None if same else dimensions,
+        next_embedding_series=row.next_embedding_series + 1,
+        embedding_error=None,
     )
     return True
 
@@ -107,15 +136,13 @@ def waiting(connection: sa.Connection, library_id: str, limit: int) -> Waiting |
     row = connection.execute(sa.select(*_COLUMNS).where(libraries.c.id == library_id)).one_or_none()
     if row is None:
         return None
-    query = sa.select(chunks.c.id, chunks.c.text).where(_in_library(row.number))
-    model = row.next_embedding_model
-    if model is not None:
-        query = query.where(~sa.exists().where(next_vectors.c.chunk_id == chunks.c.id))
-    else:
-        query = query.where(chunks.c.vector.is_(None))
+    query = sa.select(chunks.c.id, chunks.c.text).where(
+        _in_library(row.number, chunks.c.id), _lacks(_growing(row))
+    )
     found = connection.execute(query.order_by(chunks.c.id).limit(limit))
     texts = {row.id: row.text for row in found}
-    return Waiting(model or row.embedding_model, texts) if texts else None
+    model = row.next_embedding_model or row.embedding_model
+    return Waiting(model, texts) if texts else None
 
 
 def add(
@@ -123,7 +150,7 @@ def add(
     library_id: str,
     model: str,
     dimensions: int,
-    vectors: Mapping[int, NewVector],
+    new: Mapping[int, StoredVector],
 ) -> None:
     """Stores the vectors of some chunks, unless the library has turned to another model.
 
@@ -140,31 +167,25 @@ def add(
             f"The embeddings of {model} have {dimensions} dimensions now, and those of the library"
             f" {known}. Choose the model for the library again: its documents are embedded anew."
         )
-    present = set(connection.scalars(sa.select(chunks.c.id).where(chunks.c.id.in_(vectors))))
-    rows = [{"id": id, **vars(new)} for id, new in vectors.items() if id in present]
-    values: dict[str, object] = {"embedding_error": None}
+    series = _growing(row)
+    lacking = connection.scalars(sa.select(chunks.c.id).where(chunks.c.id.in_(new), _lacks(series)))
+    insert(connection, series, {id: new[id] for id in lacking})
     if changing:
-        values["next_embedding_dimensions"] = dimensions
-        made = sa.select(next_vectors.c.chunk_id).where(next_vectors.c.chunk_id.in_(present))
-        before = set(connection.scalars(made))
-        rows = [{**row, "chunk_id": row.pop("id")} for row in rows if row["id"] not in before]
-        if rows:
-            connection.execute(next_vectors.insert(), rows)
+        _set(connection, library_id, embedding_error=None, next_embedding_dimensions=dimensions)
     else:
-        values["embedding_version"] = libraries.c.embedding_version + 1
-        update = chunks.update().where(chunks.c.id == sa.bindparam("chunk"))
-        for new in rows:
-            new["chunk"] = new.pop("id")
-        if rows:
-            connection.execute(
-                update.values(vector=sa.bindparam("vector"), sentences=sa.bindparam("sentences")),
-                rows,
-            )
-    connection.execute(libraries.update().where(libraries.c.id == library_id).values(**values))
+        version = libraries.c.embedding_version + 1
+        _set(connection, library_id, embedding_error=None, embedding_version=version)
+
+
+def insert(connection: sa.Connection, series: int, new: Mapping[int, StoredVector]) -> None:
+    """Adds vectors of chunks, by the chunks' ids, to a series."""
+    rows = [{"chunk_id": id, "series": series, **vars(each)} for id, each in new.items()]
+    if rows:
+        connection.execute(vectors.insert(), rows)
 
 
 def swap(connection: sa.Connection, library_id: str) -> bool:
-    """Puts the vectors of the next model in the place of the old, if every chunk has one.
+    """Has the series of the next model answer, if every chunk has a vector in it.
 
     Returns whether there is nothing left to do.
     """
@@ -172,41 +193,55 @@ def swap(connection: sa.Connection, library_id: str) -> bool:
     row = _locked(connection, library_id)
     if row is None or row.next_embedding_model is None:
         return True
-    in_library = _in_library(row.number)
-    lacking = sa.exists().where(
-        in_library, ~sa.exists().where(next_vectors.c.chunk_id == chunks.c.id)
-    )
-    if connection.scalar(sa.select(lacking)):
+    in_library = _in_library(row.number, chunks.c.id)
+    lacking = sa.exists().where(in_library, _lacks(row.next_embedding_series))
+    if connection.scalar(sa.select(lacking)) or row.next_embedding_dimensions is None:
         return False
-    dimensions = row.next_embedding_dimensions
-    if dimensions is None:
-        return False
-    same = next_vectors.c.chunk_id == chunks.c.id
-    connection.execute(
-        chunks.update()
-        .where(in_library, same)
-        .values(vector=next_vectors.c.vector, sentences=next_vectors.c.sentences)
-    )
-    _forget(connection, row.number)
-    connection.execute(
-        libraries.update()
-        .where(libraries.c.id == library_id)
-        .values(
-            embedding_model=row.next_embedding_model,
-            embedding_dimensions=dimensions,
-            embedding_version=libraries.c.embedding_version + 1,
-            next_embedding_model=None,
-            next_embedding_dimensions=None,
-            embedding_error=None,
-        )
+    _set(
+        connection,
+        library_id,
+        embedding_model=row.next_embedding_model,
+        embedding_dimensions=row.next_embedding_dimensions,
+        embedding_series=row.next_embedding_series,
+        embedding_version=libraries.c.embedding_version + 1,
+        next_embedding_model=None,
+        next_embedding_dimensions=None,
+        next_embedding_series=row.next_embedding_series + 1,
+        embedding_error=None,
     )
     return True
 
 
+def remove_old(
+    connection: sa.Connection, library_id: str, after: int | None, limit: int
+) -> int | None:
+    """Removes about `limit` vectors of series that neither answer nor grow.
+
+    Returns the id of the last chunk, after which the next call goes on; None when none is left.
+    """
+    # Locked where rows can be: no other series becomes one that answers or grows meanwhile.
+    row = _locked(connection, library_id)
+    if row is None:
+        return None
+    old = vectors.c.series.not_in((row.embedding_series, row.next_embedding_series))
+    query = sa.select(vectors.c.chunk_id).where(_in_library(row.number, vectors.c.chunk_id), old)
+    if after is not None:
+        query = query.where(vectors.c.chunk_id > after)
+    found = connection.scalars(query.order_by(vectors.c.chunk_id).limit(limit)).all()
+    if not found:
+        return None
+    between = vectors.c.chunk_id.between(found[0], found[-1])
+    connection.execute(vectors.delete().where(between, old))
+    return int(found[-1])
+
+
 def fail(connection: sa.Connection, library_id: str, error: str) -> None:
     """Records why chunks have no vectors yet."""
-    change = libraries.update().where(libraries.c.id == library_id)
-    connection.execute(change.values(embedding_error=error))
+    _set(connection, library_id, embedding_error=error)
+
+
+def _set(connection: sa.Connection, library_id: str, **values: Any) -> None:
+    connection.execute(libraries.update().where(libraries.c.id == library_id).values(**values))
 
 
 def _locked(connection: sa.Connection, library_id: str) -> Any:
@@ -214,9 +249,15 @@ def _locked(connection: sa.Connection, library_id: str) -> Any:
     return connection.execute(query.with_for_update()).one_or_none()
 
 
-def _in_library(number: int, column: sa.ColumnElement[int] = chunks.c.id) -> sa.ColumnElement[bool]:
+def _growing(row: Any) -> int:
+    """The series that chunks without a vector are to get one of."""
+    changing = row.next_embedding_model is not None
+    return int(row.next_embedding_series if changing else row.embedding_series)
+
+
+def _lacks(series: int) -> sa.ColumnElement[bool]:
+    return ~sa.exists().where(vectors.c.chunk_id == chunks.c.id, vectors.c.series == series)
+
+
+def _in_library(number: int, column: sa.ColumnElement[int]) -> sa.ColumnElement[bool]:
     return column.between(number * CHUNKS_PER_LIBRARY, (number + 1) * CHUNKS_PER_LIBRARY - 1)
-
-
-def _forget(connection: sa.Connection, number: int) -> None:
-    connection.execute(next_vectors.delete().where(_in_library(number, next_vectors.c.chunk_id)))

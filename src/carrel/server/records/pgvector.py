@@ -9,11 +9,11 @@ import sqlalchemy as sa
 _AVAILABLE = "SELECT 1 FROM pg_available_extensions WHERE name = 'vector'"
 _PRESENT = """
     SELECT 1 FROM pg_attribute
-    WHERE attrelid = 'chunks'::regclass AND attname = 'embedding' AND NOT attisdropped
+    WHERE attrelid = 'vectors'::regclass AND attname = 'embedding' AND NOT attisdropped
 """
 # The bytes are 16-bit floats, lowest byte first: a sign, five bits of exponent, ten of fraction.
 _FUNCTION = """
-    CREATE FUNCTION carrel_embedding(bytes bytea) RETURNS halfvec
+    CREATE OR REPLACE FUNCTION carrel_embedding(bytes bytea) RETURNS halfvec
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
         SELECT array_agg(
             (CASE bits & 32768 WHEN 0 THEN 1 ELSE -1 END)
@@ -31,9 +31,9 @@ _FUNCTION = """
 """
 # In the row itself: a search reads the vectors of a whole library.
 _COLUMN = (
-    "ALTER TABLE chunks ADD COLUMN embedding halfvec"
+    "ALTER TABLE vectors ADD COLUMN embedding halfvec"
     " GENERATED ALWAYS AS (carrel_embedding(vector)) STORED",
-    "ALTER TABLE chunks ALTER COLUMN embedding SET STORAGE PLAIN",
+    "ALTER TABLE vectors ALTER COLUMN embedding SET STORAGE PLAIN",
 )
 
 

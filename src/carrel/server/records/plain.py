@@ -23,7 +23,7 @@ def select(
 
 
 def insert(connection: sa.Connection, table: sa.Table, rows: Sequence[dict[str, Any]]) -> None:
-    """Adds rows to a table."""
+    """Adds rows to a table; a column that a row lacks has its default."""
     if rows:
         connection.execute(table.insert(), [_typed(table, row) for row in rows])
 
@@ -37,7 +37,9 @@ def _plain(column: sa.Column[Any]) -> sa.ColumnElement[Any]:
 def _typed(table: sa.Table, row: dict[str, Any]) -> dict[str, Any]:
     typed = dict(row)
     for column in table.c:
-        value = typed.get(column.name)
+        if column.name not in row:
+            continue
+        value = row[column.name]
         if value is None:
             # A JSON column would keep None as the JSON value null.
             typed[column.name] = sa.null() if isinstance(column.type, sa.JSON) else None

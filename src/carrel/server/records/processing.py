@@ -12,6 +12,8 @@ from typing import Any, Self
 
 import sqlalchemy as sa
 
+from carrel.server.records import embeddings
+from carrel.server.records.embeddings import StoredVector
 from carrel.server.records.tables import (
     CHUNKS_PER_LIBRARY,
     OWN_EMBEDDING,
@@ -80,9 +82,8 @@ class ChunkText:
     page: int
     text: str
     segmented: str | None
-    vector: bytes | None
-    sentences: bytes | None
     layout: dict[str, Any] | None
+    vector: StoredVector | None
 
 
 @dataclass(frozen=True)
@@ -361,9 +362,8 @@ def _replace_chunks(
     # It may have turned to another model meanwhile, or its model to vectors of another length.
     length = 2 * row.embedding_dimensions
     unlike = row.embedding_model != outcome.embedding_model or any(
-        len(chunk.vector) != length for chunk in outcome.chunks if chunk.vector is not None
+        len(chunk.vector.vector) != length for chunk in outcome.chunks if chunk.vector is not None
     )
-    none: dict[str, Any] = {"vector": None, "sentences": None} if unlike else {}
     newest = sa.select(sa.func.max(chunks.c.id)).where(
         chunks.c.id.between(first, first + CHUNKS_PER_LIBRARY - 1)
     )
@@ -373,19 +373,27 @@ def _replace_chunks(
             "id": start + position,
             "document_id": document_id,
             "position": position,
-            **vars(chunk),
-            **none,
+            "page": chunk.page,
+            "text": chunk.text,
+            "segmented": chunk.segmented,
+            "layout": chunk.layout,
         }
         for position, chunk in enumerate(outcome.chunks)
     ]
     if rows:
         connection.execute(chunks.insert(), rows)
+    present = {
+        start + position: chunk.vector
+        for position, chunk in enumerate(outcome.chunks)
+        if chunk.vector is not None and not unlike
+    }
+    embeddings.insert(connection, row.embedding_series, present)
     words = {"document_id": document_id, "words": list(outcome.words)}
     connection.execute(document_words.insert().values(words))
     if row.next_embedding_model is not None:
         return bool(rows)
     own = row.embedding_model == OWN_EMBEDDING and not unlike
-    return not own and any(each["vector"] is None for each in rows)
+    return not own and len(present) < len(rows)
 
 
 def _remove_pages(connection: sa.Connection, document_id: str, keep: int | None) -> None:

@@ -161,15 +161,17 @@ libraries = sa.Table(
     sa.Column("number", sa.Integer, nullable=False, index=True, unique=True),
     # Incremented when searchable text is added, changed or removed.
     sa.Column("revision", sa.Integer, nullable=False, server_default="0"),
-    # The model of its chunks' vectors; the version is incremented when present vectors change.
+    # The model of the series that answers; the version is incremented when its vectors change.
     sa.Column("embedding_model", sa.Text, nullable=False, server_default=OWN_EMBEDDING),
     sa.Column(
         "embedding_dimensions", sa.Integer, nullable=False, server_default=str(OWN_DIMENSIONS)
     ),
     sa.Column("embedding_version", sa.Integer, nullable=False, server_default="0"),
-    # The model that is to take its place, whose vectors are in `next_vectors`.
+    sa.Column("embedding_series", sa.Integer, nullable=False, server_default="0"),
+    # The model that is to take its place; its series gets a new number with each change.
     sa.Column("next_embedding_model", sa.Text),
     sa.Column("next_embedding_dimensions", sa.Integer),
+    sa.Column("next_embedding_series", sa.Integer, nullable=False, server_default="1"),
     sa.Column("embedding_error", sa.Text),
 )
 
@@ -251,18 +253,15 @@ chunks = sa.Table(
     sa.Column("text", sa.Text, nullable=False),
     # The text cut into words and pairs of characters, where its script has no spaces.
     sa.Column("segmented", sa.Text),
-    # 16-bit floats.
-    sa.Column("vector", sa.LargeBinary),
-    # The vectors of its sentences, one after another, each of 8-bit integers.
-    sa.Column("sentences", sa.LargeBinary),
     # As in a page, for this part of it.
     sa.Column("layout", sa.JSON),
     sa.UniqueConstraint("document_id", "position"),
 )
 
-# Vectors of chunks by the next model of their library, until it takes the old one's place.
-next_vectors = sa.Table(
-    "next_vectors",
+# The vectors of chunks in series: one of a library answers, the next grows beside it, and those
+# of neither are removed in the background.
+vectors = sa.Table(
+    "vectors",
     metadata,
     sa.Column(
         "chunk_id",
@@ -271,7 +270,10 @@ next_vectors = sa.Table(
         primary_key=True,
         autoincrement=False,
     ),
-    sa.Column("vector", sa.LargeBinary),
+    sa.Column("series", sa.Integer, primary_key=True, autoincrement=False),
+    # 16-bit floats.
+    sa.Column("vector", sa.LargeBinary, nullable=False),
+    # The vectors of its sentences, one after another, each of 8-bit integers.
     sa.Column("sentences", sa.LargeBinary),
 )
 
@@ -397,6 +399,9 @@ trash_rows = sa.Table(
     sa.Column("position", sa.Integer, primary_key=True),
     sa.Column("table", sa.String(32), nullable=False),
     sa.Column("row", sa.JSON, nullable=False),
+    # Of the row, where it has them.
+    sa.Column("blob", sa.String(64), index=True),
+    sa.Column("ocr_blob", sa.String(64), index=True),
 )
 
 # What the servers of one database have in common; a server alone keeps them in its folder.

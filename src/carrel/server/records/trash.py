@@ -146,7 +146,14 @@ def _keep_rows(connection: sa.Connection, kind: TrashKind, id: str) -> None:
     for table, column in _TABLES[kind]:
         rows = plain.select(connection, table, table.c[column] == id)
         kept += [
-            {"item_id": id, "position": position, "table": table.name, "row": row}
+            {
+                "item_id": id,
+                "position": position,
+                "table": table.name,
+                "row": row,
+                "blob": row.get("blob"),
+                "ocr_blob": row.get("ocr_blob"),
+            }
             for position, row in enumerate(rows, len(kept))
         ]
     connection.execute(trash_rows.insert(), kept)

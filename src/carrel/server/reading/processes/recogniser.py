@@ -10,6 +10,7 @@ from typing import Any
 
 from carrel.server.reading.processes.child import Child
 from carrel.server.reading.processes.pipes import PipeMessage, Task
+from carrel.server.spans import span
 
 log = logging.getLogger(__name__)
 
@@ -71,17 +72,21 @@ class Recogniser:
         async with self._turn:
             self._stop_timer()
             try:
-                for _ in range(2):
-                    child = await self._running_child()
-                    answer = await child.ask(message)
-                    if answer is not None:
-                        return _told(answer.header)
-                    await child.end()
-                    log.warning("the OCR process died: %s", child.ending)
-                raise OCRUnavailable("the OCR process ended while it read a page")
+                with span("recognition", task=str(message.header["task"])):
+                    return await self._answer(message)
             finally:
                 loop = asyncio.get_running_loop()
                 self._idle = loop.call_later(self._idle_seconds, self._when_idle)
+
+    async def _answer(self, message: PipeMessage) -> dict[str, Any]:
+        for _ in range(2):
+            child = await self._running_child()
+            answer = await child.ask(message)
+            if answer is not None:
+                return _told(answer.header)
+            await child.end()
+            log.warning("the OCR process died: %s", child.ending)
+        raise OCRUnavailable("the OCR process ended while it read a page")
 
     async def _running_child(self) -> Child:
         if self._child is None or not self._child.running:

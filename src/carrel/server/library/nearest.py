@@ -1,0 +1,36 @@
+"""The question for the chunks nearest to a vector, and the interface of what answers it."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+import sqlalchemy as sa
+
+from carrel.server.records.embeddings import SearchedLibrary
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Nearest:
+    """Asks for the chunks of a library that are nearest to a vector of its model."""
+
+    library: SearchedLibrary
+    vector: "NDArray[np.float32]"
+    limit: int
+    document_ids: Collection[str] | None = None
+    """Restricts the search to some documents."""
+    also: Sequence[int] = ()
+    """Ids of further chunks whose similarity is asked for, wherever they rank."""
+
+
+class ChunkVectors(Protocol):
+    """Compares the vectors of chunks."""
+
+    def nearest(self, connection: sa.Connection, asked: Nearest) -> dict[int, float]:
+        """The similarity of the nearest chunks and of those in `also` with a vector; blocking."""
+
+    def warm(self, connection: sa.Connection) -> bool:
+        """Prepares the first comparison; whether there are any vectors. Blocking."""
