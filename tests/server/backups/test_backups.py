@@ -18,6 +18,7 @@ import httpx
 import pytest
 import sqlalchemy as sa
 
+from carrel.server.blobs.bucket import Bucket
 from carrel.server.collecting import held_off
 from carrel.server.folder import FolderLayout
 from carrel.server.records.database import make_engine
@@ -26,6 +27,7 @@ from support import storage
 from support.libraries import LibraryUnderTest, connect, new_library
 from support.postgres import postgres_server
 from support.process import RunningServer, serve
+from support.s3 import stored
 
 pytestmark = [pytest.mark.timeout(600), storage.only_alone]
 
@@ -224,6 +226,32 @@ def test_one_that_is_killed_goes_on(kept: Path, tmp_path: Path) -> None:
     assert len(list((tmp_path / "back").glob("blobs/??/*"))) == 60
     with serve(tmp_path / "back") as server:
         assert len(_contents(server)) == 60
+
+
+def test_a_restore_to_a_store_that_is_killed_goes_on_and_mends_what_is_damaged(
+    whole: Path, tmp_path: Path
+) -> None:
+    team = _team()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(storage, "SHARED", True)
+        bucket = Bucket.of(team[3], storage.environment())
+    command = [sys.executable, "-m", "carrel", "restore", str(whole), *team]
+    killed = subprocess.Popen(command)
+    deadline = time.monotonic() + 60
+    while not stored(bucket):
+        assert time.monotonic() < deadline and killed.poll() is None
+    killed.kill()
+    killed.wait()
+    # An object of the right name with other bytes, as no S3 store should keep one.
+    hash = sorted(path.name for path in whole.glob("blobs/??/*"))[0]
+    key = f"{bucket.prefix}{hash[:2]}/{hash}"
+    httpx.put(bucket.sign("PUT", key, 60), content=b"damaged").raise_for_status()
+    ended = _carrel("restore", whole, *team)
+    assert ended.returncode == 0, ended.stderr
+    assert "reading back" in ended.stderr
+    for path in whole.glob("blobs/??/*"):
+        key = f"{bucket.prefix}{path.parent.name}/{path.name}"
+        assert httpx.get(bucket.sign("GET", key, 60)).content == path.read_bytes()
 
 
 def test_garbage_collection_waits_for_a_backup(kept: Path, tmp_path: Path) -> None:

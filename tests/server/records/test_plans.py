@@ -8,12 +8,24 @@ from functools import partial
 from typing import Any
 from uuid import uuid4
 
+import numpy as np
 import pytest
 import sqlalchemy as sa
 
 from carrel.server.library import fulltext
+from carrel.server.library.nearest import Nearest
+from carrel.server.library.vectors import VectorIndex
 from carrel.server.library.words import terms
-from carrel.server.records import documents, files, keys, libraries, processing, trash
+from carrel.server.records import (
+    blobs,
+    documents,
+    embeddings,
+    files,
+    keys,
+    libraries,
+    processing,
+    trash,
+)
 from carrel.server.records.caller import Caller
 from carrel.server.records.database import make_engine
 from carrel.wire.documents import DocumentQuery
@@ -23,7 +35,7 @@ from support.rounds import rounds
 
 DOCUMENTS = rounds(20_000, 1_000_000)
 _LIBRARIES = 100
-_LARGE = {"documents", "chunks", "files", "api_keys", "words"}
+_LARGE = {"documents", "chunks", "vectors", "files", "api_keys", "words", "trash_rows"}
 """Tables of which every query must use an index."""
 
 _FILL = f"""
@@ -44,6 +56,13 @@ _FILL = f"""
         SELECT (1 + n % {_LIBRARIES}) * 4294967296 + n, 'd' || n, 0, 0,
         'The common heron of river ' || n % 997 || ' met the rare bird w' || n
         FROM generate_series(1, {DOCUMENTS}) AS n;
+    INSERT INTO vectors (chunk_id, series, vector, sentences)
+        SELECT id, series, decode(repeat('00', 512), 'hex'), decode(repeat('00', 192), 'hex')
+        FROM chunks, generate_series(0, 2) AS series WHERE series = 0 OR id % 10 = 0;
+    INSERT INTO trash SELECT 't' || n, 'o1', 'u1', 'file', n, NULL, n, n
+        FROM generate_series(1, {DOCUMENTS} / 10) AS n;
+    INSERT INTO trash_rows SELECT 't' || n, 0, 'files', '{{}}', 't' || n, NULL
+        FROM generate_series(1, {DOCUMENTS} / 10) AS n;
     INSERT INTO words (word, documents)
         SELECT md5(n::text), 1 FROM generate_series(1, {DOCUMENTS} / 10) AS n;
     INSERT INTO files (id, organisation_id, user_id, filename, blob, bytes, purpose, sample_type,
@@ -63,6 +82,8 @@ def engine() -> Iterator[sa.Engine]:
     with engine.begin() as connection:
         for statement in _FILL.split(";"):
             connection.exec_driver_sql(statement.replace("%", "%%"), ())
+        change = "UPDATE libraries SET next_embedding_model = 'letters', next_embedding_dimensions"
+        connection.exec_driver_sql(f"{change} = 26")
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         connection.exec_driver_sql("VACUUM ANALYZE")
     yield engine
@@ -82,12 +103,23 @@ QUERIES: dict[str, Callable[[sa.Connection], object]] = {
     "search for common words": lambda c: _FIND(c, terms=terms("common heron river")),
     "search for a misspelt word": lambda c: _FIND(c, terms=terms("herron")),
     "search in a document": lambda c: _FIND(c, terms=terms("heron"), document_ids=["d106"]),
+    "search by meaning": lambda c: _nearest(c, VectorIndex()),
+    "progress of a change of models": lambda c: embeddings.state(c, "l7"),
+    "chunks without a vector": lambda c: embeddings.waiting(c, "l7", 128),
+    "vectors that nothing needs": lambda c: embeddings.remove_old(c, "l7", None, 100),
+    "the end of a change of models": lambda c: embeddings.swap(c, "l7"),
+    "blobs that a record names": lambda c: blobs.named(c, [f"b{n}" for n in range(1000)]),
     "unfinished documents": processing.unfinished,
     "next without a summary": lambda c: processing.next_unsummarised(c, _soon(), 100),
     "expired documents": documents.delete_expired,
     "expired files": files.delete_expired,
     "expired trash": trash.delete_expired,
 }
+
+
+def _nearest(connection: sa.Connection, index: VectorIndex) -> object:
+    [library] = embeddings.searched(connection, ["l7"])
+    return index.nearest(connection, Nearest(library, np.ones(256, np.float32), 10))
 
 
 def _soon() -> datetime:

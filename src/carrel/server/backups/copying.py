@@ -5,9 +5,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
-from carrel.server.backups.archive import BackupError
+from carrel.server.backups.archive import BackupError, sha256
 from carrel.server.blobs.store import BlobMissing, Blobs
-from carrel.server.moving import ReadBlob, copy_blob
+from carrel.server.moving import ReadBlob, Tell, copy_blob, in_bucket
 
 _PARALLEL = 4
 
@@ -39,6 +39,53 @@ async def copy_blobs(
             return 0
 
     return await for_each(copied, hashes, progress)
+
+
+async def copy_to_bucket(
+    read: ReadBlob, bucket: str, hashes: Sequence[str], tell: Tell, progress: Progress
+) -> None:
+    """Copies the bytes that a bucket lacks, then reads all of them there.
+
+    What a restore that broke off, or another program, left damaged is written once more.
+
+    Raises:
+        BackupError: the source lacks bytes, or the store gives back others than it was sent.
+        MoveError: the bucket's address or its credentials are wrong.
+    """
+    with in_bucket(bucket) as blobs:
+        await copy_blobs(read, blobs, hashes, progress)
+    tell("reading back what the store keeps")
+    damaged = await _damaged(bucket, hashes, progress)
+    if not damaged:
+        return
+    with in_bucket(bucket) as blobs:
+        for hash in damaged:
+            await copy_blob(read, blobs, hash)
+    if still := await _damaged(bucket, damaged, progress):
+        raise BackupError(
+            f"{bucket} gives back other bytes than it was sent, such as those of {still[0]}. Check"
+            " the store, or restore to another one."
+        )
+
+
+async def _damaged(bucket: str, hashes: Sequence[str], progress: Progress) -> list[str]:
+    """The hashes of which a bucket has other bytes, or none."""
+    damaged = list[str]()
+
+    async def compare(hash: str) -> int:
+        try:
+            async with blobs.local(hash) as path:
+                same = await asyncio.to_thread(sha256, path) == hash
+        except BlobMissing:
+            same = False
+        if not same:
+            damaged.append(hash)
+        return 0
+
+    # Opened anew, it has no local copies of what was sent.
+    with in_bucket(bucket) as blobs:
+        await for_each(compare, hashes, progress)
+    return damaged
 
 
 async def for_each(

@@ -2,7 +2,7 @@
 
 import asyncio
 import shutil
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -20,11 +20,10 @@ from carrel.server.backups.archive import (
     read_manifest,
     refuse_existing,
 )
-from carrel.server.backups.copying import Progress, copy_blobs, files_of
+from carrel.server.backups.copying import Progress, copy_blobs, copy_to_bucket, files_of
 from carrel.server.blobs.local import LocalBlobs
-from carrel.server.blobs.store import Blobs
 from carrel.server.folder import DataFolder, FolderError, FolderLayout
-from carrel.server.moving import IN_PARTS, Tell, copy_table, digest, in_bucket, tables
+from carrel.server.moving import IN_PARTS, Tell, copy_table, digest, tables
 from carrel.server.records import secrets as secret_records
 from carrel.server.records.database import make_engine
 from carrel.server.records.migrate import migrate
@@ -51,20 +50,18 @@ async def restore_folder(
     needed = source.database_file.stat().st_size * 2 + (0 if bucket else manifest.bytes)
     _require_room(target, needed - _size_of(part))
     try:
-        with DataFolder(part) as folder, ExitStack() as stack:
+        with DataFolder(part) as folder:
             await asyncio.to_thread(copy_checked, source, folder, manifest)
             folder.put_secrets(_secrets_of(source))
             _copy_files(source, folder, bucket)
             folder.format = manifest.format
             migrate(folder)
             live, _ = live_and_rows(folder)
-            blobs: Blobs
+            hashes, read = sorted(live - set(manifest.missing)), files_of(source.blob_folder)
             if bucket:
-                blobs = stack.enter_context(in_bucket(bucket))
+                await copy_to_bucket(read, bucket, hashes, tell, progress)
             else:
-                blobs = LocalBlobs(folder.blob_folder)
-            hashes = sorted(live - set(manifest.missing))
-            await copy_blobs(files_of(source.blob_folder), blobs, hashes, progress)
+                await copy_blobs(read, LocalBlobs(folder.blob_folder), hashes, progress)
     except FolderError as error:
         raise BackupError(str(error)) from None
     tell(f"records: {manifest.rows} rows")
@@ -79,7 +76,7 @@ async def restore_database(
     """Restores a database and a bucket: the bytes first, then all records in one transaction.
 
     Raises:
-        BackupError: the database has records, or the backup is damaged.
+        BackupError: the database has records, the backup is damaged, or the store is.
         SharedDatabaseError: the database cannot be used.
         BlobsUnavailable: the object store does not answer.
     """
@@ -88,7 +85,6 @@ async def restore_database(
     with (
         TemporaryDirectory(prefix="carrel-restore-") as temporary,
         opened(url) as engine,
-        in_bucket(bucket) as blobs,
         collecting.held_off(engine, tell),
     ):
         require_current(engine)
@@ -99,7 +95,8 @@ async def restore_database(
             migrate(records)
             live, _ = live_and_rows(records)
             hashes = sorted(live - set(manifest.missing))
-            await copy_blobs(files_of(source.blob_folder), blobs, hashes, progress)
+            read = files_of(source.blob_folder)
+            await copy_to_bucket(read, bucket, hashes, tell, progress)
             await asyncio.to_thread(_insert_records, records, engine, _secrets_of(source))
     tell(f"records: {manifest.rows} rows")
     return manifest
