@@ -1,0 +1,37 @@
+"""Answers of the OCR process as lines of a page."""
+
+from typing import Any
+
+from PIL import Image
+
+from carrel.server.reading.layout.flow import columns
+from carrel.server.reading.processes.pipes import Task
+from carrel.server.reading.scans.recognition import recognise_page
+
+GUTTER = 10
+"""Pixels between columns; the detector's boxes reach 4 beyond the ink on either side."""
+
+
+def _found(text: str, left: int, top: int) -> dict[str, Any]:
+    return {
+        "text": text,
+        "confidence": 0.99,
+        "quad": [[left - 4, top], [left + 104, top], [left + 104, top + 14], [left - 4, top + 14]],
+        "words": [(text, 0.99, 4 / 108, 104 / 108)],
+    }
+
+
+def test_columns_stay_apart_where_the_boxes_of_their_lines_nearly_meet() -> None:
+    lefts = {"left": 50, "right": 50 + 100 + GUTTER}
+    found = [_found(side, left, 100 + 15 * n) for n in range(8) for side, left in lefts.items()]
+
+    def look(task: Task, picture: Image.Image) -> dict[str, Any]:
+        return {"turn": 0, "lines": found, "regions": []}
+
+    picture = Image.new("L", (300, 400), 255)
+    picture.putpixel((0, 0), 0)
+    scan = recognise_page(picture.convert("RGB"), (300, 400), look)
+    assert [[line.text for line in column] for column in columns(scan.lines)] == [
+        ["left"] * 8,
+        ["right"] * 8,
+    ]
