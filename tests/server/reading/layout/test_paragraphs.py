@@ -191,3 +191,25 @@ def test_very_short_lines_are_entries_whatever_they_begin_with() -> None:
     assert _texts(*entries, *BODY[:1])[0] == ("paragraph", "\n".join(texts))
     ragged = [_line("A sentence that ends a little early", 100), _full("and then goes on.", 112)]
     assert _texts(*ragged)[0][1] == "A sentence that ends a little early and then goes on."
+
+
+def test_lines_of_columns_side_by_side_say_nothing_about_the_gap_between_lines() -> None:
+    left = [_line(f"left {n}", 100 + 12 * n, width=200) for n in range(9)]
+    right = [_line(f"right {n}", 106 + 12 * n, left=270, width=200) for n in range(9)]
+    both = [line for pair in zip(left, right, strict=True) for line in pair]
+    style = Style.of(both)
+    assert style.gap == 2
+    assert [region.kind for region in regions(left, style)] == ["paragraph"]
+
+
+def test_a_full_line_with_bold_words_only_before_a_stop_begins_a_paragraph() -> None:
+    """`font` is that of a line's first word."""
+    first = replace(_full("SUMMARY: This proposal would replace the", 100), bold=True)
+    texts = _texts(first, _full("Earlier rule with one which fills the line", 112), *BODY)
+    assert texts[0] == (
+        "paragraph",
+        "SUMMARY: This proposal would replace the Earlier rule with one which fills the line",
+    )
+    short = _line("SUMMARY: a heading", 100, bold=True)
+    texts = _texts(short, _full("Text below it, which fills the line", 112), *BODY)
+    assert texts[0] == ("heading", "SUMMARY: a heading")

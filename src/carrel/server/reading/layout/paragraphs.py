@@ -2,7 +2,7 @@
 
 import re
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -31,6 +31,8 @@ LABELLED = re.compile(rf"{_LABEL}\b", re.IGNORECASE)
 """Start of a caption in type that stands out; in plain text such words begin sentences."""
 NUMBERED = re.compile(r"\(?(\d+(\.\d+)*|[A-Z]|[IVX]+)[.):]?\s")
 _SENTENCE_ENDS = tuple('.!?:;"”»)]')
+_RUN_IN = re.compile(r"[.:] |\s[–—]\s")
+"""End of bold words that begin a paragraph."""
 _HEADING_LETTERS = 200
 _CODE_SIZE = 0.25
 """Largest difference in size between text and code within a sentence, as a part of the text's."""
@@ -39,6 +41,10 @@ _INDENT = 3.0
 _CAPTION_LINES = 4
 _HANGING = 8
 """Maximum hanging indent of a numbered heading, as a multiple of its type size."""
+_SAME = 0.05
+"""Largest difference in size between lines of one text, as a part of it."""
+_BESIDE = 4
+"""Most lines between a line and the one below it: those of other columns."""
 _LEVELS = ((1.7, 1), (1.35, 2), (1.12, 3))
 """Least size of each heading level, as a multiple of the text's."""
 
@@ -67,7 +73,7 @@ class Style:
         text = [line for line in lines if abs(line.size - size) <= 0.1 * size]
         gaps = [
             below.box.top - above.box.bottom
-            for above, below in pairwise(text)
+            for above, below in _adjacent(text)
             if size / 2 <= below.box.top - above.box.top <= 3 * size
         ]
         gap = statistics.median_low(gaps) if gaps else 0.2 * size
@@ -84,6 +90,16 @@ class Style:
         if ratio >= _LEVELS[-1][0]:
             return next(level for least, level in _LEVELS if ratio >= least)
         return 4 if line.bold and len(line.text) <= _HEADING_LETTERS / 2 else 0
+
+
+def _adjacent(lines: Sequence[Line]) -> Iterator[tuple[Line, Line]]:
+    """Each line with the one below it; the lines of columns side by side alternate."""
+    for number, above in enumerate(lines):
+        left, _, right, _ = above.box
+        for below in lines[number + 1 : number + 1 + _BESIDE]:
+            if below.box.left < right and left < below.box.right:
+                yield above, below
+                break
 
 
 def regions(lines: Sequence[Line], style: Style) -> list[Region]:
@@ -103,10 +119,12 @@ class _Column:
 
     def _evened(self, lines: Sequence[Line]) -> list[Line]:
         """Resets to text a line that only begins in bold or as code, within a sentence."""
-        evened = list(lines[:1])
-        for number, line in enumerate(lines[1:], 1):
-            above, below = evened[-1], lines[number + 1 : number + 2]
-            if (
+        evened: list[Line] = []
+        for number, line in enumerate(lines):
+            above, below = evened[-1] if evened else None, lines[number + 1 : number + 2]
+            if below and self._begins_in_bold(above, line, below[0]):
+                line = replace(line, bold=False)
+            elif above is not None and (
                 (line.mono or line.bold)
                 and not (above.mono or above.bold)
                 and not (below and below[0].mono)
@@ -120,6 +138,20 @@ class _Column:
                 line = replace(line, mono=False, bold=False, size=above.size)
             evened.append(line)
         return evened
+
+    def _begins_in_bold(self, above: Line | None, line: Line, below: Line) -> bool:
+        """Whether only the first words of a paragraph are bold: its first line is full."""
+        return (
+            line.bold
+            and not (below.bold or below.mono)
+            and not (above is not None and above.bold and self._style.close(above, line))
+            and abs(line.size - below.size) <= _SAME * below.size
+            and abs(line.box.left - below.box.left) < 0.5 * line.size
+            and self._style.close(line, below)
+            and not self._ended(line, below)
+            and not line.text.endswith(_SENTENCE_ENDS)
+            and (below.text[:1].islower() or _RUN_IN.search(line.text) is not None)
+        )
 
     def _returns(self, above: Line, line: Line) -> bool:
         """Whether a line begins where the one above does; code, also where that is indented."""
