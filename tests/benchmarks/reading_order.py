@@ -1,9 +1,9 @@
 """Text in the order in which a person reads it, and headings with their levels.
 
-Documents of nine designs (reports, two-column papers, charts between columns, three-column
-newsletters, newspapers, side notes, forms, slides, letters), each drawn four times with other
-words, are read by `Reader`. Beside each design's figures are liteparse's own, whose Markdown is
-read in the same way:
+Documents of ten designs (reports, two-column papers, charts between columns, three-column
+newsletters, newspapers, side notes, forms, slides, reference cards, letters), each drawn four times
+with other words, are read by `Reader`. Beside each design's figures are liteparse's own, whose
+Markdown is read in the same way:
 
 - order: texts that follow the one before them, and are whole, per text;
 - headings: the F1 of their texts, and the part of those found that have their level;

@@ -298,6 +298,26 @@ def slides(path: Path, seed: int) -> Truth:
     return sheet.save()
 
 
+def card(path: Path, seed: int) -> Truth:
+    """A reference card: two columns of small tables below headings, set independently."""
+    sheet = _Sheet(path, seed, landscape(A4))
+    sheet.heading(1, sheet.words(3).title(), 20)
+    top = sheet.y
+    for (left, _), pitch in zip(sheet.columns(2, 60), (15, 16.5), strict=True):
+        sheet.left, sheet.column, sheet.y = left, 320, top
+        for _ in range(3):
+            sheet.heading(2, sheet.words(3).capitalize(), 13)
+            for _ in range(5):
+                sheet.y -= pitch
+                sheet.canvas.setFont("Helvetica", _SIZE)
+                cells = (sheet.words(1), sheet.words(2), str(sheet.chance.randint(10, 999)))
+                for cell, x in zip(cells, (0, 100, 240), strict=True):
+                    sheet.canvas.drawString(left + x, sheet.y, cell)
+                sheet.truth.texts += cells
+            sheet.y -= 14
+    return sheet.save()
+
+
 def letter(path: Path, seed: int) -> Truth:
     """A sender at the right, an address at the left, a subject in bold, and the text."""
     sheet = _Sheet(path, seed)
@@ -324,5 +344,6 @@ DESIGNS: dict[str, Callable[[Path, int], Truth]] = {
     "side notes": side_notes,
     "form": form,
     "slides": slides,
+    "card": card,
     "letter": letter,
 }

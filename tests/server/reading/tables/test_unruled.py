@@ -71,6 +71,20 @@ def test_a_sign_of_currency_that_stands_in_line_belongs_to_its_number(sign: str)
     assert _texts(_only(chunks)) == [[a, f"{b} {c}", d] for a, b, c, d in rows]
 
 
+def test_tables_in_independent_columns_stay_apart() -> None:
+    """On a reference card, lines to the left and right of the gutter are not level."""
+    left = [chunk for first in (0, 5, 10) for chunk in _body(first)]
+    left += [chunk for number in (3, 8, 13) for chunk in _row(number, ["A title"], LEFTS[:1])]
+    right = [
+        chunk._replace(box=Box(box.left + 330, 1.1 * box.top, box.right + 330, 1.1 * box.top + 11))
+        for chunk in left
+        for box in [chunk.box]
+    ]
+    found = find_tables([*left, *right], ())
+    assert {region.box.left for region in found} == {70, 400}
+    assert all(region.box.right < 400 for region in found if region.box.left == 70)
+
+
 def test_dots_that_lead_to_several_numbers_are_left_out() -> None:
     rows = [[f"{name} . . . . . . .", first, second] for name, first, second, _ in BODY]
     chunks = [

@@ -117,9 +117,9 @@ def _line(found: dict[str, Any], frame: PageFrame, scale: float) -> Line:
         Word(text, confidence, (box.left + start * box.width, box.left + end * box.width))
         for text, confidence, start, end in found["words"]
     )
-    if words:
+    edges = [word.edges for word in words if word.edges]
+    if edges:
         # The detector's boxes reach beyond the ink, and in a narrow gutter meet.
-        (left, _), (_, right) = words[0].edges, words[-1].edges
-        box = box._replace(left=left, right=right)
+        box = box._replace(left=edges[0][0], right=edges[-1][1])
     text = " ".join(found["text"].split())
     return Line(text, box, box.height, words or (Word(text, found["confidence"]),))

@@ -14,12 +14,13 @@ from carrel.server.reading.page.seen import (
     no_structure,
 )
 from carrel.server.reading.tables.certainty import Finder, structure_certainty
-from carrel.server.reading.tables.chunks import Chunk, rows
+from carrel.server.reading.tables.chunks import Chunk, ChunkRow, rows
 from carrel.server.reading.tables.framed import framed_table
 from carrel.server.reading.tables.ruled import Grid, grids
 from carrel.server.reading.tables.seen import has_scale, is_chart, is_prose, with_seen_tables
+from carrel.server.reading.tables.sides import page_sides
 from carrel.server.reading.tables.signs import look_like_frames, look_like_tables, parts_all
-from carrel.server.reading.tables.unruled import unruled_tables
+from carrel.server.reading.tables.unruled import UnruledTable, unruled_tables
 
 _OVER = 0.6
 """Largest overlap of two lines of text, as a fraction of the smaller height."""
@@ -44,7 +45,7 @@ def find_tables(
     """
     ruled, clear, rest = _ruled(chunks, rules)
     lines = rows(rest)
-    unruled = unruled_tables(lines, rules)
+    unruled = _unruled(lines, rules)
     asked = (
         scanned
         or unruled
@@ -55,7 +56,7 @@ def find_tables(
     seen = regions() if asked else ()
     if any(region.table and is_chart(region.table, region.box, seen) for region in ruled):
         ruled, _, rest = _ruled(chunks, rules, seen)
-        unruled = unruled_tables(rows(rest), rules)
+        unruled = _unruled(rows(rest), rules)
     spaced = [
         Region("table", box, table=table)
         for box, table in unruled
@@ -70,6 +71,15 @@ def find_tables(
         _with_certainty(region, finders.get(region.box, "seen"), scanned=scanned)
         for region in sorted(found, key=lambda region: region.box.top)
     ]
+
+
+def _unruled(lines: Sequence[ChunkRow], rules: Sequence[Rule]) -> list[UnruledTable]:
+    """The tables found by white space, in each column of the page."""
+    found = unruled_tables(lines, rules)
+    sides = page_sides(lines) if found else []
+    if len(sides) < 2:
+        return found
+    return [table for side in sides for table in unruled_tables(side, rules)]
 
 
 def _with_certainty(region: Region, finder: Finder, *, scanned: bool) -> Region:
