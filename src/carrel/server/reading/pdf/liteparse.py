@@ -13,6 +13,7 @@ from carrel.server.reading.page.elements import Box
 from carrel.server.reading.page.letter_spacing import join_letters
 from carrel.server.reading.page.parsed import Link, ParsedPage, TextItem
 from carrel.server.reading.page.rules import drawn_rules
+from carrel.server.reading.page.symbols import cut_symbols
 from carrel.server.reading.pdf.garbage import is_garbage
 
 _UNTRUSTED = frozenset({"garbled", "invisible-text-layer"})
@@ -56,6 +57,7 @@ def _page(page: Any) -> ParsedPage:
     reasons = set(page.complexity.reasons)
     items = [_item(item) for item in page.text_items]
     join_letters(items)
+    cut_symbols(items)
     text = " ".join(item.text for item in items)
     trusted = not reasons & _UNTRUSTED and not is_garbage(text)
     said = trusted and bool(text.strip())

@@ -27,6 +27,8 @@ _SAME_SPACE = 0.02
 """Largest difference between such spaces, as a fraction of line height."""
 _LEAST_FLUSH = 4
 """Fewest lines with a gap between the same edges that make it a gutter."""
+_FORMULA = ("_{", "^{", "\\")
+"""Signs of a formula in liteparse's text."""
 _ONE_LINE = 0.3
 """Largest vertical distance between text centres on one line, as a fraction of height."""
 
@@ -63,7 +65,12 @@ def chunks_of_items(
     down = [rule for rule in rules if not rule.across and not rule.faint]
     for item in items:
         words = item.words
-        if not words or abs(item.angle) > 1:
+        if abs(item.angle) > 1:
+            continue
+        if _has_formula(item):
+            found.append(Chunk(item.text.strip(), item.box))
+            continue
+        if not words:
             continue
         _, mono = font_style(item.font)
         top, bottom, space = item.y, item.y + item.height, SPACE * item.height
@@ -89,6 +96,11 @@ def chunks_of_items(
             passage = MarkedText.of((f"{text} ", _url(word, here)) for text, word in pieces)
             found.append(Chunk(passage.text, box, mono, passage.marks, 0.0 if cuts else usual))
     return found
+
+
+def _has_formula(item: TextItem) -> bool:
+    """Whether part of an item is a formula, for which liteparse has no words."""
+    return "$" in item.text and len(item.words) < len(item.text.split())
 
 
 def _url(word: PlacedWord, links: Sequence[Link]) -> str:
@@ -211,7 +223,7 @@ def _word_space(chunks: Sequence[Chunk]) -> float:
     Spaces in a justified line can be wide enough to part the columns of a table.
     """
     counts = [chunk.text.count(" ") for chunk in chunks]
-    if 2 * sum(map(_has_digit, chunks)) > len(chunks):
+    if 2 * sum(map(_has_number, chunks)) > len(chunks):
         return 0.0
     spaces = [after.box.left - before.box.right for before, after in pairwise(chunks)]
     for chunk, count in zip(chunks, counts, strict=True):
@@ -233,8 +245,18 @@ def _all_alike(spaces: Sequence[float], chunks: Sequence[Chunk]) -> bool:
     )
 
 
-def _has_digit(chunk: Chunk) -> bool:
-    return any(map(str.isdecimal, chunk.text))
+def _has_number(chunk: Chunk) -> bool:
+    """Whether there are digits; those of a formula number its letters."""
+    return not _has_sign(chunk) and any(map(str.isdecimal, chunk.text))
+
+
+def is_formula(chunk: Chunk) -> bool:
+    """Whether a chunk is a formula and nothing else."""
+    return chunk.text.startswith("$") and chunk.text.endswith("$") and _has_sign(chunk)
+
+
+def _has_sign(chunk: Chunk) -> bool:
+    return any(sign in chunk.text for sign in _FORMULA)
 
 
 def cell_text(chunks: Sequence[Chunk]) -> MarkedText:
