@@ -213,3 +213,11 @@ def test_a_full_line_with_bold_words_only_before_a_stop_begins_a_paragraph() -> 
     short = _line("SUMMARY: a heading", 100, bold=True)
     texts = _texts(short, _full("Text below it, which fills the line", 112), *BODY)
     assert texts[0] == ("heading", "SUMMARY: a heading")
+
+
+def test_signs_of_symbol_fonts_are_bullets() -> None:
+    """Word's bullets are letters of Wingdings, which come as private characters."""
+    items = [_line(f"\uf0fc Point {number}", 100 + 12 * number) for number in range(3)]
+    found = _regions(*items, *BODY)
+    assert [region.kind for region in found][:3] == ["list_item"] * 3
+    assert [region.text for region in found][:3] == ["Point 0", "Point 1", "Point 2"]

@@ -120,3 +120,8 @@ def test_letters_of_one_width_make_a_table_of_numbers_and_none_of_code(
         for chunk in _row(number, texts, LEFTS, mono=True)
     ]
     assert len(find_tables(chunks, [])) == tables
+
+
+def test_signs_of_symbol_fonts_before_lines_are_a_list() -> None:
+    lines = [_row(n, ["\uf0fc", f"Point {n} of a plan"], [70, 90]) for n in range(4)]
+    assert not find_tables([chunk for line in lines for chunk in line], ())

@@ -13,8 +13,9 @@ from carrel.server.reading.page.elements import (
     Line,
     Region,
 )
+from carrel.server.reading.page.lines import BULLETS
 
-_BULLET = re.compile(r"[•◦▪‣●○■□·∙*–—-]\s+(?=\S)")
+_BULLET = re.compile(rf"[{BULLETS}*–—-]\s+(?=\S)")
 _GLUED_BULLET = re.compile(r"[•◦▪‣●■](?=\w)")
 _NUMBER = re.compile(r"\(?(\d{1,3})[.)]\s+(?=\S)")
 _BARE_NUMBER = re.compile(r"(\d{1,2})\s+(?=\S)")

@@ -10,6 +10,8 @@ from carrel.server.reading.page.elements import Box, Line
 from carrel.server.reading.page.marks import LinkMark
 from carrel.server.reading.page.parsed import Link, TextItem
 
+BULLETS = "•◦▪‣●○■□·∙➢➤►✓✔❖\uf020-\uf0ff"
+"""Signs before list items, for a class of a pattern; the last are letters of symbol fonts."""
 _LEADING = 1.17
 """Line height of most fonts, as a multiple of their size."""
 _LEAST_DOTS = 4

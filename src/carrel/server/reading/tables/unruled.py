@@ -6,6 +6,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from carrel.server.reading.page.elements import Box
+from carrel.server.reading.page.lines import BULLETS
 from carrel.server.reading.page.rules import Rule
 from carrel.server.reading.page.table import Cell, Table
 from carrel.server.reading.tables.chunks import Chunk, ChunkRow, cell_text, usual_height
@@ -25,7 +26,7 @@ _LARGE = 1.8
 """Largest type in a table, in usual heights; larger type is a map's or a poster's."""
 _PROSE = 34
 """Fewest letters of a line in a column of running text."""
-_MARKER = re.compile(r"[•◦▪‣●○■□·∙*–—-]|\(?(\d{1,3}|[a-zA-Z]|[ivx]{1,5})[.):]?")
+_MARKER = re.compile(rf"[{BULLETS}*–—-]|\(?(\d{{1,3}}|[a-zA-Z]|[ivx]{{1,5}})[.):]?")
 _MOST_HEADS = 4
 """Most header rows of a table."""
 _AROUND = 6
