@@ -376,6 +376,18 @@ async def test_a_cut_off_picture_gets_a_reason(tmp_path: Path, read: Read) -> No
         await read(tmp_path / "b.png")
 
 
+async def test_a_cut_off_scan_of_several_pages_gets_a_reason(tmp_path: Path, read: Read) -> None:
+    """Its directory of pages is cut off, too, while they are counted."""
+    path = tmp_path / "a.tif"
+    pages = [Image.effect_noise((64, 64), 50) for _ in range(20)]
+    pages[0].save(path, save_all=True, append_images=pages[1:])
+    whole = path.read_bytes()
+    for length in range(len(whole) // 2, len(whole) // 2 + 5000, 499):
+        path.write_bytes(whole[:length])
+        with pytest.raises(UnreadableDocument, match="This picture is damaged"):
+            await read(path)
+
+
 async def test_a_cut_off_pdf_gets_a_reason_or_its_pages(tmp_path: Path, read: Read) -> None:
     whole = digital_pdf(tmp_path / "a.pdf", pages=5).read_bytes()
     for part in (10, 4, 2):

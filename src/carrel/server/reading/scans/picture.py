@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from pi_heif import register_heif_opener
@@ -45,14 +46,10 @@ class Picture:
         Image.MAX_IMAGE_PIXELS = MAX_PIXELS
         warnings.simplefilter("error", Image.DecompressionBombWarning)
         allow_cpu(_SECONDS_PER_PAGE)
-        try:
+        with _decoding():
             self._file = Image.open(path, formats=FORMATS)
-        except UnidentifiedImageError as error:
-            raise UnreadableDocument("This file is not a picture that can be read.") from error
-        except (Image.DecompressionBombWarning, Image.DecompressionBombError) as error:
-            raise _too_large() from error
-        paged = self._file.format in _PAGED
-        self.page_count: int = getattr(self._file, "n_frames", 1) if paged else 1
+            paged = self._file.format in _PAGED
+            self.page_count: int = getattr(self._file, "n_frames", 1) if paged else 1
         if self.page_count > MAX_FRAMES:
             raise UnreadableDocument(
                 f"This picture has more than {MAX_FRAMES:,} pages. Split it and try again."
@@ -94,17 +91,31 @@ class Picture:
 
     def _decode(self, index: int) -> tuple[Image.Image, int]:
         """A frame, upright by its camera orientation, and its resolution."""
-        try:
+        with _decoding():
             self._file.seek(index)
             frame = ImageOps.exif_transpose(self._file)
             dpi = max(self._file.info.get("dpi", (_DPI, _DPI)))
             return frame, round(dpi) if _LEAST_DPI <= dpi <= _MOST_DPI else _DPI
-        except (Image.DecompressionBombWarning, Image.DecompressionBombError) as error:
-            raise _too_large() from error
-        except (OSError, ValueError, SyntaxError, EOFError) as error:
-            raise UnreadableDocument(
-                "This picture is damaged: its pixels cannot be decoded."
-            ) from error
+
+
+@contextmanager
+def _decoding() -> Iterator[None]:
+    """Says of Pillow's errors what is wrong with the picture."""
+    try:
+        yield
+    except UnidentifiedImageError as error:
+        raise UnreadableDocument("This file is not a picture that can be read.") from error
+    except (Image.DecompressionBombWarning, Image.DecompressionBombError) as error:
+        raise UnreadableDocument(
+            f"This picture has more than {MAX_PIXELS // 1_000_000} million pixels."
+            " Make it smaller and try again."
+        ) from error
+    # A TypeError is how Pillow says that a frame has no size.
+    except (OSError, ValueError, SyntaxError, EOFError, TypeError) as error:
+        raise UnreadableDocument(
+            "This picture is damaged: its pixels cannot be decoded."
+            " Open it in a viewer to check it."
+        ) from error
 
 
 def _is_blank(frame: Image.Image) -> bool:
@@ -134,10 +145,3 @@ def _reduced(picture: Image.Image) -> Image.Image:
         return picture
     size = (max(1, round(picture.width * scale)), max(1, round(picture.height * scale)))
     return picture.resize(size, Image.Resampling.LANCZOS, reducing_gap=2)
-
-
-def _too_large() -> UnreadableDocument:
-    return UnreadableDocument(
-        f"This picture has more than {MAX_PIXELS // 1_000_000} million pixels."
-        " Make it smaller and try again."
-    )
