@@ -146,7 +146,7 @@ def test_there_and_back(tmp_path: Path) -> None:
     _copy_documents(here, DOCUMENTS - _READ)
     _, anna = KeyChain(here).add("anna", "local", "anna")
     before = _rows(here)
-    assert len(before["vectors"]) >= DOCUMENTS
+    assert len(before["vectors"]) == len(before["chunks"]) > 0
 
     database = postgres_server().migrated(uuid4().hex)
     blobs = ("--blobs", f"s3://tests/{uuid4().hex}")
