@@ -44,7 +44,7 @@ def test_the_description_and_its_page_need_no_key_and_nothing_from_elsewhere(
     server: RunningServer,
 ) -> None:
     described = httpx.get(f"{server.url}/openapi.json", timeout=60).json()
-    page = httpx.get(f"{server.url}/docs")
+    page = httpx.get(f"{server.url}/docs", timeout=60)
     assert page.headers["content-type"].startswith("text/html")
     assert "default-src 'none'" in page.headers["content-security-policy"]
     assert not re.search(r"<script|<link|(src|href)=['\"]?(https?:)?//", page.text)
