@@ -9,7 +9,8 @@ Markdown is read in the same way:
 - headings: the F1 of their texts, and the part of those found that have their level;
 - running heads that stand in the text;
 - certainty: how far a block's `order_confidence_score` is from how often such blocks follow the
-  right one, in the documents as they are and in pictures of 150 dpi of the first of each design.
+  right one, in documents that no score was fitted to: twelve more of each design, as they are, and
+  in pictures of 150 dpi of the first of these.
 """
 
 import asyncio
@@ -31,6 +32,8 @@ from support.designs import DESIGNS, Truth
 from support.documents import page_pictures
 
 SEEDS = range(4)
+HELD_OUT = range(112, 124)
+"""The documents that certainty is measured on: the scores were fitted to those before."""
 DPI = 150
 _OPTIONS = ReadOptions(
     extract_header=True, extract_footer=True, include_blocks=True, granularity="word"
@@ -143,11 +146,15 @@ async def _read_all(folder: Path) -> dict[str, Read]:
             truth = draw(path, seed)
             reading = await reader.read(path, mimetype=None, options=_OPTIONS)
             found[name].ours.add(truth, _joined([page.markdown for page in reading.pages]))
-            found[name].certainties.extend(certainties(reading.pages, truth))
             parser = LiteParse(ocr_enabled=False, quiet=True, output_format="markdown")
             found[name].liteparse.add(truth, parser.parse(path).text)
+        for seed in HELD_OUT:
+            path = folder / f"{name}-{seed}.pdf"
+            truth = draw(path, seed)
+            reading = await reader.read(path, mimetype=None, options=_OPTIONS)
+            found[name].certainties.extend(certainties(reading.pages, truth))
         path = folder / f"{name}-scanned.pdf"
-        truth = draw(folder / "drawn.pdf", SEEDS[0])
+        truth = draw(folder / "drawn.pdf", HELD_OUT[0])
         first, *others = page_pictures(folder / "drawn.pdf", DPI)
         first.save(path, "PDF", resolution=DPI, save_all=True, append_images=others)
         reading = await reader.read(path, mimetype=None, options=_OPTIONS)

@@ -14,9 +14,9 @@ Placement = Literal["first", "below", "next column", "tight", "table", "apart"]
 _CERTAINTY: dict[Placement, float] = {
     "first": 0.99,
     "below": 0.99,
-    "next column": 0.98,
+    "next column": 0.91,
     "tight": 0.84,
-    "table": 0.75,
+    "table": 0.94,
     "apart": 0.6,
 }
 """By placement: the fraction of blocks that follow the right one and are whole.
