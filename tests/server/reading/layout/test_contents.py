@@ -53,6 +53,23 @@ def test_columns_of_entries_are_apart() -> None:
     ]
 
 
+def test_a_title_of_two_lines_is_one_entry() -> None:
+    lines = [
+        piece("Part One", 50, 0, 100),
+        piece("1.1 Lamps … 1", 50, 1, 400),
+        piece("1.2 Desks by the windows of the north and", 50, 2, 370),
+        piece("the south rooms … 12", 70, 3, 400),
+        piece("A heading", 50, 4, 110),
+        piece("1.3 Chairs … 13", 50, 5, 400),
+    ]
+    assert entries(lines) == [
+        (0, "1.1 Lamps … 1"),
+        (0, "1.2 Desks by the windows of the north and the south rooms … 12"),
+        (0, "1.3 Chairs … 13"),
+    ]
+    assert contents(lines)[1] == [lines[0], lines[4]]
+
+
 def test_links_of_a_title_stay() -> None:
     lines = [
         piece(f"1.{n} Lamps … {n}", 50, n, 400, (LinkMark(0, 13, "https://example.org"),))

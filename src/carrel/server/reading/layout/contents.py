@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from carrel.server.reading.layout.hyphens import join_texts
 from carrel.server.reading.page.elements import Box, Line, Region
 from carrel.server.reading.page.lines import one_line
 
@@ -24,6 +25,10 @@ _SECTION = re.compile(r"\d+\.\d")
 """Start of an entry that needs no leader where its page number stands apart."""
 _APART = 0.7
 """Least width of such an entry per letter, as a part of its type size."""
+_CLOSE = 0.6
+"""Largest gap between the lines of one title, as a part of their height."""
+_LONG = 0.6
+"""Least width of the first line of a title of two, as a part of the second with its number."""
 _DOTS = 3
 """Fewest dots of a leader."""
 _LEADER = re.compile(r"…|\.(?: ?\.){3}")
@@ -47,6 +52,7 @@ def contents(lines: Sequence[Line]) -> tuple[list[Region], list[Line]]:
     for edge in _edges([entry.line.box.right for entry in entries if entry.led]):
         here = [entry for entry in entries if abs(entry.line.box.right - edge) <= _SAME_EDGE]
         found += _adjacent(here)
+    found = _whole(found, lines)
     held = [line.box for line in found]
     rest = [line for line in lines if not any(box.holds_centre(line.box) for box in held)]
     return _levelled(found), rest
@@ -133,6 +139,40 @@ def _adjacent(entries: Sequence[_Entry]) -> Iterator[Line]:
     for run in runs:
         if sum(entry.led for entry in run) >= _FEWEST:
             yield from (entry.line for entry in run)
+
+
+def _whole(entries: Sequence[Line], lines: Sequence[Line]) -> list[Line]:
+    """The entries, each with the line above that its title begins on."""
+    own = [entry.box for entry in entries]
+    others = [line for line in lines if not any(box.holds_centre(line.box) for box in own)]
+    return [
+        next((_both(line, entry) for line in others if _goes_on(line, entry)), entry)
+        for entry in entries
+    ]
+
+
+def _goes_on(line: Line, entry: Line) -> bool:
+    """Whether a title continues in the entry below: it is long, and its second line hangs."""
+    gap = entry.box.top - line.box.bottom
+    indent = entry.box.left - line.box.left
+    return (
+        abs(gap) < _CLOSE * line.box.height
+        and indent > -_SAME_EDGE
+        and line.box.width > _LONG * entry.box.width
+        and (entry.text[:1].islower() or (indent > _INDENT and not entry.text[:1].isdigit()))
+    )
+
+
+def _both(line: Line, entry: Line) -> Line:
+    text = join_texts(line.text, entry.text)
+    marks = (mark.shifted(len(text) - len(entry.text)) for mark in entry.marks)
+    return replace(
+        entry,
+        text=text,
+        box=Box.around([line.box, entry.box]),
+        read=(*line.read, *entry.read),
+        marks=(*line.marks, *marks),
+    )
 
 
 def _page(entry: _Entry) -> int:
