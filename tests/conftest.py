@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, settings
 from support import storage
 from support.ends import ENDS
 from support.home import new_server, own_home
+from support.organisation import new_organisation
 from support.process import RunningServer
 from support.reach import reaches_storage
 from support.spoken import SpokenModel, echo, spoken_model
@@ -49,21 +50,36 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "home"
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
-    """A real server on an empty data folder, shared by the tests of a module and no others."""
+@pytest.fixture(scope="session")
+def common_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
+    """A real server that the tests of a worker share: each start costs seconds."""
     with new_server(tmp_path_factory.mktemp("server")) as running:
         yield running
 
 
 @pytest.fixture(scope="module")
-def talking(
+def server(common_server: RunningServer) -> RunningServer:
+    """A real server with nothing stored, for the tests of a module."""
+    return new_organisation(common_server)
+
+
+@pytest.fixture(scope="session")
+def common_talking(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[tuple[RunningServer, SpokenModel]]:
-    """A server and its model, which is one at an address; shared by the tests of a module."""
+    """A server and its model, which is one at an address, that the tests of a worker share."""
     folder = tmp_path_factory.mktemp("server")
     with spoken_model() as model, new_server(folder, "--model-url", model.url) as server:
         yield server, model
+
+
+@pytest.fixture(scope="module")
+def talking(
+    common_talking: tuple[RunningServer, SpokenModel],
+) -> tuple[RunningServer, SpokenModel]:
+    """Such a server with nothing stored, for the tests of a module."""
+    server, model = common_talking
+    return new_organisation(server), model
 
 
 @pytest.fixture

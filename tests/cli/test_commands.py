@@ -219,7 +219,8 @@ async def test_a_model_that_the_service_does_not_list_is_a_warning(run: Run) -> 
 
 async def test_a_library_is_shared_and_taken_back(run: Run, server: RunningServer) -> None:
     await run("libraries", "create", "ours")
-    await carrel("keys", "add", "berta", "--data", server.data)
+    named = ("berta", "--organisation", server.organisation)
+    await carrel("keys", "add", *named, "--data", server.data)
     keys = (await carrel("keys", "list", "--data", server.data, "--json")).json
     berta = next(key["user_id"] for key in keys if key["name"] == "berta")
     assert (

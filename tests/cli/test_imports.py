@@ -59,8 +59,8 @@ def test_what_only_talks_imports_neither_a_face_nor_what_is_slow(arguments: list
         ["chat", "agent", "question"],
     ],
 )
-def test_what_talks_to_a_service_imports_no_face_and_no_server(
+def test_what_talks_to_a_service_imports_no_face_no_server_and_no_other_command(
     arguments: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CARREL_URL", "http://127.0.0.1:1")
-    assert loaded(HEAVY, *arguments) == []
+    assert loaded((*HEAVY, "rich"), *arguments) == []

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from support.documents import digital_pdf, picture
-from support.home import new_server, own_home
+from support.organisation import new_organisation
+from support.process import RunningServer
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -53,32 +54,30 @@ def desk(tmp_path: Path) -> Path:
     return desk
 
 
+@pytest.fixture
+def service(common_server: RunningServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server with nothing stored, which the examples find."""
+    server = new_organisation(common_server)
+    monkeypatch.setenv("CARREL_URL", server.url)
+    monkeypatch.setenv("CARREL_API_KEY", server.api_key)
+
+
 @pytest.mark.parametrize("page", [page for page in PAGES if commands(page)], ids=name_of)
 def test_every_command_of_a_page_works(
-    page: Path, desk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    page: Path, desk: Path, service: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with new_server(tmp_path) as server:
-        own_home(monkeypatch, tmp_path / "home")
-        monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
-        monkeypatch.setenv("CARREL_URL", server.url)
-        monkeypatch.setenv("CARREL_API_KEY", server.api_key)
-        for command in commands(page):
-            ended = subprocess.run(
-                command, shell=True, cwd=desk, capture_output=True, text=True, timeout=120
-            )
-            assert ended.returncode == 0, f"{command}\n{ended.stdout}\n{ended.stderr}"
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    for command in commands(page):
+        ended = subprocess.run(
+            command, shell=True, cwd=desk, capture_output=True, text=True, timeout=120
+        )
+        assert ended.returncode == 0, f"{command}\n{ended.stdout}\n{ended.stderr}"
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "python")], ids=name_of)
-def test_every_python_block_of_a_page_works(
-    page: Path, desk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_python_block_of_a_page_works(page: Path, desk: Path, service: None) -> None:
     script = "\n".join(blocks(page, "python"))
-    with new_server(tmp_path) as server:
-        own_home(monkeypatch, tmp_path / "home")
-        monkeypatch.setenv("CARREL_URL", server.url)
-        monkeypatch.setenv("CARREL_API_KEY", server.api_key)
-        ended = subprocess.run(
-            [sys.executable, "-c", script], cwd=desk, capture_output=True, text=True, timeout=200
-        )
+    ended = subprocess.run(
+        [sys.executable, "-c", script], cwd=desk, capture_output=True, text=True, timeout=200
+    )
     assert ended.returncode == 0, ended.stderr

@@ -3,10 +3,13 @@
 import asyncio
 import json
 import os
+import signal
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from support.forks import Forked
 
 
 @dataclass(frozen=True)
@@ -37,8 +40,18 @@ async def start(*arguments: str | Path, **environ: str) -> asyncio.subprocess.Pr
     )
 
 
+def fork(*arguments: str | Path, stdin: bytes = b"", **environ: str) -> Forked:
+    """The same with files instead of pipes, and without the imports of a start."""
+    given = [str(argument) for argument in arguments]
+    return Forked(given, stdin, {**os.environ, **environ})
+
+
 async def carrel(*arguments: str | Path, stdin: bytes = b"", **environ: str) -> Ended:
     """Runs `carrel ARGUMENTS` to its end."""
-    process = await start(*arguments, **environ)
-    out, err = await asyncio.wait_for(process.communicate(stdin), 90)
-    return Ended(process.returncode, out.decode(), err.decode())
+    process = await asyncio.to_thread(fork, *arguments, stdin=stdin, **environ)
+    try:
+        code, out, err = await asyncio.wait_for(asyncio.to_thread(process.communicate), 90)
+    except TimeoutError:
+        process.send_signal(signal.SIGKILL)
+        raise
+    return Ended(code, out.decode(), err.decode())

@@ -20,12 +20,13 @@ GONE = (FileNotFoundError, ProcessLookupError)
 
 @dataclass(frozen=True)
 class RunningServer:
-    """A server that answers at `url` for `api_key`."""
+    """A server that answers at `url` for `api_key`, which is one of `organisation`."""
 
     url: str
     api_key: str
     data: Path
     process: subprocess.Popen[bytes]
+    organisation: str = "local"
     others: "tuple[RunningServer, ...]" = ()
     """Servers that answer in turn with it."""
 

@@ -15,6 +15,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from carrel.client import calls
 from carrel.client.calls import SIGNED, Call
 from carrel.client.errors import ClientError, UnexpectedAnswer, Unreachable
+from carrel.client.loopback import LoopbackTransport
 from carrel.client.refusals import refusal, without_connection
 from carrel.client.uploads import MultipartBody
 from carrel.text import clean_json, clean_text
@@ -63,13 +64,14 @@ class Transport:
     ) -> None:
         self.move(url, api_key)
         self._on_call = on_call
+        # Requests to this machine must bypass a proxy from the environment.
+        here = self._url.host in _LOOPBACK
         self._http = httpx.AsyncClient(
             headers={"User-Agent": f"carrel/{version('carrel')}"},
             timeout=timeout,
             limits=_LIMITS,
-            transport=transport,
-            # Requests to this machine must bypass a proxy from the environment.
-            trust_env=self._url.host not in _LOOPBACK,
+            transport=transport or (LoopbackTransport(_LIMITS) if here else None),
+            trust_env=not here,
         )
 
     def move(self, url: str, api_key: str | None) -> None:

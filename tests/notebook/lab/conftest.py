@@ -7,15 +7,14 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from support.browser import chromium
-from support.home import new_server
 from support.lab import Lab, Notebook, lab, run_cell
+from support.organisation import new_organisation
 from support.process import RunningServer
 
 
 @pytest.fixture(scope="package")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
-    with new_server(tmp_path_factory.mktemp("server")) as running:
-        yield running
+def server(common_server: RunningServer) -> RunningServer:
+    return new_organisation(common_server)
 
 
 @pytest.fixture(scope="package")

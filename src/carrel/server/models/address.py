@@ -1,9 +1,11 @@
 """A client of an OpenAI-compatible address."""
 
 import asyncio
+import ssl
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import httpx
@@ -204,7 +206,12 @@ def model_http() -> httpx.AsyncClient:
 
 def _transport(keepalive: int) -> httpx.AsyncHTTPTransport:
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=keepalive)
-    return httpx.AsyncHTTPTransport(limits=limits, trust_env=False)
+    return httpx.AsyncHTTPTransport(verify=_certificates(), limits=limits, trust_env=False)
+
+
+@cache
+def _certificates() -> ssl.SSLContext:
+    return httpx.create_ssl_context(trust_env=False)
 
 
 def _answer(response: httpx.Response) -> dict[str, Any]:

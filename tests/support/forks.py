@@ -1,0 +1,135 @@
+"""Starts `carrel` by a fork of a process that has imported it.
+
+A start imports the same every time, which takes longer than most commands.
+"""
+
+import contextlib
+import gc
+import importlib
+import json
+import os
+import pkgutil
+import random
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+
+from support.ends import ENDS
+
+_IMPORTED = ("carrel.cli", "carrel.client", "carrel.local", "carrel.mcp", "carrel.wire")
+_MESSAGE_BYTES = 1 << 17
+
+
+class Forked:
+    """A command that runs; its input and its output are files."""
+
+    def __init__(self, arguments: Sequence[str], stdin: bytes, environ: Mapping[str, str]) -> None:
+        self._files = contextlib.ExitStack()
+        given, self._out, self._err = (
+            self._files.enter_context(tempfile.TemporaryFile()) for _ in range(3)
+        )
+        given.write(stdin)
+        given.seek(0)
+        told, tell = os.pipe()
+        self._told = self._files.enter_context(os.fdopen(told, "rb"))
+        job = json.dumps([list(arguments), str(Path.cwd()), dict(environ)]).encode()
+        files = (given.fileno(), self._out.fileno(), self._err.fileno(), tell)
+        try:
+            socket.send_fds(_parent(), [job], files)
+        finally:
+            os.close(tell)
+        self.pid = int(self._told.readline())
+
+    def send_signal(self, number: int) -> None:
+        """Sends the command a signal, if it still runs."""
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self.pid, number)
+
+    def communicate(self) -> tuple[int, bytes, bytes]:
+        """Waits for its end: the exit code, and what it printed."""
+        with self._files:
+            code = int(self._told.readline())
+            self._out.seek(0)
+            self._err.seek(0)
+            return code, self._out.read(), self._err.read()
+
+
+@cache
+def _parent() -> socket.socket:
+    """The socket of the process that forks, which ends with this one."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    environ = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+    with theirs:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "support.forks", str(theirs.fileno())],
+            pass_fds=[theirs.fileno()],
+            env=environ,
+            stdin=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+    ENDS.callback(process.wait)
+    ENDS.callback(ours.close)
+    return ours
+
+
+def _serve(jobs: socket.socket) -> None:
+    """Forks for every job; returns in the process that is to run it."""
+    while True:
+        said, descriptors, _, _ = socket.recv_fds(jobs, _MESSAGE_BYTES, 4)
+        if not said:
+            sys.exit()
+        if not os.fork():
+            jobs.close()
+            _watch(said, *descriptors)
+            return
+        for descriptor in descriptors:
+            os.close(descriptor)
+        with contextlib.suppress(ChildProcessError):
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+
+
+def _watch(job: bytes, stdin: int, stdout: int, stderr: int, tell: int) -> None:
+    """Runs a job in a process whose end this one tells; returns in that of the job."""
+    if pid := os.fork():
+        for descriptor in (stdin, stdout, stderr):
+            os.close(descriptor)
+        os.write(tell, b"%d\n" % pid)
+        code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        os.write(tell, b"%d\n" % code)
+        os._exit(0)
+    os.close(tell)
+    for descriptor, place in ((stdin, 0), (stdout, 1), (stderr, 2)):
+        os.dup2(descriptor, place)
+        os.close(descriptor)
+    arguments, folder, environ = json.loads(job)
+    sys.argv = ["carrel", *arguments]
+    os.chdir(folder)
+    os.environ.clear()
+    os.environ.update(environ)
+    time.tzset()
+    random.seed()
+
+
+def _import() -> None:
+    for name in _IMPORTED:
+        package = importlib.import_module(name)
+        for module in pkgutil.iter_modules(package.__path__, f"{name}."):
+            importlib.import_module(module.name)
+    gc.freeze()
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    _import()
+    _serve(socket.socket(fileno=int(sys.argv[1])))
+
+    from carrel.cli.main import main
+
+    main()
