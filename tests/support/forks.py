@@ -31,9 +31,9 @@ class Forked:
 
     def __init__(self, arguments: Sequence[str], stdin: bytes, environ: Mapping[str, str]) -> None:
         self._files = contextlib.ExitStack()
-        given, self._out, self._err = (
-            self._files.enter_context(tempfile.TemporaryFile()) for _ in range(3)
-        )
+        given = self._files.enter_context(tempfile.TemporaryFile())
+        self._out = self._files.enter_context(tempfile.TemporaryFile())
+        self._err = self._files.enter_context(tempfile.TemporaryFile())
         given.write(stdin)
         given.seek(0)
         told, tell = os.pipe()
