@@ -19,6 +19,7 @@ import time
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from typing import IO
 
 from support.ends import ENDS
 
@@ -31,9 +32,9 @@ class Forked:
 
     def __init__(self, arguments: Sequence[str], stdin: bytes, environ: Mapping[str, str]) -> None:
         self._files = contextlib.ExitStack()
-        given = self._files.enter_context(tempfile.TemporaryFile())
-        self._out = self._files.enter_context(tempfile.TemporaryFile())
-        self._err = self._files.enter_context(tempfile.TemporaryFile())
+        given = self._file()
+        self._out = self._file()
+        self._err = self._file()
         given.write(stdin)
         given.seek(0)
         told, tell = os.pipe()
@@ -45,6 +46,9 @@ class Forked:
         finally:
             os.close(tell)
         self.pid = int(self._told.readline())
+
+    def _file(self) -> IO[bytes]:
+        return self._files.enter_context(tempfile.TemporaryFile())
 
     def send_signal(self, number: int) -> None:
         """Sends the command a signal, if it still runs."""

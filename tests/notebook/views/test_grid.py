@@ -92,3 +92,31 @@ def test_fields_and_scroll_bars_follow_the_host(
     page.evaluate("([name, value]) => document.body.setAttribute(name, value)", [attribute, value])
     mount(page, "files", files_state(file_row(1)))
     expect(page.locator(".carrel")).to_have_css("color-scheme", scheme)
+
+
+def opened(page: Page) -> object:
+    """The file that the button opens."""
+    page.get_by_role("button", name="Run OCR").click()
+    return sent(page, "open")[-1]["args"]["id"]
+
+
+def test_a_state_from_before_a_click_does_not_take_it_back(page: Page) -> None:
+    rows = (file_row(1), file_row(2), file_row(3))
+    mount(page, "files", files_state(*rows))
+    page.get_by_role("row", name="file-2.pdf").click()
+    kernel(page, "state", {"rows": [file_row(4), *rows], "selected": "f1"})
+    assert opened(page) == "f2"
+    kernel(page, "answer", "select", {})
+    kernel(page, "state", {"selected": "f2", "range": "4 files"})
+    assert opened(page) == "f2"
+    kernel(page, "state", {"selected": "f3"})
+    assert opened(page) == "f3"
+
+
+def test_a_row_that_comes_back_is_chosen_again(page: Page) -> None:
+    mount(page, "files", files_state(file_row(1), file_row(2)))
+    page.get_by_role("row", name="file-2.pdf").click()
+    kernel(page, "answer", "select", {})
+    for rows in ([file_row(1)], [file_row(1), file_row(2)]):
+        kernel(page, "state", {"rows": rows, "selected": "f2"})
+    assert opened(page) == "f2"

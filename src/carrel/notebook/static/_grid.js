@@ -18,13 +18,14 @@ class Grid {
   /**
    * @param {View} view
    * @param {{ label: string, columns: { label: string, kind?: string, name?: string, sorts?: boolean }[], marks?: boolean,
-   *           onSelect?: (id: string) => void, onOpen?: (id: string) => void,
+   *           onSelect?: (id: string) => Promise<any> | void, onOpen?: (id: string) => void,
    *           onMark?: (id: string) => void }} options
    */
   constructor(view, options) {
     this.view = view;
     this.options = options;
     this.cursor = null;
+    this.choosing = null; // the newest choice made here, until the kernel knows of it
     this.rows = [];
     this.widths = {};
     this.dragged = false;
@@ -115,10 +116,13 @@ class Grid {
     const reordered = order !== this.order && this.order !== undefined;
     this.order = order;
     this.rows = rows;
-    const moved = selected !== null && selected !== this.sent && selected !== this.cursor;
-    if (selected !== null && selected !== this.sent) this.cursor = selected;
-    if (!rows.some((row) => row.id === this.cursor)) this.cursor = rows[0]?.id ?? null;
-    keyed(this.body, rows, (row) => this.create(row), (node, row) => this.update(node, row, selected));
+    const known = (id) => rows.some((row) => row.id === id);
+    // A state that was sent before the kernel heard of a click does not take it back.
+    const chosen = this.choosing ? this.choosing.id : selected;
+    const moved = chosen !== this.cursor && known(chosen);
+    if (moved) this.cursor = chosen;
+    else if (!known(this.cursor)) this.cursor = rows[0]?.id ?? null;
+    keyed(this.body, rows, (row) => this.create(row), (node, row) => this.update(node, row, chosen));
     this.drawHeads(layout.sort);
     if (!this.dragged) this.widths = layout.widths;
     this.layOut();
@@ -166,13 +170,19 @@ class Grid {
 
   select(id, focus) {
     this.cursor = id;
-    this.sent = id;
     for (const node of this.body.children) {
       node.tabIndex = node.carrelKey === id ? 0 : -1;
       node.classList.toggle("chosen", node.carrelKey === id);
       if (node.carrelKey === id && focus) node.focus();
     }
-    this.options.onSelect?.(id);
+    this.choose(id);
+  }
+
+  async choose(id) {
+    const choice = { id };
+    this.choosing = choice;
+    await this.options.onSelect?.(id);
+    if (this.choosing === choice) this.choosing = null;
   }
 
   reveal() {
