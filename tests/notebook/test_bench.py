@@ -265,6 +265,18 @@ def test_a_picture_travels_as_bytes_beside_the_state(bench: Bench, lease: Path) 
     assert "PNG" not in str(panel.state)
 
 
+def test_a_document_without_pictures_says_so_in_their_place_alone(
+    bench: Bench, tmp_path: Path
+) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text("The rent is due on the third.")
+    panel = bench.ocr(path).panel()
+    answer = Wire(panel).ask("picture", page=0, width=200)
+    assert answer["kind"] == "done"
+    assert panel.state["no_picture"] == "There is no picture for this kind of file."
+    assert panel.state["problem"] is None
+
+
 def test_some_pages_are_read_under_another_name(bench: Bench, lease: Path) -> None:
     reading = bench.ocr(lease, pages=[2], title="second.pdf")
     assert (reading.name, [page.index for page in reading.pages]) == ("second.pdf", [1])

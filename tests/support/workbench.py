@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
+from textual import events
 from textual._wait import wait_for_idle
 from textual.pilot import Pilot
 
@@ -55,6 +56,11 @@ class Workbench:
         """Presses a key that closes a dialog: the pilot would wait for widgets that are gone."""
         await self.app._press_keys([key])
         await wait_for_idle(0)
+
+    async def paste(self, text: str) -> None:
+        """Pastes into the focused field: a long text is typed for seconds."""
+        self.app.post_message(events.Paste(text))
+        await self.pilot.pause()
 
     async def type(self, text: str) -> None:
         """Types into the focused field."""

@@ -51,26 +51,16 @@ def move(
     from carrel.local.installed import require_server
 
     require_server()
-    from carrel.server.errors import ApiError
-    from carrel.server.folder import FolderError
-    from carrel.server.moving import MoveError, in_database, in_folder
+    from carrel.cli.storing import errors_in_words
+    from carrel.server.moving import in_database, in_folder
     from carrel.server.moving import move as copy
-    from carrel.server.settings import ServerSettingsError
-    from carrel.server.shared import SharedDatabaseError
 
-    try:
-        with ExitStack() as stack:
-            here, there = (
-                stack.enter_context(
-                    in_database(place, blobs)
-                    if place.startswith(_SHARED)
-                    else in_folder(Path(place))
-                )
-                for place in places
+    with errors_in_words("the disk"), ExitStack() as stack:
+        here, there = (
+            stack.enter_context(
+                in_database(place, blobs) if place.startswith(_SHARED) else in_folder(Path(place))
             )
-            rows = asyncio.run(copy(here, there, output.note))
-    except (MoveError, FolderError, ServerSettingsError, SharedDatabaseError) as error:
-        raise CommandError(str(error)) from None
-    except ApiError as error:
-        raise CommandError(error.message) from None
+            for place in places
+        )
+        rows = asyncio.run(copy(here, there, output.note))
     output.note(f"Everything is there and equal: {rows} rows.")

@@ -120,7 +120,7 @@ class DocumentPanel(Panel):
             "progress": progress(state, time.time()),
             "reading": state.reading,
             "read": state.complete,
-            "has_picture": state.picture_path is not None and state.no_picture is None,
+            "has_picture": _has_picture(state),
             "no_picture": state.no_picture,
             "loading": state.loading,
             "problem": problem_json(state.error),
@@ -195,7 +195,12 @@ class DocumentPanel(Panel):
     @intent
     async def _on_picture(self, page: int, width: int) -> bytes | None:
         """The page as PNG, for the asking view alone; never part of the state."""
-        return await finish(self._documents.picture(page, min(max(width, 100), MAX_WIDTH)))
+        try:
+            return await finish(self._documents.picture(page, min(max(width, 100), MAX_WIDTH)))
+        except ProblemError:
+            if self._documents.slice.value.no_picture is None:
+                raise
+            return None  # the state says why, in the place of the picture
 
     def _words(self) -> tuple[DoubtfulWord, ...]:
         state = self._documents.slice.value
@@ -280,3 +285,9 @@ def _boxes(page: Page) -> list[Json]:
 def _percent(rect: Rect) -> list[float]:
     """Left, top, width and height as percentages of the page."""
     return [round(100 * part, 3) for part in (rect.left, rect.top, rect.width, rect.height)]
+
+
+def _has_picture(state: DocumentState) -> bool:
+    # Until its pages are counted, a file may be of a kind that has none.
+    counted = state.picture_path is not None and state.page_count is not None
+    return counted and state.no_picture is None

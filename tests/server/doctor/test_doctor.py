@@ -92,6 +92,8 @@ async def test_what_is_broken_in_a_folder_is_named(tmp_path: Path) -> None:
     with serve(data) as server, connect(server) as http:
         sent = {"file": ("heron.txt", b"heron")}
         http.post("/v1/files", data={"purpose": "ocr"}, files=sent).raise_for_status()
+    well = await carrel("doctor", "--json", "--data", data)
+    assert "the only one is there" in _advice(well, "blobs")
     [blob] = data.glob("blobs/??/*")
     blob.unlink()
     data.chmod(0o755)
@@ -111,7 +113,7 @@ async def test_what_is_broken_in_a_folder_is_named(tmp_path: Path) -> None:
     ]
     assert states["data folder"] == "warning"
     assert "file_bites" in _advice(ended, "settings")
-    assert f"1 of 1 are missing, such as {blob.name}" in _advice(ended, "blobs")
+    assert f"1 of 1 is missing, such as {blob.name}" in _advice(ended, "blobs")
     assert f"chmod 700 {data}" in _advice(ended, "data folder")
     assert f"chmod 600 {data / 'key'}" in _advice(ended, "data folder")
     assert "secret is missing" in _advice(ended, "keys")

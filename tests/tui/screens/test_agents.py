@@ -389,10 +389,14 @@ async def test_files_are_planned_and_applied(bench: Workbench, tmp_path: Path) -
     path = tmp_path / "clerk.yaml"
     path.write_text("name: clerk\nmodel: smollm2\ninstructions: Be kind.\n")
 
+    (tmp_path / "notes.txt").touch()
+
     async def plan() -> None:
         await bench.press("P")
         await bench.shows("Agents in files", "Path of a folder of agents")
-        await bench.type(str(tmp_path))
+        await bench.paste(f"{tmp_path}/")
+        await bench.shows("clerk.yaml")
+        assert "notes.txt" not in bench.text()
         await bench.leave("enter")
 
     await plan()

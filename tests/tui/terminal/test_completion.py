@@ -47,3 +47,8 @@ def test_where_there_is_nothing_the_text_stays(typed: str) -> None:
 def test_a_name_that_would_steer_the_terminal_is_not_offered(folder: Path) -> None:
     (folder / "lease \x1b]0;x\x07.pdf").touch()
     assert not any("\x1b" in match for match in complete(f"{folder}/lease").matches)
+
+
+def test_files_of_another_kind_are_left_out_and_folders_stay(folder: Path) -> None:
+    found = complete(f"{folder}/", lambda name: name.endswith(".docx"))
+    assert found.matches == (f"{folder}/lease old/", f"{folder}/Annex.docx")

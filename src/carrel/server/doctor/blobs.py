@@ -55,9 +55,12 @@ def _all_there(folder: FolderLayout) -> Finding:
         live = blob_records.live(connection)
     gone = [hash for hash in live if not (folder.blob_folder / hash[:2] / hash).is_file()]
     if gone:
-        said = f"{len(gone)} of {len(live)} are missing, such as {gone[0]}"
+        verb = "is" if len(gone) == 1 else "are"
+        said = f"{len(gone)} of {len(live)} {verb} missing, such as {gone[0]}"
         return failed(part, said, "Copy them from a backup's blobs, or upload these files again.")
-    return ok(part, f"{folder.blob_folder}, writable, all {len(live)} are there")
+    there = {0: "nothing is kept yet", 1: "the only one is there"}
+    said = there.get(len(live), f"all {len(live)} are there")
+    return ok(part, f"{folder.blob_folder}, writable, {said}")
 
 
 async def _bucket(bucket: "Bucket", url: str) -> list[Finding]:

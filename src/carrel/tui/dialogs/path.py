@@ -24,8 +24,6 @@ class PathDialog(Dialog[tuple[Path, ...]]):
 
     PLACEHOLDER: ClassVar[str] = "Path of a file, such as ~/Documents/invoice.pdf"
     MISSING: ClassVar[str] = "There is no file at this path."
-    FOLDERS: ClassVar[bool] = False
-    """Whether folders alone are offered."""
     HOW: ClassVar[str] = "tab completes · ↑ ↓ choose · enter accepts · or drop a file here"
     DEFAULT_CSS = """
     PathDialog OptionList { height: 10; margin: 0 1; }
@@ -56,7 +54,7 @@ class PathDialog(Dialog[tuple[Path, ...]]):
 
     @work(exclusive=True, exit_on_error=False)
     async def _look(self, typed: str) -> None:
-        self._completion = await asyncio.to_thread(complete, typed, folders=self.FOLDERS)
+        self._completion = await asyncio.to_thread(complete, typed, self.offers)
         options = self.query_one(OptionList)
         options.clear_options()
         options.add_options(
@@ -73,7 +71,7 @@ class PathDialog(Dialog[tuple[Path, ...]]):
 
     async def action_complete(self) -> None:
         typed = self.query_one(Field).value
-        certain = await asyncio.to_thread(complete, typed, folders=self.FOLDERS)
+        certain = await asyncio.to_thread(complete, typed, self.offers)
         self._type(self._chosen() or certain.text)
 
     def _chosen(self) -> str | None:
@@ -95,6 +93,10 @@ class PathDialog(Dialog[tuple[Path, ...]]):
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         self._accept(self._chosen() or event.value)
+
+    def offers(self, name: str) -> bool:
+        """Whether a file of this name is among the matches."""
+        return True
 
     def named(self, text: str) -> tuple[Path, ...]:
         """The existing files that a typed path names; empty when there are none."""

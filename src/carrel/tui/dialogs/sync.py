@@ -77,8 +77,10 @@ class FolderDialog(PathDialog):
 
     PLACEHOLDER = "Path of a folder, such as ~/Documents/contracts"
     MISSING = "There is no folder at this path."
-    FOLDERS = True
     HOW = "tab completes · ↑ ↓ choose · enter accepts · or drop a folder here"
+
+    def offers(self, name: str) -> bool:
+        return False
 
     def named(self, text: str) -> tuple[Path, ...]:
         folder = parse_folder(text, relative=True)

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import ClassVar
 
+from carrel.store.agents.definitions import SUFFIXES
 from carrel.store.agents.plan import done_words, overwriting_words, plan_rows, step_words
 from carrel.store.core.words import one_line
 from carrel.tui.dialogs.changes import Changes
@@ -20,6 +21,9 @@ class DefinitionsDialog(PathDialog):
     PLACEHOLDER: ClassVar[str] = "Path of a folder of agents, or of a YAML file"
     MISSING: ClassVar[str] = "There is no file or folder at this path."
     HOW: ClassVar[str] = "tab completes · ↑ ↓ choose · enter accepts"
+
+    def offers(self, name: str) -> bool:
+        return name.endswith(SUFFIXES)
 
     def named(self, text: str) -> tuple[Path, ...]:
         folder = parse_folder(text, relative=True)

@@ -1,6 +1,7 @@
 """Completing a path that is being typed."""
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,10 +20,10 @@ class PathCompletion:
     matches: tuple[str, ...]
 
 
-def complete(typed: str, *, folders: bool = False) -> PathCompletion:
+def complete(typed: str, offers: Callable[[str], bool] = lambda name: True) -> PathCompletion:
     """Reads the folder that the typed path stands in. Hidden names show once a dot is typed.
 
-    With `folders` files are left out.
+    `offers` says of a file's name whether it is among the matches.
     """
     folder, slash, start = typed.rpartition("/")
     try:
@@ -34,7 +35,7 @@ def complete(typed: str, *, folders: bool = False) -> PathCompletion:
                 if entry.name.lower().startswith(start.lower())
                 and (start.startswith(".") or not entry.name.startswith("."))
                 and entry.name.isprintable()
-                and (entry.is_dir() or not folders)
+                and (entry.is_dir() or offers(entry.name))
             )
     except (OSError, RuntimeError, ValueError):
         return PathCompletion(typed, ())
