@@ -1,11 +1,11 @@
 """An address that embeds: a vector counts the letters of a text."""
 
-import json
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+from support.answering import Answering, answering
 
 MODELS = ("letters", "mute")
 """Models of the address; the second offers no embeddings."""
@@ -60,38 +60,18 @@ def embedding_engine() -> Iterator[EmbeddingEngine]:
     """Runs an address in threads of this process."""
     engine = EmbeddingEngine()
 
-    class Handler(BaseHTTPRequestHandler):
-        def log_message(self, *args: Any) -> None:
-            pass
-
+    class Handler(Answering):
         def do_GET(self) -> None:
             listed = self.path == "/v1/models" and not engine.away
             models = {"data": [{"id": model} for model in MODELS]}
-            self._reply(*((200, models) if listed else (404, {})))
+            self.reply(*((200, models) if listed else (404, {})))
 
         def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-            self._reply(*engine.answer(self.path, body))
+            self.reply(*engine.answer(self.path, self.body()))
 
-        def _reply(self, status: int, content: Any) -> None:
-            data = json.dumps(content).encode()
-            try:
-                self.send_response(status)
-                self.send_header("content-length", str(len(data)))
-                self.end_headers()
-                self.wfile.write(data)
-            except ConnectionError:
-                self.close_connection = True
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
-    thread.start()
-    engine.url = f"http://127.0.0.1:{server.server_port}/v1"
-    try:
-        yield engine
-    finally:
-        engine.release()
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    with answering(Handler) as url:
+        engine.url = f"{url}/v1"
+        try:
+            yield engine
+        finally:
+            engine.release()

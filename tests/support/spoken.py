@@ -4,8 +4,9 @@ import json
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+from support.answering import Answering, answering
 
 Answer = dict[str, Any]
 """A message: its `content`, or its `tool_calls`."""
@@ -53,20 +54,15 @@ def spoken_model() -> Iterator[SpokenModel]:
     """Runs a model in threads of this process."""
     model = SpokenModel()
 
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def log_message(self, *args: Any) -> None:
-            pass
-
+    class Handler(Answering):
         def do_GET(self) -> None:
             listed = {"data": [{"id": "spoken", "max_model_len": 32768}]}
-            self._reply(*((200, listed) if self.path == "/v1/models" else (404, {})))
+            self.reply(*((200, listed) if self.path == "/v1/models" else (404, {})))
 
         def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+            body = self.body()
             if self.path != "/v1/chat/completions":
-                self._reply(404, {})
+                self.reply(404, {})
                 return
             answer = model.take(body)
             reason = "tool_calls" if "tool_calls" in answer else "stop"
@@ -82,29 +78,8 @@ def spoken_model() -> Iterator[SpokenModel]:
                 )
             ]
             data = "".join(f"data: {event}\n\n" for event in (*events, "[DONE]")).encode()
-            self._send(200, "text/event-stream", data)
+            self.send(200, "text/event-stream", data)
 
-        def _reply(self, status: int, content: Any) -> None:
-            self._send(status, "application/json", json.dumps(content).encode())
-
-        def _send(self, status: int, kind: str, data: bytes) -> None:
-            try:
-                self.send_response(status)
-                self.send_header("content-type", kind)
-                self.send_header("content-length", str(len(data)))
-                self.end_headers()
-                self.wfile.write(data)
-            except ConnectionError:
-                self.close_connection = True
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
-    thread.start()
-    model.url = f"http://127.0.0.1:{server.server_port}/v1"
-    try:
+    with answering(Handler) as url:
+        model.url = f"{url}/v1"
         yield model
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
