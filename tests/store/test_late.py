@@ -19,6 +19,8 @@ from carrel.config import Profile, folders
 from carrel.local.address import Address
 from carrel.pages.renderer import Part
 from carrel.store.agents.drafts import Draft
+from carrel.store.agents.plan import Plan as Difference
+from carrel.store.agents.plan import Step
 from carrel.store.agents.state import AgentsState
 from carrel.store.batches.submitted import SubmittedJobs
 from carrel.store.cache.copies import DocumentSource
@@ -26,6 +28,7 @@ from carrel.store.cache.results import ResultCache
 from carrel.store.chat.sessions import ChatSession
 from carrel.store.chat.state import ChatState
 from carrel.store.comparison.state import Side
+from carrel.store.comparison.votes import Votes
 from carrel.store.core.handle import Handle
 from carrel.store.core.loop import OwnerLoop
 from carrel.store.core.sorting import Sort
@@ -112,6 +115,7 @@ class Person:
         self.handles: list[Handle[Any]] = []
         self.set = folders().data / "cases.yaml"
         self.cases: list[str] = []  # added to the set
+        self.plans: list[tuple[Difference, str]] = []
 
     async def work(self) -> None:
         """Does things at random."""
@@ -123,11 +127,12 @@ class Person:
             self.correct, self.batch, self.batch_job, self.look_at_jobs, self.cancel_job,
             self.use_tool, self.use_tool, self.answer_tool, self.allow_tool,
             self.select_agent, self.switch, self.switch, self.roll_back, self.roll_back,
-            self.draft, self.save_draft,
+            self.draft, self.save_draft, self.plan, self.apply, self.apply,
             self.begin_chat, self.resume, self.send, self.send, self.attach, self.delete_chat,
-            self.compare, self.vote, self.blind, self.go_on,
+            self.compare, self.vote, self.blind, self.go_on, self.count_votes,
             self.stop_answer, self.another_client, self.restart,
-            self.add_case, self.add_case, self.evaluate, self.stop_run, self.show_run,
+            self.add_case, self.add_case, self.evaluate, self.stop_run, self.resume_run,
+            self.show_run,
             self.show_no_run,
             self.sort_files, self.sort_documents, self.mark_many_files, self.mark_many_documents,
         ]  # fmt: skip
@@ -395,6 +400,38 @@ class Person:
         if drafts:
             self.store.agents.save(drafts[0])
 
+    def plan(self) -> None:
+        self.number += 1
+        path = self.set.with_name(f"other-{self.number}.yaml")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        words = f"planned {self.number}"
+        path.write_text(f"name: other\nmodel: large\ninstructions: {words}\n")
+        self._then(self._planned(self.store.agents.plan([path]), words))
+
+    async def _planned(self, handle: Handle[Difference], words: str) -> None:
+        if plan := await handle:
+            self.plans.append((plan, words))
+
+    def apply(self) -> None:
+        if self.plans:
+            plan, words = self.chance.choice(self.plans)
+            self._then(self._applied(self.store.agents.apply(plan), plan, words))
+
+    async def _applied(
+        self, handle: Handle[tuple[Step, ...]], plan: Difference, words: str
+    ) -> None:
+        steps = await handle
+        if steps is None:
+            return
+        [planned], [taken] = plan.steps, steps
+        versions = self.service.agents["other"]
+        if planned.agent is None or taken.agent is None:
+            self.wrong.append(f"{words}: {plan} became {steps}")
+        elif versions[taken.agent.version]["instructions"] != words:
+            self.wrong.append(f"{words}: v{taken.agent.version} has something else")
+        elif taken.agent.version not in (planned.agent.version, max(planned.agent.versions) + 1):
+            self.wrong.append(f"{words}: {planned} became {taken}")
+
     # chats
 
     @property
@@ -447,6 +484,14 @@ class Person:
     def blind(self) -> None:
         self.store.comparison.set_blind(self.chance.choice((True, False)))
 
+    def count_votes(self) -> None:
+        self._then(self._counted(self.store.comparison.count_votes()))
+
+    async def _counted(self, handle: Handle[tuple[Votes, ...]]) -> None:
+        for votes in await handle or ():
+            if votes.won + votes.lost + votes.tied < 1:
+                self.wrong.append(f"{votes} were counted, and nobody voted")
+
     def go_on(self) -> None:
         self.store.comparison.go_on(self.chance.randrange(len(self.store.comparison.chats)))
 
@@ -494,6 +539,10 @@ class Person:
         answers = {one.answer for one in run.attempts if not one.error}
         if answers - {ANSWER}:
             self.wrong.append(f"{answers} answer the cases")
+
+    def resume_run(self) -> None:
+        if runs := [one for one in self.store.evals.slice.value.runs if not one.finished]:
+            self._then(self._evaluated(self.store.evals.resume(self.chance.choice(runs).id)))
 
     def stop_run(self) -> None:
         self.store.evals.stop()

@@ -244,6 +244,19 @@ class LateService:
                 return self._version(id, int(version))
             case ["GET", id, "aliases"]:
                 return []
+            case ["PUT", id, "aliases"]:
+                raise KeyError(id)  # a service need not have them
+            case ["POST"]:
+                self.numbers += 1
+                made = _agent(f"agent-{self.numbers}", 0)
+                self.agents[made["id"]] = [{**made, **json.loads(body)}]
+                self.active[made["id"]] = 0
+                return self.agent(made["id"])
+            case ["DELETE", id]:
+                if not id.startswith("agent-"):
+                    self.wrong.append(f"nobody asked for: agent {id}")
+                del self.agents[id], self.active[id]
+                return {}
             case ["PATCH", id, "version"]:
                 self.active[id] = int(query["version"])
                 return self.agent(id)

@@ -43,8 +43,8 @@ class Turn:
     Of a question: what is attached to it. Of an answer: the calls it asks for, the passages it
     was given, the agent's version, whether the agent `searches` libraries and the service said that
     it `searched` them, seconds until the first token, tokens a second, how many tokens the question
-    with its history and the answer took, and whether it was `cut` at its longest. Of a tool: the
-    call whose result it is.
+    with its history and the answer took, whether it was `cut` at its longest, and the name of the
+    `agent` where that may be another than the chat's. Of a tool: the call whose result it is.
     """
 
     role: TurnRole
@@ -62,6 +62,7 @@ class Turn:
     calls: tuple[AgentCall, ...] = ()
     call_id: str | None = None
     attachments: tuple[Attachment, ...] = ()
+    agent: str = ""
 
     def says(self, other: Turn) -> bool:
         """Whether it says the same as another, whenever and however fast."""

@@ -18,6 +18,7 @@ _LIBRARIES = "document_library"
 _NUMBER = (int, float)
 _FIGURES: dict[str, Any] = {
     "version": int,
+    "agent": str,
     "first_token": _NUMBER,
     "rate": _NUMBER,
     "prompt_tokens": int,

@@ -30,7 +30,7 @@ def _turn(session: ChatSession, turn: Turn) -> list[str]:
         return ["## You", turn.text, *([f"Attached: {names}"] if names else [])]
     if turn.role == "tool":
         return ["## Result", _fenced(turn.text)]
-    who = f"{one_line(session.agent_name)} {version_name(turn.version)}".strip()
+    who = f"{one_line(turn.agent or session.agent_name)} {version_name(turn.version)}".strip()
     told = figures(turn)
     parts = [f"## {who}" + (f" ({told})" if told else "")]
     parts += [turn.text] if turn.text else []

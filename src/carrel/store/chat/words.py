@@ -294,8 +294,9 @@ def _speaker(state: ChatState, turn: Turn, names: dict[str, str]) -> str:
         return f"Result of {one_line(names.get(turn.call_id or '', 'a function'))}"
     if state.alias:
         return state.alias
-    version = "draft" if turn.version is None and state.draft else version_name(turn.version)
-    return f"{one_line(state.agent_name)} {version}".strip()
+    drafted = turn.version is None and state.draft and not turn.agent
+    version = "draft" if drafted else version_name(turn.version)
+    return f"{one_line(turn.agent or state.agent_name)} {version}".strip()
 
 
 def _short(text: str) -> str:

@@ -107,7 +107,7 @@ class ComparisonService(Area[ComparisonState]):
     async def _open_beside(self, sides: Sequence[Side]) -> None:
         state, record = self.first.slice.value, self.record
         beside = record.beside if record is not None else ()
-        history = Conversation.of(*state.turns)
+        history = _history(state)
         free = self.every[len(beside) + 1 :]
         opened = [_open(chat, side, history) for chat, side in zip(free, sides, strict=False)]
         failed = [error for error in await asyncio.gather(*opened, return_exceptions=True) if error]
@@ -147,7 +147,7 @@ class ComparisonService(Area[ComparisonState]):
         return self._begin_from(side, state)
 
     async def _begin_from(self, side: Side, state: ChatState) -> None:
-        await _open(self.first, side, Conversation.of(*state.turns))
+        await _open(self.first, side, _history(state))
         await self.first.set_parameters(state.parameters)
 
     # Questions
@@ -320,6 +320,18 @@ def _draft_of(chat: ChatService) -> AgentCreate | None:
 
     fields: Agent | AgentCreate | None = chat.fields
     return fields if chat.slice.value.draft and isinstance(fields, AgentCreate) else None
+
+
+def _history(state: ChatState) -> Conversation:
+    """The turns of a chat for one with another agent: each answer keeps the name of its own."""
+    return Conversation.of(
+        *(
+            replace(turn, agent=turn.agent or state.agent_name)
+            if turn.role == "assistant"
+            else turn
+            for turn in state.turns
+        )
+    )
 
 
 async def _open(chat: ChatService, side: Side, after: Conversation) -> None:
