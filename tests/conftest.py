@@ -1,6 +1,7 @@
 """Every test runs with an empty home and none of the developer's settings."""
 
 import signal
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -25,18 +26,30 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Has one worker run a file's tests, so that the server they share is started once.
+    """Has one worker run a file's tests, so that what they share is made once.
 
-    On a storage other than the usual one, runs those that reach the storage.
+    Those that may take longest come first: one of them at the end would leave the others idle. On
+    a storage other than the usual one, runs those that reach the storage.
     """
     if storage.SHARED:
         reaching = [item for item in items if reaches_storage(item)]
         config.hook.pytest_deselected(items=[item for item in items if item not in set(reaching)])
         items[:] = reaching
+    sizes, limits = Counter[str](), defaultdict[str, float](float)
     for item in items:
         if item.get_closest_marker("xdist_group") is None:
             group = item.path.relative_to(Path(__file__).parent).with_suffix("").as_posix()
             item.add_marker(pytest.mark.xdist_group(group))
+        sizes[_group(item)] += 1
+        if limit := item.get_closest_marker("timeout"):
+            limits[_group(item)] = max(limits[_group(item)], limit.args[0])
+    items.sort(key=lambda item: (-limits[_group(item)], -sizes[_group(item)], _group(item)))
+
+
+def _group(item: pytest.Item) -> str:
+    marker = item.get_closest_marker("xdist_group")
+    assert marker is not None
+    return str(marker.args[0])
 
 
 def pytest_sessionfinish() -> None:

@@ -116,7 +116,7 @@ async def test_identical_agents_never_regress_and_a_worse_one_is_caught(
     engine, cases = by_chance(7, usual), a_set(50)
     plan = Plan(repeats=repeats, jobs=8)
     before = await tried(engine, records, cases, plan)
-    for _ in range(20):
+    for _ in range(6):
         twin = report(await tried(engine, records, cases, plan, agent="twin"), before)
         assert not twin.worse and not twin.better
         assert twin.count("regressed") == twin.count("fixed") == 0
