@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from textual import events
 from textual._wait import wait_for_idle
 from textual.pilot import Pilot
+from textual.widgets import Input
 
 from carrel.config import Profile
 from carrel.settings import Settings
@@ -57,10 +57,12 @@ class Workbench:
         await self.app._press_keys([key])
         await wait_for_idle(0)
 
-    async def paste(self, text: str) -> None:
-        """Pastes into the focused field: a long text is typed for seconds."""
-        self.app.post_message(events.Paste(text))
-        await self.pilot.pause()
+    async def fill(self, text: str) -> None:
+        """Puts a long text into the focused field; key by key that takes seconds."""
+        field = self.app.focused
+        assert isinstance(field, Input)
+        field.insert_text_at_cursor(text)
+        await wait_for_idle(0)
 
     async def type(self, text: str) -> None:
         """Types into the focused field."""

@@ -40,7 +40,7 @@ async def bench(
 async def run_set(bench: Workbench, path: Path) -> None:
     await bench.press("r")
     await bench.shows("Path of a file")
-    await bench.type(str(path))
+    await bench.fill(str(path))
     await bench.leave("enter")
     await bench.shows("How often is each case asked?")
     await bench.leave("enter")

@@ -73,7 +73,7 @@ async def test_syncing_by_key_with_choices_and_stopping(
     await bench.until(lambda: bench.store.libraries.slice.value.selected)
     await bench.press("s")
     await bench.shows("Sync a folder into contracts")
-    await bench.type(str(folder))
+    await bench.fill(str(folder))
     await bench.press("enter")
     await bench.shows("2 to upload")
     bench.app.screen.query_one(Choices).focus()

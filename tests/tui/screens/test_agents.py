@@ -394,7 +394,7 @@ async def test_files_are_planned_and_applied(bench: Workbench, tmp_path: Path) -
     async def plan() -> None:
         await bench.press("P")
         await bench.shows("Agents in files", "Path of a folder of agents")
-        await bench.paste(f"{tmp_path}/")
+        await bench.fill(f"{tmp_path}/")
         await bench.shows("clerk.yaml")
         assert "notes.txt" not in bench.text()
         await bench.leave("enter")

@@ -327,7 +327,7 @@ async def test_a_chat_is_exported_and_never_over_a_file(
     (tmp_path / "there.md").write_text("mine")
     for name, words in (("there.md", "There is a file of this name"), ("new.md", "Saved")):
         await bench.press("escape", "w", "ctrl+u")
-        await bench.type(str(tmp_path / name))
+        await bench.fill(str(tmp_path / name))
         await bench.press("enter")
         await bench.shows(words)
         await bench.press("escape")

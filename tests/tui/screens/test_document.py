@@ -227,7 +227,7 @@ async def test_pages_are_saved_to_a_folder(bench: Workbench, tmp_path: Path) -> 
     await bench.press("enter")
     await bench.shows("Save to")
     await bench.press("ctrl+u")
-    await bench.type(str(tmp_path / "out"))
+    await bench.fill(str(tmp_path / "out"))
     await bench.press("enter")
     saved = tmp_path / "out" / "lease-2024.md"
     await bench.until(saved.exists)
