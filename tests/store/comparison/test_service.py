@@ -109,7 +109,7 @@ async def test_a_side_that_is_added_begins_with_the_history_and_is_kept(
     await until(store.comparison.every[1].slice, lambda state: len(state.turns) == 4)
     assert texts(store) == ["To the end of a quarter.", "Quarter."]
     rows = turn_rows(store.comparison.every[1].slice.value)
-    assert [row.speaker for row in rows] == ["You", "agent v1", "You", "brief v1"]
+    assert [row.speaker for row in rows] == ["You", "support v4", "You", "brief v4"]
 
 
 async def test_a_deleted_comparison_comes_back_with_all_its_chats(
