@@ -51,7 +51,8 @@ async def carrel(*arguments: str | Path, stdin: bytes = b"", **environ: str) -> 
     process = await asyncio.to_thread(fork, *arguments, stdin=stdin, **environ)
     try:
         code, out, err = await asyncio.wait_for(asyncio.to_thread(process.communicate), 90)
-    except TimeoutError:
+    except BaseException:
+        # Its end is waited for in a thread, which nothing else would end.
         process.send_signal(signal.SIGKILL)
         raise
     return Ended(code, out.decode(), err.decode())
