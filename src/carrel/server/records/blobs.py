@@ -1,8 +1,10 @@
 """Which blobs the records name."""
 
-from collections.abc import Collection
+import json
+from collections.abc import Callable, Collection
 
 import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import ARRAY
 
 from carrel.server.records.tables import batch_inputs, documents, files, trash_rows
 
@@ -25,7 +27,17 @@ def live(connection: sa.Connection) -> set[str]:
 
 def named(connection: sa.Connection, hashes: Collection[str]) -> set[str]:
     """Those of some hashes, a thousand or so, that a record names."""
-    if not hashes:
-        return set()
-    query = sa.union(*(sa.select(column).where(column.in_(hashes)) for column in _COLUMNS))
+    among = _among(connection, hashes)
+    query = sa.union(*(sa.select(column).where(among(column)) for column in _COLUMNS))
     return set(connection.scalars(query))
+
+
+def _among(
+    connection: sa.Connection, hashes: Collection[str]
+) -> Callable[[sa.Column[str]], sa.ColumnElement[bool]]:
+    # One parameter, so that drivers keep one statement rather than one of each length.
+    if connection.dialect.name == "sqlite":
+        each = sa.func.json_each(json.dumps(list(hashes))).table_valued("value")
+        return lambda column: column.in_(sa.select(each.c.value))
+    every = sa.literal(list(hashes), ARRAY(sa.String))
+    return lambda column: column == sa.any_(every)
