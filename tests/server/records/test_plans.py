@@ -35,7 +35,7 @@ from support.rounds import rounds
 
 DOCUMENTS = rounds(20_000, 1_000_000)
 _LIBRARIES = 100
-_LARGE = {"documents", "chunks", "vectors", "files", "api_keys", "words", "trash_rows"}
+_LARGE = {"documents", "chunks", "vectors", "files", "api_keys", "words"}
 """Tables of which every query must use an index."""
 
 _FILL = f"""
