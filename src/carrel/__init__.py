@@ -6,11 +6,7 @@ In a notebook:
     bench = carrel.connect()
 """
 
-import sys
 from typing import TYPE_CHECKING, Any
-
-# httpx leaves out its own command when it cannot be imported; that takes as long as all the rest.
-sys.modules.setdefault("httpx._main", None)  # type: ignore[arg-type]
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
