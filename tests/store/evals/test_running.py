@@ -23,6 +23,7 @@ from carrel.store.tools.state import AgentCall
 from carrel.wire.agents import Agent
 from carrel.wire.tools import FunctionTool
 from support.engine import Engine, completion
+from support.rounds import rounds
 
 
 class Answering:
@@ -109,6 +110,7 @@ def usual(name: str, question: int) -> float:
     return chance * 0.5 if name == "worse" else chance
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("repeats", [1, 6])
 async def test_identical_agents_never_regress_and_a_worse_one_is_caught(
     records: Records, repeats: int
@@ -116,7 +118,7 @@ async def test_identical_agents_never_regress_and_a_worse_one_is_caught(
     engine, cases = by_chance(7, usual), a_set(50)
     plan = Plan(repeats=repeats, jobs=8)
     before = await tried(engine, records, cases, plan)
-    for _ in range(6):
+    for _ in range(rounds(6, 20)):
         twin = report(await tried(engine, records, cases, plan, agent="twin"), before)
         assert not twin.worse and not twin.better
         assert twin.count("regressed") == twin.count("fixed") == 0
