@@ -46,7 +46,8 @@ def text_lines(items: Iterable[TextItem], links: Sequence[Link] = ()) -> list[tu
             text = _LEADER.sub(" … ", text).strip()
         box = item.box
         marks = _links(item, text, box, links) if links else []
-        marks += _notes(item, text)
+        if _NOTE_SIGN.search(text):
+            marks += _notes(item, text)
         bold, mono = font_style(item.font)
         mono = mono and _even(item)
         line = Line(text, box, _size(item), (), bold, mono, tuple(marks))
@@ -72,11 +73,7 @@ def _even(item: TextItem) -> bool:
 
 def _notes(item: TextItem, text: str) -> Iterator[LinkMark]:
     """Note marks: raised digits and signs at the end of words."""
-    if (
-        not _NOTE_SIGN.search(text)
-        or not _NOTE.search(text)
-        or len(item.words) != len(text.split())
-    ):
+    if not _NOTE.search(text) or len(item.words) != len(text.split()):
         return
     least = _RAISED * min(word.height for word in item.words)
     for match, word in zip(re.finditer(r"\S+", text), item.words, strict=True):
@@ -85,8 +82,10 @@ def _notes(item: TextItem, text: str) -> Iterator[LinkMark]:
             yield LinkMark(note.start(), note.end()).shifted(match.start())
 
 
-def text_turn(items: Iterable[TextItem]) -> int:
+def text_turn(items: Sequence[TextItem]) -> int:
     """Clockwise rotation of most letters of a page: 0, 90, 180 or 270 degrees."""
+    if not any(item.rotation for item in items):
+        return 0
     letters = {0: 0, 90: 0, 180: 0, 270: 0}
     for item in items:
         letters[round(item.rotation / 90) % 4 * 90] += len(item.text)

@@ -1,5 +1,6 @@
 """Chunks: adjacent words on a line, parted by wide spaces and rules."""
 
+import re
 import statistics
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -27,7 +28,7 @@ _SAME_SPACE = 0.02
 """Largest difference between such spaces, as a fraction of line height."""
 _LEAST_FLUSH = 4
 """Fewest lines with a gap between the same edges that make it a gutter."""
-_FORMULA = ("_{", "^{", "\\")
+_FORMULA = re.compile(r"[_^]\{|\\")
 """Signs of a formula in liteparse's text."""
 _ONE_LINE = 0.3
 """Largest vertical distance between text centres on one line, as a fraction of height."""
@@ -247,16 +248,13 @@ def _all_alike(spaces: Sequence[float], chunks: Sequence[Chunk]) -> bool:
 
 def _has_number(chunk: Chunk) -> bool:
     """Whether there are digits; those of a formula number its letters."""
-    return not _has_sign(chunk) and any(map(str.isdecimal, chunk.text))
+    return any(map(str.isdecimal, chunk.text)) and not _FORMULA.search(chunk.text)
 
 
 def is_formula(chunk: Chunk) -> bool:
     """Whether a chunk is a formula and nothing else."""
-    return chunk.text.startswith("$") and chunk.text.endswith("$") and _has_sign(chunk)
-
-
-def _has_sign(chunk: Chunk) -> bool:
-    return any(sign in chunk.text for sign in _FORMULA)
+    text = chunk.text
+    return text.startswith("$") and text.endswith("$") and _FORMULA.search(text) is not None
 
 
 def cell_text(chunks: Sequence[Chunk]) -> MarkedText:

@@ -31,7 +31,9 @@ def framed_table(grid: Grid, chunks: Sequence[Chunk]) -> Table | None:
     """Return the framed table; None for a chart, a form's boxes or a page's layout."""
     if not chunks:
         return None
-    filled = sum(any(grid.field_box(f).holds_centre(c.box) for c in chunks) for f in grid.fields)
+    boxes = [chunk.box for chunk in chunks]
+    fields = map(grid.field_box, grid.fields)
+    filled = sum(any(map(field.holds_centre, boxes)) for field in fields)
     letters = sum(len(chunk.text) for chunk in chunks)
     if filled < 2 or filled < _FILLED * len(grid.fields) or letters > _LETTERS * filled:
         return None
