@@ -52,7 +52,7 @@ def served(address: str, database: Database, jobs: Jobs, folder: Path) -> Iterat
         server, thread = start_http_server(int(port), host.strip("[]"), registry)
     except (OSError, ValueError, OverflowError) as error:
         taken = getattr(error, "errno", None) == errno.EADDRINUSE
-        reason = "another process has it" if taken else "it is no HOST:PORT of this machine"
+        reason = "another process has it" if taken else "this machine has no such HOST:PORT"
         raise MetricsError(f"--metrics {address}: {reason}. Choose another.") from None
     try:
         with observed_by(_Counters(registry)):

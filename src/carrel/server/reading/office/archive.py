@@ -31,7 +31,10 @@ def refuse_bomb(data: bytes) -> None:
                         if total > limit:
                             raise _bomb()
     except (zipfile.BadZipFile, RuntimeError, NotImplementedError, EOFError) as error:
-        raise UnreadableDocument("This file is damaged: it cannot be unpacked.") from error
+        raise UnreadableDocument(
+            "This file is damaged: it cannot be unpacked. Save it again in its program, or send"
+            " another copy."
+        ) from error
 
 
 def member(data: bytes, name: str) -> bytes | None:
@@ -45,5 +48,6 @@ def member(data: bytes, name: str) -> bytes | None:
 
 def _bomb() -> UnreadableDocument:
     return UnreadableDocument(
-        "This file is refused: unpacked it would be far larger than a document is."
+        "This file is refused: unpacked, it is far larger than a document. Save it again in its"
+        " program, or send its parts."
     )
