@@ -42,7 +42,8 @@ def _chunks(server: RunningServer) -> list[tuple[Any, ...]]:
     """Every chunk and every page that the database holds, by document name."""
     chunks = (
         "SELECT name, position, page, text, vector, layout"
-        " FROM chunks JOIN documents ON documents.id = document_id ORDER BY name, position"
+        " FROM chunks JOIN vectors ON chunk_id = chunks.id"
+        " JOIN documents ON documents.id = document_id ORDER BY name, position"
     )
     pages = (
         "SELECT name, page, markdown FROM document_pages"

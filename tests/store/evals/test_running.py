@@ -118,15 +118,15 @@ async def test_identical_agents_never_regress_and_a_worse_one_is_caught(
     engine, cases = by_chance(7, usual), a_set(50)
     plan = Plan(repeats=repeats, jobs=8)
     before = await tried(engine, records, cases, plan)
+    worse = report(await tried(engine, records, cases, plan, agent="worse"), before)
+    assert worse.worse and not worse.good
+    assert worse.count("regressed") > 3
+    assert "Worse than support v0" in verdict_words(worse)
     for _ in range(rounds(6, 20)):
         twin = report(await tried(engine, records, cases, plan, agent="twin"), before)
         assert not twin.worse and not twin.better
         assert twin.count("regressed") == twin.count("fixed") == 0
         assert twin.good
-    worse = report(await tried(engine, records, cases, plan, agent="worse"), before)
-    assert worse.worse and not worse.good
-    assert worse.count("regressed") > 3
-    assert "Worse than support v0" in verdict_words(worse)
 
 
 async def test_a_run_is_kept_with_all_that_it_was(records: Records) -> None:

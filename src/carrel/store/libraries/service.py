@@ -261,6 +261,7 @@ class LibrariesService(LibraryLists):
         entry.about(document.id)
         # At once: a quick failure may be over before the list is loaded again.
         self._processing.show(document)
+        self._poll()
         self._notifications.notify(f"Added {document.name}.")
         self._load_libraries_again()
         if library_id == self.slice.value.selected:
