@@ -215,7 +215,7 @@ def test_a_database_that_is_gone_leaves_the_other_metrics(tmp_path: Path) -> Non
         assert "another process has it. Choose another." in taken.stderr
         assert server.process.poll() is None
     wrong = _carrel("serve", "--data", str(tmp_path / "b"), "--metrics", "here")
-    assert (wrong.returncode, "no HOST:PORT" in wrong.stderr) == (1, True)
+    assert (wrong.returncode, "no such HOST:PORT" in wrong.stderr) == (1, True)
 
 
 def _carrel(*arguments: str, without: str = "") -> subprocess.CompletedProcess[str]:
