@@ -3,6 +3,7 @@
 import socket
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
@@ -125,10 +126,24 @@ def test_another_content_type_is_refused(http: httpx.Client) -> None:
     assert http.post("/v1/files", json={"file": "x"}).status_code == 400
 
 
+@contextmanager
+def ended(server: RunningServer) -> Iterator[None]:
+    """Waits until the server has ended the upload that is begun meanwhile."""
+
+    def answered() -> int:
+        return server.log.count("POST /v1/files ")
+
+    before, deadline = answered(), time.monotonic() + 30
+    yield
+    while answered() == before and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert answered() == before + 1
+
+
 @pytest.mark.usefixtures("before")
 def test_an_upload_whose_sender_goes_away_leaves_nothing(server: RunningServer) -> None:
     host, _, port = server.url.removeprefix("http://").partition(":")
-    with socket.create_connection((host, int(port))) as sender:
+    with ended(server), socket.create_connection((host, int(port))) as sender:
         sender.sendall(
             b"POST /v1/files HTTP/1.1\r\nhost: x\r\ncontent-length: 9000000\r\n"
             b"content-type: multipart/form-data; boundary=b\r\n"
@@ -140,12 +155,9 @@ def test_an_upload_whose_sender_goes_away_leaves_nothing(server: RunningServer) 
 def test_an_upload_that_is_stopped_at_its_very_end_adds_no_file(
     server: RunningServer, http: httpx.Client
 ) -> None:
-    def answered() -> int:
-        return server.log.count("POST /v1/files ")
-
-    before, total = answered(), http.get("/v1/files").json()["total"]
+    total = http.get("/v1/files").json()["total"]
     body = multipart(file_part(bytes(4 * MIB)))
-    with socket.create_connection(("127.0.0.1", server.port)) as sender:
+    with ended(server), socket.create_connection(("127.0.0.1", server.port)) as sender:
         sender.sendall(
             b"POST /v1/files HTTP/1.1\r\nhost: x\r\n"
             b"content-type: multipart/form-data; boundary=b\r\n"
@@ -153,10 +165,6 @@ def test_an_upload_that_is_stopped_at_its_very_end_adds_no_file(
             + f"authorization: Bearer {server.api_key}\r\n\r\n".encode()
             + body
         )
-    deadline = time.monotonic() + 30
-    while answered() == before and time.monotonic() < deadline:
-        time.sleep(0.02)
-    assert answered() == before + 1
     assert http.get("/v1/files").json()["total"] == total
 
 
