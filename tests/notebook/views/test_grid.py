@@ -120,3 +120,12 @@ def test_a_row_that_comes_back_is_chosen_again(page: Page) -> None:
     for rows in ([file_row(1)], [file_row(1), file_row(2)]):
         kernel(page, "state", {"rows": rows, "selected": "f2"})
     assert opened(page) == "f2"
+
+
+def test_a_choice_that_is_refused_follows_the_kernel_again(page: Page) -> None:
+    mount(page, "files", files_state(file_row(1), file_row(2)))
+    page.get_by_role("row", name="file-2.pdf").click()
+    problem = {"title": "The service does not answer", "detail": "", "hint": ""}
+    kernel(page, "answer", "select", {"kind": "error", "problem": problem})
+    kernel(page, "state", {"selected": "f1", "range": "2 files"})
+    assert opened(page) == "f1"

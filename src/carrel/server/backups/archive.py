@@ -25,7 +25,7 @@ class BackupError(Exception):
 
 
 class Manifest(BaseModel):
-    """What a backup holds."""
+    """The contents of a backup."""
 
     carrel: str
     """The version that made it."""
@@ -42,7 +42,7 @@ class Manifest(BaseModel):
 
 
 def read_manifest(backup: Path) -> Manifest:
-    """What a backup holds.
+    """The contents of a backup.
 
     Raises:
         BackupError: there is none, it is not whole, or a newer version made it.

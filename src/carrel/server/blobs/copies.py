@@ -56,11 +56,11 @@ class LocalCopies:
 
     @property
     def hashes(self) -> list[str]:
-        """What there are copies of."""
+        """The hashes of the copies."""
         return list(self._sizes)
 
     def drop(self, hashes: Collection[str]) -> None:
-        """Removes the copies of some hashes, but for those in use."""
+        """Removes the copies of some hashes; those in use stay."""
         for hash in hashes:
             if hash in self._sizes:
                 self._remove(hash)

@@ -1,4 +1,4 @@
-"""What is found about a part of a server, and how it is worded."""
+"""Findings about the parts of a server, and their words."""
 
 from dataclasses import dataclass
 from typing import Literal
