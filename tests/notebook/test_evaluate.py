@@ -61,7 +61,7 @@ def test_a_set_is_run_in_the_panel(bench: Bench, tmp_path: Path) -> None:
     wire = Wire(bench.evals)
     asked = {"agent": agent.id, "version": 0, "file": str(path), "repeat": 1}
     assert wire.ask("run", **asked)["kind"] == "done"
-    state = wire.wait_state(lambda state: state["baseline"] == before.id)
+    state = wire.wait_state(lambda state: state["baseline"] == before.id and bool(state["rows"]))
     assert [row["cells"][1]["text"] for row in state["rows"]] == ["● passed", "● passed"]
     assert state["file"] == str(path) and not state["resumable"]
     found = wire.ask("answers", case="hello")["result"]
