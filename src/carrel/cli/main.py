@@ -42,14 +42,6 @@ class _InOrder(TyperGroup):
         return [noun for noun in NOUNS if noun in self.commands]
 
 
-app = typer.Typer(
-    name="carrel",
-    cls=_InOrder,
-    help=HELP,
-    invoke_without_command=True,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-)
 NOUNS = (
     "files",
     "ocr",
@@ -86,22 +78,6 @@ def _needed(words: Sequence[str]) -> Sequence[str]:
     return () if alone and not {"-h", "--help"} & set(words) else NOUNS
 
 
-def _add(nouns: Sequence[str]) -> None:
-    for noun in nouns:
-        module = importlib.import_module(f"carrel.cli.{noun}")
-        group = getattr(module, "app", None)
-        if group is None:
-            app.command(noun)(getattr(module, noun))
-        else:
-            app.add_typer(group, name=noun)
-
-
-def complete_app() -> typer.Typer:
-    """The command line with every command, for its documentation."""
-    _add(NOUNS)
-    return app
-
-
 def _show_version(wanted: bool) -> None:
     if wanted:
         from importlib.metadata import version
@@ -110,7 +86,6 @@ def _show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def workbench(
     context: typer.Context,
     profile: ProfileOption = None,
@@ -151,6 +126,32 @@ def workbench(
     raise typer.Exit(code)
 
 
+def _app(nouns: Sequence[str]) -> typer.Typer:
+    """The command line with some of its commands, made anew: Typer never forgets one."""
+    app = typer.Typer(
+        name="carrel",
+        cls=_InOrder,
+        help=HELP,
+        invoke_without_command=True,
+        rich_markup_mode=None,
+        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    )
+    app.callback()(workbench)
+    for noun in nouns:
+        module = importlib.import_module(f"carrel.cli.{noun}")
+        group = getattr(module, "app", None)
+        if group is None:
+            app.command(noun)(getattr(module, noun))
+        else:
+            app.add_typer(group, name=noun)
+    return app
+
+
+def complete_app() -> typer.Typer:
+    """The command line with every command, for its documentation."""
+    return _app(NOUNS)
+
+
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Runs one command line and ends the process with its exit code."""
     for stream in (sys.stdout, sys.stderr):
@@ -158,8 +159,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
         stream.reconfigure(errors="replace")  # type: ignore[union-attr]
     words = sys.argv[1:] if arguments is None else arguments
     try:
-        _add(_needed(words))
-        app(arguments, prog_name="carrel")
+        _app(_needed(words))(arguments, prog_name="carrel")
     except SystemExit as end:
         sys.exit(_flushed(end.code))
     except BaseException as error:
