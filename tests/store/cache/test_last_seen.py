@@ -207,6 +207,7 @@ async def test_a_refused_key_shows_no_copy(tmp_path: Path) -> None:
         await store.files.load()
         await store.close()
         refused = await started(Profile("test", server.url, "wrong"))
+        await until(refused.session.slice, lambda state: state.connection == "failed")
         loading = refused.files.load()
         await loading
         assert loading.error is not None and loading.error.title == "The key was refused"
