@@ -4,7 +4,8 @@ import re
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-_HEAD_BYTES = 8192
+from carrel.server.charsets import SAMPLE_BYTES, unicode_of
+
 _TAIL_BYTES = 1024 * 1024
 _OCTETS = "application/octet-stream"
 _OFFICE = "application/vnd.openxmlformats-officedocument"
@@ -101,7 +102,7 @@ class MediaType(NamedTuple):
 def sniff(path: Path, filename: str) -> MediaType:
     """The type of the file at `path`; `filename` is its name as sent. Blocking."""
     with path.open("rb") as file:
-        head = file.read(_HEAD_BYTES)
+        head = file.read(SAMPLE_BYTES)
         file.seek(max(0, path.stat().st_size - _TAIL_BYTES))
         tail = file.read() if head.startswith((_ZIP, _COMPOUND)) else b""
     suffix = PurePosixPath(filename).suffix.lower().removeprefix(".")
@@ -114,7 +115,7 @@ def sniff(path: Path, filename: str) -> MediaType:
         return _compound(head + tail, suffix)
     if head.startswith(_ZIP):
         return _in_zip(head, tail)
-    if is_text(head) or (suffix in _TEXT_TYPES and not _CONTROL.search(head)):
+    if unicode_of(head) or (suffix in _TEXT_TYPES and not _CONTROL.search(head)):
         return _text(head, suffix)
     return MediaType(_OCTETS, suffix)
 
@@ -138,23 +139,9 @@ def _compound(content: bytes, suffix: str) -> MediaType:
     return MediaType(_COMPOUND_TYPES.get(suffix, "application/x-ole-storage"), suffix)
 
 
-def is_text(data: bytes) -> bool:
-    """Whether a file is Unicode text, judged by its first bytes."""
-    head = data[:_HEAD_BYTES]
-    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return True
-    if b"\x00" in head:
-        return False
-    try:
-        head.decode("utf-8")
-    except UnicodeDecodeError as error:
-        # A character cut by the end of the sample is still valid text.
-        return len(head) == _HEAD_BYTES and error.start > len(head) - 4
-    return True
-
-
 def _text(head: bytes, suffix: str) -> MediaType:
-    start = head.lstrip(b"\xef\xbb\xbf \t\r\n").lower()
+    name = unicode_of(head) or "latin-1"
+    start = head.decode(name, "replace").lstrip().lower().encode()
     if start.startswith((b"<!doctype html", b"<html")) and suffix not in _HTML:
         return MediaType("text/html", "html")
     if suffix in _TEXT_TYPES and suffix not in _PLAIN:

@@ -295,7 +295,7 @@ async def test_plain_text_keeps_its_lines(tmp_path: Path, read: Read) -> None:
 
 @pytest.mark.parametrize(
     ("encoding", "delimiter"),
-    [("utf-8-sig", ","), ("utf-16", ","), ("cp1252", ";"), ("utf-8", "\t")],
+    [("utf-8-sig", ","), ("utf-16", ","), ("utf-16-be", ","), ("cp1252", ";"), ("utf-8", "\t")],
 )
 async def test_tables_in_text_files(
     tmp_path: Path, read: Read, encoding: str, delimiter: str
@@ -308,6 +308,23 @@ async def test_tables_in_text_files(
         "| Räume | Seats | Note |\n| --- | --- | --- |\n"
         "| North | 24 | two lines |\n| South | 36 | é |"
     )
+
+
+async def test_messages_attached_to_a_message_are_read(tmp_path: Path, read: Read) -> None:
+    digest = (
+        "Subject: Digest\nFrom: list@b.example\nMIME-Version: 1.0\n"
+        "Content-Type: multipart/digest; boundary=x\n\n"
+        "--x\n\nSubject: First\nFrom: eve@b.example\n\nHello all.\n\n"
+        "--x\n\nSubject: Second\n\nAnd so do I.\n\n--x--\n"
+    )
+    for encoding in ("utf-8", "utf-16-le"):
+        (tmp_path / "a.eml").write_bytes(digest.encode(encoding))
+        (page,) = (await read(tmp_path / "a.eml")).pages
+        assert page.markdown == (
+            "# Digest\n\n- **From:** list@b.example\n\n"
+            "## First\n\n- **From:** eve@b.example\n\nHello all.\n\n"
+            "## Second\n\nAnd so do I."
+        )
 
 
 async def test_mail(tmp_path: Path, read: Read) -> None:

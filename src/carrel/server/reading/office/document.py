@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
-from carrel.server.mimetypes import is_text
+from carrel.server.charsets import decoded, unicode_of
 from carrel.server.reading.office.archive import refuse_bomb
 from carrel.server.reading.office.compose import compose_parts
 from carrel.server.reading.office.parts import Part
@@ -71,7 +71,7 @@ def _read(data: bytes, mimetype: str) -> Pages:
     except MemoryError:
         raise
     except Exception as error:
-        if is_text(data):
+        if unicode_of(data):
             return [_plain(data)]
         raise _unreadable() from error
 
@@ -130,14 +130,12 @@ _EXCEL = "application/vnd.ms-excel"
 
 def _markdown(data: bytes) -> list[Part]:
     from carrel.server.reading.office.markdown import parts_of_markdown
-    from carrel.server.reading.office.sheets import decoded
 
     return parts_of_markdown(decoded(data))
 
 
 def _plain(data: bytes) -> list[Part]:
     from carrel.server.reading.office.mail import plain_parts
-    from carrel.server.reading.office.sheets import decoded
 
     return plain_parts(decoded(data))
 

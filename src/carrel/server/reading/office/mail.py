@@ -4,26 +4,40 @@ import email
 import email.policy
 from email.message import EmailMessage
 
+from carrel.server.charsets import decoded, unicode_of
 from carrel.server.reading.markdown.inline import escaped
 from carrel.server.reading.markdown.scored_text import ScoredText
 from carrel.server.reading.office.html import parts_of_html
 from carrel.server.reading.office.parts import Part, text_part
 
 _HEADERS = ("From", "To", "Cc", "Date")
+_DEPTH = 5
+"""Levels of messages attached to messages that are read."""
 
 
 def mail_page(data: bytes) -> list[Part]:
-    """The parts of one message."""
-    message = email.message_from_bytes(data, policy=email.policy.default)
+    """The parts of one message, and of the messages attached to it."""
+    if unicode_of(data) not in (None, "utf-8-sig"):
+        data = decoded(data).encode()
+    return _message(email.message_from_bytes(data, policy=email.policy.default), 1)
+
+
+def _message(message: EmailMessage, level: int) -> list[Part]:
     parts = []
     subject = _plain(message.get("Subject"))
     if subject:
-        parts.append(text_part("title", escaped(subject, line_start=False), "# "))
+        parts.append(text_part("title", escaped(subject, line_start=False), f"{'#' * level} "))
     head = [(name, text) for name in _HEADERS if (text := _plain(message.get(name)))]
     head += [("Attached", name) for name in _attached(message)]
     if head:
         parts.append(_listed(head))
-    return [*parts, *_body(message)]
+    parts += _body(message)
+    if level < _DEPTH:
+        for attached in message.iter_attachments():
+            if attached.get_content_type() == "message/rfc822":
+                inner = attached.get_content()
+                parts += _message(inner, level + 1) if isinstance(inner, EmailMessage) else []
+    return parts
 
 
 def _plain(value: object) -> str:

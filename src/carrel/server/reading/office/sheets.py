@@ -6,6 +6,7 @@ import io
 
 from python_calamine import CalamineError, CalamineWorkbook
 
+from carrel.server.charsets import decoded
 from carrel.server.reading.markdown.inline import escaped
 from carrel.server.reading.office.parts import Part, text_part
 from carrel.server.reading.options import UnreadableDocument
@@ -92,16 +93,6 @@ def table_page(data: bytes, delimiter: str | None) -> list[Part]:
     except csv.Error as error:
         raise UnreadableDocument("This table is damaged: a field in it does not end.") from error
     return [Part("table", table=Table.of_rows(rows))] if rows else []
-
-
-def decoded(data: bytes) -> str:
-    """Decode a text file: UTF-8, UTF-16 with a byte order mark, or Windows-1252."""
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return data.decode("utf-16", "replace")
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return data.decode("cp1252", "replace")
 
 
 def _too_large() -> UnreadableDocument:
