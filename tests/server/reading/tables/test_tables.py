@@ -72,6 +72,19 @@ async def test_lines_with_a_word_of_their_own_are_rows_of_a_frame(
 
 
 @read_with_ocr
+async def test_numbers_in_equal_steps_that_fill_a_frame_are_a_table(
+    tmp_path: Path, read: Read
+) -> None:
+    path = tmp_path / "a.pdf"
+    rows = [[f"{200 * n}.01", str(n)] for n in range(1, 9)]
+    SimpleDocTemplate(str(path), pagesize=A4).build([Drawn(rows, style=GRID, colWidths=[60, 60])])
+    (page,) = (await read(path, table_format="html")).pages
+    (cells,) = _grids(page)
+    assert [cell.text for cell in cells] == [text for row in rows for text in row]
+    assert not page.images and page.markdown == "[tbl-0.html](tbl-0.html)"
+
+
+@read_with_ocr
 async def test_a_last_row_that_only_the_rule_beside_it_frames_is_a_row(
     tmp_path: Path, read: Read
 ) -> None:

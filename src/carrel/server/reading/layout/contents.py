@@ -21,7 +21,7 @@ _PITCH = 3.5
 """Largest distance between entries, top to top, in line heights."""
 _ENTRY = re.compile(r"(.*?[^\s.…])((?:\s?[.…]){3,}|\s*…)?\s+(\d{1,4}|[ivxlc]{1,7})")
 """A title, perhaps a leader, and a page number."""
-_SECTION = re.compile(r"\d+\.\d")
+_SECTION = re.compile(r"\d+\.\d.*[^\W\d_]")
 """Start of an entry that needs no leader where its page number stands apart."""
 _APART = 0.7
 """Least width of such an entry per letter, as a part of its type size."""

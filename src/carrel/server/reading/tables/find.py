@@ -13,6 +13,7 @@ from carrel.server.reading.page.seen import (
     no_regions,
     no_structure,
 )
+from carrel.server.reading.page.table import Table
 from carrel.server.reading.tables.certainty import Finder, structure_certainty
 from carrel.server.reading.tables.chunks import Chunk, ChunkRow, is_formula, rows
 from carrel.server.reading.tables.framed import framed_table
@@ -54,7 +55,7 @@ def find_tables(
         or look_like_tables(lines)
     )
     seen = regions() if asked else ()
-    if any(region.table and is_chart(region.table, region.box, seen) for region in ruled):
+    if any(region.table and _is_grid_of_chart(region.table, region.box, seen) for region in ruled):
         ruled, _, rest = _ruled(chunks, rules, seen)
         unruled = _unruled(rows(rest), rules)
     spaced = [
@@ -95,7 +96,17 @@ def ruled_tables(chunks: Sequence[Chunk], rules: Sequence[Rule]) -> list[Region]
 
 def _is_of_chart(region: Region) -> bool:
     assert region.table is not None
-    return region.table.height <= _LEGEND_ROWS or has_scale(region.table)
+    legend = region.table.height <= _LEGEND_ROWS
+    return legend or (has_scale(region.table) and not _is_full(region.table))
+
+
+def _is_grid_of_chart(table: Table, box: Box, seen: Sequence[ModelRegion]) -> bool:
+    return is_chart(table, box, seen) and not _is_full(table)
+
+
+def _is_full(table: Table) -> bool:
+    """Whether every frame holds a text: the grid of a chart is empty between its scales."""
+    return table.width > 1 and all(cell.text for cell in table.cells)
 
 
 def _ruled(
@@ -111,7 +122,7 @@ def _ruled(
     for grid in sorted(grids(rules), key=lambda grid: -grid.box.width * grid.box.height):
         inside = [chunk for chunk in rest if grid.box.holds_centre(chunk.box)]
         table = None if _overlap(inside) else framed_table(grid, inside)
-        if table is not None and not is_chart(table, grid.box, seen):
+        if table is not None and not _is_grid_of_chart(table, grid.box, seen):
             ruled.append(Region("table", grid.box, table=table))
             rest = [chunk for chunk in rest if not grid.box.holds_centre(chunk.box)]
             if parts_all(grid, inside) and not has_scale(table):
