@@ -106,3 +106,9 @@ def test_pieces_of_one_line_go_from_left_to_right() -> None:
         ["plain", "bold", "rest"],
         ["next"],
     ]
+
+
+def test_a_table_below_a_title_with_small_print_beside_it_ends_the_page() -> None:
+    title, labels = _column("t", 330, 460, 80, 1), _column("l", 15, 108, 140, 12)
+    table = [Part("table", Box(124, 120, 676, 300))]
+    assert _order(title + labels + table) == _names(title, labels, table)
