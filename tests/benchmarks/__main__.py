@@ -12,7 +12,15 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks.report import Figure
 
-HELPERS = {"__main__", "__init__", "held_out", "order_certainty", "passages", "report"}
+HELPERS = {
+    "__main__",
+    "__init__",
+    "calibration",
+    "held_out",
+    "order_certainty",
+    "passages",
+    "report",
+}
 
 
 def names() -> list[str]:

@@ -26,8 +26,9 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
+from benchmarks.calibration import calibration_error, right_above
 from benchmarks.digital_pages import Cost, spent
-from benchmarks.ocr.score import calibration_error, order, right_above, word_f1, words
+from benchmarks.ocr.score import order, word_f1, words
 from benchmarks.ocr.sheets import (
     RESOLUTIONS,
     SCANNERS,

@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 from liteparse import LiteParse
 
-from benchmarks.ocr.score import calibration_error, right_above
+from benchmarks.calibration import calibration_error, right_above
 from benchmarks.order_certainty import certainties
 from benchmarks.report import Figure
 from carrel.server.reading.options import ReadOptions

@@ -13,8 +13,6 @@ _PLAIN = str.maketrans({
 })  # fmt: skip
 _JOINT = 2
 """So many words of each of two lines are looked at to see whether they follow each other."""
-_EDGES = (0, 0.5, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995)
-"""Certainties from one of these to the next are alike."""
 _SYNTAX = re.compile(r"^\s*#{1,6} |\\(?=\W)|\||!\[[^\]]*\]\([^)]*\)", re.MULTILINE)
 
 
@@ -53,26 +51,6 @@ def order(read: Sequence[str], lines: Sequence[Sequence[str]]) -> float:
         for start in range(len(read) - length + 1)
     )
     return (joints & runs).total() / max(1, joints.total())
-
-
-def calibration_error(certainties: Sequence[tuple[float, bool]]) -> float:
-    """By how much certainties differ from how often they are right, on average.
-
-    Each is the certainty of a word and whether it is right; those alike are taken together.
-    """
-    groups: dict[float, list[tuple[float, bool]]] = {}
-    for certainty, right in certainties:
-        edge = max(edge for edge in _EDGES if edge <= certainty)
-        groups.setdefault(edge, []).append((certainty, right))
-    return sum(
-        abs(sum(certainty - right for certainty, right in group)) for group in groups.values()
-    ) / max(1, len(certainties))
-
-
-def right_above(certainties: Sequence[tuple[float, bool]], least: float) -> float:
-    """How often words of at least this certainty are right."""
-    right = [right for certainty, right in certainties if certainty >= least]
-    return sum(right) / max(1, len(right))
 
 
 def _bare(words: Sequence[str]) -> list[str]:

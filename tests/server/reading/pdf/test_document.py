@@ -147,7 +147,7 @@ async def test_scores_come_only_as_fine_as_asked_for(tmp_path: Path, read: Read)
         "average_page_confidence_score": 1.0,
         "minimum_page_confidence_score": 1.0,
         "order_confidence_score": pytest.approx(0.93, abs=0.06),
-        "structure_confidence_score": 0.99,
+        "structure_confidence_score": 0.995,
         "text_from_file": True,
     }
     assert by_block.blocks is not None

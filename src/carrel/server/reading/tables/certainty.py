@@ -11,17 +11,17 @@ Finder = Literal["ruled", "spaced", "seen"]
 """Rules; white space; the models."""
 
 _CERTAINTY: dict[tuple[Finder, bool], float] = {
-    ("ruled", False): 0.99,
+    ("ruled", False): 0.995,
     ("spaced", False): 0.99,
     ("seen", False): 0.95,
-    ("ruled", True): 0.97,
-    ("spaced", True): 0.91,
-    ("seen", True): 0.91,
+    ("ruled", True): 0.98,
+    ("spaced", True): 0.41,
+    ("seen", True): 0.97,
 }
 """By finder, and whether in a scan: the fraction of neighbouring cells that are neighbours."""
 _FEW = 9
 """Most cells of a table that may be other text side by side, unless it has rules."""
-_OF_FEW = 0.2
+_OF_FEW = 0.03
 """That fraction of tables of few cells."""
 
 
