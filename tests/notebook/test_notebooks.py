@@ -2,10 +2,9 @@
 
 from pathlib import Path
 
-import nbformat
 import pytest
 
-from support.notebooks import FOLDER, WIDGET, executed, outputs, read, shown
+from support.notebooks import FOLDER, WIDGET, check, executed, outputs, read, shown
 from support.process import RunningServer
 
 SHOWN = {
@@ -40,7 +39,7 @@ async def test_a_notebook_runs_and_shows_what_it_says(
 @pytest.mark.parametrize("path", NOTEBOOKS)
 def test_a_saved_notebook_has_its_outputs_and_nothing_private(path: Path) -> None:
     text, saved = path.read_text("utf-8"), read(path)
-    nbformat.validate(saved)
+    check(saved)
     code = [cell for cell in saved.cells if cell.cell_type == "code"]
     assert [cell.execution_count for cell in code] == list(range(1, len(code) + 1))
     assert [words for words in SHOWN[path.stem] if words not in shown(saved)] == []

@@ -7,7 +7,6 @@ minute.
 
 import json
 import random
-import subprocess
 import threading
 import time
 from collections import Counter
@@ -25,7 +24,7 @@ from support.libraries import FINAL, LibraryUnderTest, new_library
 from support.model import WORD, serve_model
 from support.peers import HOST, peer
 from support.postgres import postgres_server
-from support.process import serve, work
+from support.process import Process, serve, work
 from support.rounds import rounds
 
 KILLS = rounds(4, 32)
@@ -45,7 +44,7 @@ class Team:
         self._model = ("--model-url", model_url)
         database = postgres_server().migrated(uuid4().hex)
         self._shared = ("--database", database, "--blobs", f"s3://tests/{uuid4().hex}")
-        self._processes = dict[str, subprocess.Popen[bytes]]()
+        self._processes = dict[str, Process]()
         self._parts = dict[str, ExitStack]()
         self._urls = dict[str, str]()
         self.key = ""

@@ -3,19 +3,23 @@
 A start imports the same every time, which takes longer than most commands.
 """
 
+import _sqlite3
 import contextlib
+import ctypes
 import gc
 import importlib
 import json
 import os
 import pkgutil
 import random
+import select
 import signal
 import socket
 import subprocess
 import sys
 import tempfile
 import time
+import weakref
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -24,7 +28,54 @@ from typing import IO
 from support.ends import ENDS
 
 _IMPORTED = ("carrel.cli", "carrel.client", "carrel.local", "carrel.mcp", "carrel.wire")
+_SERVER = ("carrel.server.serve", "alembic.command", "sqlalchemy.dialects.sqlite")
 _MESSAGE_BYTES = 1 << 17
+_NUMBER_BYTES = 16
+
+
+class ForkedProcess:
+    """A command that runs with given streams, to the tests what a `subprocess.Popen` is."""
+
+    def __init__(
+        self, arguments: Sequence[str], environ: Mapping[str, str], *, streams: Sequence[int]
+    ) -> None:
+        """`streams` are the descriptors of its input, its output and its errors."""
+        self._told, tell = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        job = json.dumps([list(arguments), str(Path.cwd()), dict(environ)]).encode()
+        with tell:
+            socket.send_fds(_parent(), [job], [*streams, tell.fileno()])
+        self.pid = int(self._told.recv(_NUMBER_BYTES))
+        weakref.finalize(self, self._told.close)
+
+    def poll(self) -> int | None:
+        """Its exit code, once it has ended."""
+        try:
+            return self.wait(0)
+        except subprocess.TimeoutExpired:
+            return None
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Waits at most so many seconds for its end; returns its exit code."""
+        end = select.poll()
+        end.register(self._told, select.POLLIN)
+        if not end.poll(None if timeout is None else timeout * 1000):
+            raise subprocess.TimeoutExpired(f"process {self.pid}", timeout or 0)
+        # It stays there for the next who asks, in whatever thread.
+        return int(self._told.recv(_NUMBER_BYTES, socket.MSG_PEEK))
+
+    def send_signal(self, number: int) -> None:
+        """Sends the command a signal, if it still runs."""
+        if self.poll() is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.pid, number)
+
+    def terminate(self) -> None:
+        """Sends it SIGTERM."""
+        self.send_signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        """Sends it SIGKILL."""
+        self.send_signal(signal.SIGKILL)
 
 
 class Forked:
@@ -37,28 +88,18 @@ class Forked:
         self._err = self._file()
         given.write(stdin)
         given.seek(0)
-        told, tell = os.pipe()
-        self._told = self._files.enter_context(os.fdopen(told, "rb"))
-        job = json.dumps([list(arguments), str(Path.cwd()), dict(environ)]).encode()
-        files = (given.fileno(), self._out.fileno(), self._err.fileno(), tell)
-        try:
-            socket.send_fds(_parent(), [job], files)
-        finally:
-            os.close(tell)
-        self.pid = int(self._told.readline())
+        streams = (given.fileno(), self._out.fileno(), self._err.fileno())
+        self._process = ForkedProcess(arguments, environ, streams=streams)
+        self.pid = self._process.pid
+        self.send_signal = self._process.send_signal
 
     def _file(self) -> IO[bytes]:
         return self._files.enter_context(tempfile.TemporaryFile())
 
-    def send_signal(self, number: int) -> None:
-        """Sends the command a signal, if it still runs."""
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(self.pid, number)
-
     def communicate(self) -> tuple[int, bytes, bytes]:
         """Waits for its end: the exit code, and what it printed."""
         with self._files:
-            code = int(self._told.readline())
+            code = self._process.wait()
             self._out.seek(0)
             self._err.seek(0)
             return code, self._out.read(), self._err.read()
@@ -126,6 +167,10 @@ def _import() -> None:
         package = importlib.import_module(name)
         for module in pkgutil.iter_modules(package.__path__, f"{name}."):
             importlib.import_module(module.name)
+    for name in _SERVER:
+        importlib.import_module(name)
+    # SQLite begins anew in each command: it reads its environment then.
+    ctypes.CDLL(_sqlite3.__file__).sqlite3_shutdown()
     gc.freeze()
 
 

@@ -1,10 +1,10 @@
-"""The notebooks of `notebooks/`, executed in a kernel of their own."""
+"""The notebooks of `notebooks/`, executed in a kernel of their own.
+
+Its libraries take seconds to import, which every worker would spend: they are imported on use.
+"""
 
 from pathlib import Path
 from typing import Any
-
-import nbformat
-from nbclient import NotebookClient
 
 FOLDER = Path(__file__).parents[2] / "notebooks"
 WIDGET = "application/vnd.jupyter.widget-view+json"
@@ -12,7 +12,16 @@ WIDGET = "application/vnd.jupyter.widget-view+json"
 
 def read(path: Path) -> Any:
     """A notebook as it is saved."""
+    import nbformat
+
     return nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
+
+
+def check(notebook: Any) -> None:
+    """Fails if a notebook is not of the format."""
+    import nbformat
+
+    nbformat.validate(notebook)
 
 
 async def executed(path: Path, folder: Path) -> Any:
@@ -20,6 +29,8 @@ async def executed(path: Path, folder: Path) -> Any:
 
     Its kernel has this process's environment.
     """
+    from nbclient import NotebookClient
+
     notebook = read(path)
     client = NotebookClient(
         notebook,

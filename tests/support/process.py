@@ -10,10 +10,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 from urllib.parse import urlsplit
 
 from support import storage
+from support.forks import ForkedProcess
 
+Process = subprocess.Popen[bytes] | ForkedProcess
 # Raised by /proc for a process or thread that ends while it is looked at.
 GONE = (FileNotFoundError, ProcessLookupError)
 
@@ -25,7 +28,7 @@ class RunningServer:
     url: str
     api_key: str
     data: Path
-    process: subprocess.Popen[bytes]
+    process: Process
     organisation: str = "local"
     others: "tuple[RunningServer, ...]" = ()
     """Servers that answer in turn with it."""
@@ -52,16 +55,16 @@ def serve(
 ) -> Iterator[RunningServer]:
     """Starts `carrel serve` on a data folder and stops it with SIGTERM at the end.
 
-    `under` is a command that runs another, such as strace, and the server in its place.
+    `under` is a command that runs another, such as strace, and the server in its place. Without
+    one it is forked from a process that has imported it: the imports are most of a start.
     """
     ready = data.parent / f"{data.name}.ready.json"
     ready.unlink(missing_ok=True)
     log = data.parent / f"{data.name}.log"
-    command = [*under, sys.executable, "-m", "carrel", "serve", "--data", str(data)]
-    command += ["--port", str(port), "--ready-file", str(ready)]
+    command = ["serve", "--data", str(data), "--port", str(port), "--ready-file", str(ready)]
     command += [*([] if "--database" in arguments else storage.options(data)), *arguments]
     with log.open("ab") as output:
-        process = subprocess.Popen(command, stdout=output, stderr=output, env=environment())
+        process = _start(command, output, under)
     try:
         deadline = time.monotonic() + wait
         while not ready.exists():
@@ -75,12 +78,11 @@ def serve(
 
 
 @contextmanager
-def work(data: Path, *arguments: str, wait: float = 60) -> Iterator[subprocess.Popen[bytes]]:
+def work(data: Path, *arguments: str, wait: float = 60) -> Iterator[Process]:
     """Starts `carrel worker` with a folder of its own and stops it with SIGTERM at the end."""
     log = data.parent / f"{data.name}.log"
-    command = [sys.executable, "-m", "carrel", "worker", "--data", str(data), *arguments]
     with log.open("wb") as output:
-        process = subprocess.Popen(command, stdout=output, stderr=output, env=environment())
+        process = _start(["worker", "--data", str(data), *arguments], output)
     try:
         deadline = time.monotonic() + wait
         while b"Carrel works as" not in log.read_bytes():
@@ -96,7 +98,16 @@ def environment() -> dict[str, str]:
     return os.environ | storage.environment()
 
 
-def _stop(process: subprocess.Popen[bytes]) -> None:
+def _start(arguments: Sequence[str], output: IO[bytes], under: Sequence[str] = ()) -> Process:
+    if under:
+        command = [*under, sys.executable, "-m", "carrel", *arguments]
+        return subprocess.Popen(command, stdout=output, stderr=output, env=environment())
+    with Path(os.devnull).open("rb") as nothing:
+        streams = (nothing.fileno(), output.fileno(), output.fileno())
+        return ForkedProcess(arguments, environment(), streams=streams)
+
+
+def _stop(process: Process) -> None:
     if process.poll() is None:
         process.send_signal(signal.SIGTERM)
         try:
