@@ -1,16 +1,22 @@
 """Assembles a page's text, rules and pictures into regions in reading order."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from carrel.server.reading.layout.contents import contents
+from carrel.server.reading.layout.diagrams import diagrams
 from carrel.server.reading.layout.evidence import Edge, Evidence
+from carrel.server.reading.layout.figure_places import (
+    FigurePlace,
+    are_doubtful,
+    outside_tables,
+    whole_figures,
+)
 from carrel.server.reading.layout.figures import (
     captioned,
     labelled,
-    outside_tables,
     pictures,
     with_text,
 )
@@ -92,7 +98,7 @@ def page_layout(
         *chunks_of_items(found.items, found.rules, found.links),
         *chunks_of_lines(found.lines, found.rules),
     ]
-    drawn, flowing, turned = _drawn(found, chunks, flowing, turned)
+    drawn, flowing, turned = _drawn(found, chunks, flowing, turned, frame.upright_size)
     entries, flowing = contents(flowing)
     loose, tables = _taken(flowing, _tables(found, chunks, [*drawn, *entries]))
     solids = [*tables, *entries, *drawn, *pictures(found.figures, flowing, drawn)]
@@ -137,21 +143,42 @@ def _without_heads(
 
 
 def _drawn(
-    found: PageParts, chunks: Sequence[Chunk], lines: list[Line], turned: list[Line]
+    found: PageParts,
+    chunks: Sequence[Chunk],
+    lines: list[Line],
+    turned: list[Line],
+    size: tuple[float, float],
 ) -> tuple[list[Region], list[Line], list[Line]]:
-    """The drawings outside tables with their labels, and the other lines."""
-    if not found.drawings:
+    """The figures outside tables with their labels, and the other lines."""
+    joined = diagrams(found.rules, [line.box for line in lines])
+    places = [
+        *(FigurePlace(diagram.box, diagram.frames) for diagram in joined),
+        *(FigurePlace(box) for box in found.drawings),
+        *(FigurePlace(box, picture=True) for box in found.figures),
+    ]
+    if not places:
         return [], lines, turned
-    ruled = ruled_tables(chunks, found.rules)
-    return labelled(outside_tables(found.drawings, ruled), lines, turned)
+    chunks, rules = _outside(chunks, found.rules, [diagram.box for diagram in joined])
+    places = outside_tables(places, [table.box for table in ruled_tables(chunks, rules)])
+    if not found.items or are_doubtful(places, lines):
+        places = whole_figures(places, found.regions(), lines, size)
+    return labelled(places, lines, turned)
+
+
+def _outside(
+    chunks: Sequence[Chunk], rules: Sequence[Rule], boxes: Iterable[Box]
+) -> tuple[list[Chunk], list[Rule]]:
+    """The text and rules outside some boxes."""
+    chunks, rules = list(chunks), list(rules)
+    for box in boxes:
+        chunks = [chunk for chunk in chunks if not box.holds_centre(chunk.box)]
+        rules = [rule for rule in rules if not box.holds(*rule.middle)]
+    return chunks, rules
 
 
 def _tables(found: PageParts, chunks: list[Chunk], others: Sequence[Region]) -> list[Region]:
     """The tables outside other regions."""
-    rules = found.rules
-    for other in others:
-        chunks = [chunk for chunk in chunks if not other.box.holds_centre(chunk.box)]
-        rules = [rule for rule in rules if not other.box.holds(*rule.middle)]
+    chunks, rules = _outside(chunks, found.rules, [other.box for other in others])
     return find_tables(chunks, rules, found.regions, found.structure, scanned=not found.items)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from carrel.server.reading.layout.hyphens import join_texts
+from carrel.server.reading.layout.hyphens import continued
 from carrel.server.reading.page.elements import Box, Line, Region
 from carrel.server.reading.page.lines import one_line
 
@@ -146,7 +146,7 @@ def _whole(entries: Sequence[Line], lines: Sequence[Line]) -> list[Line]:
     own = [entry.box for entry in entries]
     others = [line for line in lines if not any(box.holds_centre(line.box) for box in own)]
     return [
-        next((_both(line, entry) for line in others if _goes_on(line, entry)), entry)
+        next((continued(line, entry) for line in others if _goes_on(line, entry)), entry)
         for entry in entries
     ]
 
@@ -160,18 +160,6 @@ def _goes_on(line: Line, entry: Line) -> bool:
         and indent > -_SAME_EDGE
         and line.box.width > _LONG * entry.box.width
         and (entry.text[:1].islower() or (indent > _INDENT and not entry.text[:1].isdigit()))
-    )
-
-
-def _both(line: Line, entry: Line) -> Line:
-    text = join_texts(line.text, entry.text)
-    marks = (mark.shifted(len(text) - len(entry.text)) for mark in entry.marks)
-    return replace(
-        entry,
-        text=text,
-        box=Box.around([line.box, entry.box]),
-        read=(*line.read, *entry.read),
-        marks=(*line.marks, *marks),
     )
 
 

@@ -2,10 +2,12 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import reduce
 
+from carrel.server.reading.layout.figure_places import FigurePlace, clear_of, has_prose, is_prose
 from carrel.server.reading.layout.flow import rows
-from carrel.server.reading.layout.hyphens import join_lines
+from carrel.server.reading.layout.hyphens import continued, join_lines
 from carrel.server.reading.layout.paragraphs import LABELLED
 from carrel.server.reading.page.elements import Box, Line, Region
 from carrel.server.reading.page.lines import one_line
@@ -27,10 +29,6 @@ _SAME_SIZE = 0.05
 _SET_TIGHT = 0.6
 """Maximum gap between lines of one text, as a part of their height."""
 _NOTE = re.compile(r"[\[(]?\d{1,2}[.)\]](\s|$)")
-_SENTENCE = 10
-"""Least words of a line of prose."""
-_PROSE_LINES = 3
-"""Lines of prose in a drawing that make it the frame of a text."""
 _BESIDE = 6.0
 """Largest width of a label beside a drawing, in line heights."""
 _BELOW = 0.4
@@ -59,44 +57,103 @@ def _is_background(picture: Box, lines: Sequence[Box]) -> bool:
 
 
 def labelled(
-    drawings: Sequence[Box], lines: list[Line], turned: list[Line]
+    places: Sequence[FigurePlace], lines: list[Line], turned: list[Line]
 ) -> tuple[list[Region], list[Line], list[Line]]:
-    """Drawings with their labels; the other lines that read across, and the other `turned` ones.
+    """Figures with their labels; the other lines that read across, and the other `turned` ones.
 
-    A drawing with prose in it is a background.
+    A drawing with prose in it is a background. A picture has labels where the layout model sees
+    them in a figure; otherwise it is left out.
     """
     figures: list[Region] = []
-    for box in drawings:
-        inside = [line for line in lines if box.holds_centre(line.box)]
-        prose = sum(len(line.text.split()) >= _SENTENCE for line in inside)
-        if prose >= _PROSE_LINES:
+    for place in places:
+        inside = [line for line in lines if place.box.holds_centre(line.box)]
+        if has_prose(inside) or (place.picture and place.seen is None):
             continue
-        captions = [line for line in inside if LABELLED.match(line.text)]
+        captions = _captions(inside)
         labels = [line for line in inside if line not in captions]
-        aside = [line for line in turned if box.holds_centre(line.box)]
+        extent = place.box
+        if place.seen is not None:
+            others = [line for line in lines if line not in inside]
+            labels += _seen_labels(place.seen, others)
+            flowing = [line for line in lines if line not in labels]
+            extent = Box.around([extent, clear_of(place.seen, flowing)])
+        aside = [line for line in turned if extent.holds_centre(line.box)]
         for _ in range(_AXES):
-            whole = Box.around([box, *(line.box for line in [*labels, *aside])])
+            whole = Box.around([extent, *(line.box for line in [*labels, *aside])])
             labels += _labels(whole, [line for line in lines if line not in labels])
             aside += [line for line in turned if line not in aside and _is_beside(whole, line.box)]
         lines = [line for line in lines if line not in labels and line not in captions]
         turned = [line for line in turned if line not in aside]
-        whole = Box.around([box, *(line.box for line in [*labels, *aside])])
-        shown = (*map(one_line, rows(labels)), *aside)
+        whole = Box.around([extent, *(line.box for line in [*labels, *aside])])
+        shown = (*_in_order(labels, place.frames), *aside)
         figures.append(Region("figure", whole, lines=tuple(captions), labels=shown))
     return figures, lines, turned
 
 
-def outside_tables(drawings: Sequence[Box], tables: Sequence[Region]) -> list[Box]:
-    """The drawings that are not drawn in, around or behind a table."""
-    return [box for box in drawings if not any(_cross(box, table.box) for table in tables)]
+def _captions(lines: Sequence[Line]) -> list[Line]:
+    """The captions among the lines in a figure, with the lines that continue them."""
+    captions: list[Line] = []
+    for line in sorted(lines, key=lambda line: line.box.top):
+        if LABELLED.match(line.text) or any(_belong(line, caption) for caption in captions):
+            captions.append(line)
+    return captions
 
 
-def _cross(one: Box, other: Box) -> bool:
-    return (
-        one.left < other.right
-        and other.left < one.right
-        and (one.top < other.bottom and other.top < one.bottom)
-    )
+def _seen_labels(figure: Box, lines: Sequence[Line]) -> list[Line]:
+    """The short lines in a figure that the layout model sees, without ends of the text there."""
+    near = [line for line in lines if figure.holds_centre(line.box)]
+    others = [line for line in lines if line not in near]
+    return [
+        line
+        for line in near
+        if not is_prose(line)
+        and not LABELLED.match(line.text)
+        and not any(_belong(line, other) for other in others)
+    ]
+
+
+@dataclass(frozen=True)
+class _Label:
+    """A label, of one or more lines."""
+
+    box: Box
+    lines: list[Line]
+    single: bool = True
+    """Whether it may stand on one line with others, as do the values of an axis."""
+
+
+def _in_order(lines: Sequence[Line], frames: Sequence[Box]) -> list[Line]:
+    """Labels in reading order, from row to row; a box's text is one."""
+    rest = list(lines)
+    labels: list[_Label] = []
+    for frame in frames:
+        inside = [line for line in rest if frame.holds_centre(line.box)]
+        rest = [line for line in rest if line not in inside]
+        if inside:
+            text = reduce(continued, map(one_line, rows(inside)))
+            labels.append(_Label(frame, [text], single=False))
+    for stack in _stacks(rest):
+        box = Box.around(line.box for line in stack)
+        labels.append(_Label(box, stack, single=len(stack) == 1))
+    ordered: list[Line] = []
+    for row in rows(labels):
+        if all(label.single for label in row):
+            ordered.append(one_line([label.lines[0] for label in row]))
+        else:
+            ordered += (line for label in row for line in label.lines)
+    return ordered
+
+
+def _stacks(lines: Sequence[Line]) -> list[list[Line]]:
+    """Groups of lines set below each other like those of one text."""
+    stacks: list[list[Line]] = []
+    for line in sorted(lines, key=lambda line: line.box.top):
+        above = next((stack for stack in stacks if _adjoin(stack[-1], line)), None)
+        if above is None:
+            stacks.append([line])
+        else:
+            above.append(line)
+    return stacks
 
 
 def _is_beside(box: Box, label: Box) -> bool:

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Container, Iterable
+from dataclasses import replace
 
-from carrel.server.reading.page.elements import Line
+from carrel.server.reading.page.elements import Box, Line
 
 _SOFT_HYPHENS = ("\u00ad", "\ufffe")
 _HYPHENS = ("-", "\u2010", *_SOFT_HYPHENS)
@@ -38,6 +39,19 @@ def join_texts(text: str, addition: str, compounds: Container[str] = ()) -> str:
         return text[:-1] + addition
     # Keep the hyphen: Anglo-Saxon, 1914-1918.
     return text + addition
+
+
+def continued(line: Line, addition: Line) -> Line:
+    """One line of a line and its continuation below."""
+    text = join_texts(line.text, addition.text)
+    marks = (mark.shifted(len(text) - len(addition.text)) for mark in addition.marks)
+    return replace(
+        addition,
+        text=text,
+        box=Box.around([line.box, addition.box]),
+        read=(*line.read, *addition.read),
+        marks=(*line.marks, *marks),
+    )
 
 
 def compounds_of(texts: Iterable[str]) -> frozenset[str]:

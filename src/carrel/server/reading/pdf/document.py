@@ -172,7 +172,7 @@ class PDF:
             parsed.links,
             rules,
             figures,
-            parsed.drawings,
+            [*parsed.drawings, *seen.drawings],
             seen.regions,
             seen.structure,
         )

@@ -1,11 +1,12 @@
-"""Finds figures in a page's picture: areas full of ink that is not text."""
+"""Finds figures in a page's picture: ink that is not text, in full areas or in line drawings."""
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from PIL import Image
 
 from carrel.server.reading.page.elements import Box, Line, PageFrame
+from carrel.server.reading.page.seen import ModelRegion
 from carrel.server.reading.scans.looking import turned_back
 
 if TYPE_CHECKING:
@@ -24,12 +25,29 @@ _FULL = 0.35
 """Least fill of a figure's bounding box: tables and frames fill less."""
 _LEAST_SIDE = 36.0
 """Points. Anything smaller is an ornament, a bar or a blot."""
+_LEAST_DRAWN = 20.0
+"""Points. Anything smaller is no part of a line drawing, but a rule, a formula or a blot."""
 _LARGEST = 0.8
 """Maximum part of the page that a figure covers; a larger one is the background."""
 
 
-def pictured_figures(picture: Image.Image, frame: PageFrame, lines: Sequence[Line]) -> list[Box]:
-    """Finds figures in a page's picture, in points of its upright layout."""
+class PicturedFigures(NamedTuple):
+    """Areas full of ink, and line drawings, in points of the page's upright layout."""
+
+    full: list[Box]
+    drawn: list[Box]
+
+
+def pictured_figures(
+    picture: Image.Image,
+    frame: PageFrame,
+    lines: Sequence[Line],
+    regions: Sequence[ModelRegion] = (),
+) -> PicturedFigures:
+    """Finds figures in a page's picture; line drawings where the layout model sees a figure.
+
+    Elsewhere these are frames and tables.
+    """
     # Import late: only pages that need OCR pay for it.
     import numpy as np
 
@@ -46,7 +64,8 @@ def pictured_figures(picture: Image.Image, frame: PageFrame, lines: Sequence[Lin
         top, bottom = int(line.box.top / cell), int(line.box.bottom / cell) + 1
         left, right = int(line.box.left / cell), int(line.box.right / cell) + 1
         ink[max(0, top) : max(0, bottom), max(0, left) : max(0, right)] = False
-    figures = []
+    seen = [region.box for region in regions if region.kind == "figure"]
+    found = PicturedFigures([], [])
     for cells in _patches(ink):
         rows, columns = [row for row, _ in cells], [column for _, column in cells]
         box = Box(
@@ -55,11 +74,17 @@ def pictured_figures(picture: Image.Image, frame: PageFrame, lines: Sequence[Lin
             min((max(columns) + 1) * cell, width),
             min((max(rows) + 1) * cell, height),
         )
+        fits = box.width * box.height <= _LARGEST * width * height
         full = len(cells) * cell**2 / (box.width * box.height)
-        fits = min(box.width, box.height) >= _LEAST_SIDE
-        if fits and full >= _FULL and box.width * box.height <= _LARGEST * width * height:
-            figures.append(box)
-    return figures
+        if fits and full >= _FULL and min(box.width, box.height) >= _LEAST_SIDE:
+            found.full.append(box)
+        elif fits and min(box.width, box.height) >= _LEAST_DRAWN and _any_holds(seen, box):
+            found.drawn.append(box)
+    return found
+
+
+def _any_holds(seen: Iterable[Box], box: Box) -> bool:
+    return any(figure.holds_centre(box) for figure in seen)
 
 
 def _patches(ink: "NDArray[bool_]") -> Iterator[list[tuple[int, int]]]:

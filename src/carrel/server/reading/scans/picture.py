@@ -82,6 +82,7 @@ class Picture:
             slanted=scan.slanted,
             rules=scan.rules,
             figures=scan.figures,
+            drawings=scan.drawings,
             regions=scan.regions,
             structure=scan.structure,
         )

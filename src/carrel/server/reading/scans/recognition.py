@@ -28,7 +28,8 @@ _LEAST_SKEW, _MOST_SKEW = 0.15, 20.0
 class PageScan:
     """The straightened contents of a page's picture, in points of the upright page.
 
-    `slanted` are the lines that do not read across the page, from left to right.
+    `slanted` are the lines that do not read across the page, from left to right. `drawings` are
+    line drawings, `figures` others.
     """
 
     frame: PageFrame
@@ -36,6 +37,7 @@ class PageScan:
     slanted: list[Line] = field(default_factory=list)
     rules: list[Rule] = field(default_factory=list)
     figures: list[Box] = field(default_factory=list)
+    drawings: list[Box] = field(default_factory=list)
     regions: Regions = no_regions
     structure: Structure = no_structure
 
@@ -56,14 +58,15 @@ def recognise_page(
     lines = _evened([_line(line, frame, scale) for line in found if not _slanted(line, skew)])
     slanted = [_line(line, frame, scale) for line in found if _slanted(line, skew)]
     slanted.sort(key=lambda line: line.box.centre)
-    figures = pictured_figures(picture, frame, [*lines, *slanted])
     regions = placed_regions(answer.get("regions", ()), frame)
+    figures = pictured_figures(picture, frame, [*lines, *slanted], regions)
     return PageScan(
         frame,
         lines,
         slanted,
         pictured_rules(picture, frame),
-        figures,
+        figures.full,
+        figures.drawn,
         lambda: regions,
         table_structure(lambda: picture, frame, look),
     )

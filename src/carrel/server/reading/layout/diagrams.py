@@ -1,0 +1,138 @@
+"""Diagrams: boxes of text that stand apart and are joined by lines, as in a flow chart."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from carrel.server.reading.page.elements import Box
+from carrel.server.reading.page.rules import Rule
+
+_CORNER = 4.0
+"""Points. Maximum distance between the ends of two sides that meet in a corner."""
+_LEAST, _MOST = 12.0, 300.0
+"""Points. Height of a box: one line of text at least; a higher one is a page's frame."""
+_ENDS = 10.0
+"""Points. Maximum distance between a line and the box it leads to: arrowheads are no rules."""
+_MEETS = 4.0
+"""Points. Maximum distance between rules of one bent line."""
+_MOST_BENT = 12
+"""Maximum rules of a line with branches; a grid has more."""
+_MOST_RULES = 400
+"""Maximum rules looked at: a page with more has a table or a map."""
+
+
+class Diagram(NamedTuple):
+    """A diagram: its bounding box and its boxes of text."""
+
+    box: Box
+    frames: tuple[Box, ...]
+
+
+def diagrams(rules: Sequence[Rule], texts: Sequence[Box]) -> list[Diagram]:
+    """The diagrams among a page's rules; `texts` are the boxes of its lines of text.
+
+    Cells of a table share their sides, and the line between two fields of a form is no side of
+    either; boxes of a diagram have four sides of their own.
+    """
+    drawn = [rule for rule in rules if not rule.faint]
+    if not 0 < len(drawn) <= _MOST_RULES:
+        return []
+    frames = [frame for frame in _frames(drawn) if any(frame.holds_centre(text) for text in texts)]
+    if len(frames) < 2:
+        return []
+    joining = [_box(rule) for rule in drawn if not any(_is_part(rule, box) for box in frames)]
+    found: list[tuple[list[Box], list[Box]]] = [([frame], []) for frame in frames]
+    for line in _bent(joining):
+        joined = [group for group in found if any(_leads(line, frame) for frame in group[0])]
+        if len(joined) < 2:
+            continue
+        ends = [frame for group in joined for frame in group[0]]
+        lines = [box for group in joined for box in group[1]]
+        found = [group for group in found if group not in joined] + [(ends, [*lines, *line])]
+    return [
+        Diagram(Box.around([*ends, *lines]), tuple(ends)) for ends, lines in found if len(ends) > 1
+    ]
+
+
+def _frames(rules: Iterable[Rule]) -> list[Box]:
+    """Rectangles whose sides end in their corners, without those in another one."""
+    across: dict[int, list[Rule]] = defaultdict(list)
+    down: dict[int, list[Rule]] = defaultdict(list)
+    for rule in rules:
+        (across if rule.across else down)[round(rule.start / _CORNER)].append(rule)
+    found: list[Box] = []
+    for key, uppers in across.items():
+        near = [rule for step in (key - 1, key, key + 1) for rule in across.get(step, ())]
+        for upper in uppers:
+            for lower in near:
+                if not _LEAST <= lower.at - upper.at <= _MOST or not _alike(upper, lower):
+                    continue
+                box = Box(upper.start, upper.at, upper.end, lower.at)
+                if _has_sides(box, down):
+                    found.append(box)
+    found.sort(key=lambda box: -box.width * box.height)
+    return [box for number, box in enumerate(found) if not _in_another(box, found[:number])]
+
+
+def _alike(one: Rule, other: Rule) -> bool:
+    """Whether two rules begin and end at the same places."""
+    return abs(one.start - other.start) <= _CORNER and abs(one.end - other.end) <= _CORNER
+
+
+def _has_sides(box: Box, down: dict[int, list[Rule]]) -> bool:
+    """Whether two rules down begin and end in the corners of a box."""
+    key = round(box.top / _CORNER)
+    near = [rule for step in (key - 1, key, key + 1) for rule in down.get(step, ())]
+    whole = [
+        rule
+        for rule in near
+        if abs(rule.start - box.top) <= _CORNER and abs(rule.end - box.bottom) <= _CORNER
+    ]
+    return all(any(abs(rule.at - at) <= _CORNER for rule in whole) for at in (box.left, box.right))
+
+
+def _in_another(box: Box, others: Iterable[Box]) -> bool:
+    return any(other.holds_centre(box) for other in others)
+
+
+def _is_part(rule: Rule, frame: Box) -> bool:
+    """Whether a rule is a side of a box or lies in it."""
+    wide = Box(
+        frame.left - _CORNER, frame.top - _CORNER, frame.right + _CORNER, frame.bottom + _CORNER
+    )
+    box = _box(rule)
+    return wide.holds(box.left, box.top) and wide.holds(box.right, box.bottom)
+
+
+def _box(rule: Rule) -> Box:
+    if rule.across:
+        return Box(rule.start, rule.at, rule.end, rule.at)
+    return Box(rule.at, rule.start, rule.at, rule.end)
+
+
+def _bent(rules: Iterable[Box]) -> list[list[Box]]:
+    """Lines of one or more rules that meet, without grids."""
+    lines: list[list[Box]] = []
+    for rule in rules:
+        meeting = [line for line in lines if any(_near(rule, other, _MEETS) for other in line)]
+        lines = [line for line in lines if line not in meeting]
+        lines.append([rule, *(other for line in meeting for other in line)])
+    return [line for line in lines if len(line) <= _MOST_BENT]
+
+
+def _leads(line: Iterable[Box], frame: Box) -> bool:
+    """Whether a line ends at a side of a box; one that runs along it is a part of a grid."""
+    return any(_ends_at(rule, frame) for rule in line)
+
+
+def _ends_at(rule: Box, frame: Box) -> bool:
+    if rule.width:
+        level = frame.top <= rule.top <= frame.bottom
+        return level and min(abs(rule.right - frame.left), abs(rule.left - frame.right)) <= _ENDS
+    level = frame.left <= rule.left <= frame.right
+    return level and min(abs(rule.bottom - frame.top), abs(rule.top - frame.bottom)) <= _ENDS
+
+
+def _near(one: Box, other: Box, reach: float) -> bool:
+    across = one.left <= other.right + reach and other.left <= one.right + reach
+    return across and one.top <= other.bottom + reach and other.top <= one.bottom + reach

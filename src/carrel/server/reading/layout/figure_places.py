@@ -1,0 +1,143 @@
+"""Places of figures on a page: drawings, diagrams and pictures, and their parts as one figure."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from carrel.server.reading.page.elements import Box, Line
+from carrel.server.reading.page.seen import ModelRegion
+
+_SURE = 0.6
+"""Least confidence of a figure that the layout model sees."""
+_LARGEST = 0.6
+"""Largest part of the page that such a figure covers: the model takes covers and forms for one."""
+_DRAWN = 0.3
+"""Least part of such a figure that is drawn; the model takes contents and code for figures."""
+_LEAST_SIDE = 36.0
+"""Points. A smaller picture is an icon, whose text stands beside it."""
+_NEAR = 36.0
+"""Points. Maximum distance between parts of one figure."""
+_SENTENCE = 10
+"""Least words of a line of prose."""
+_PROSE_LINES = 3
+"""Lines of prose that make a drawing the frame of a text."""
+_COVERED = 0.4
+"""Largest part of a seen figure that text covers."""
+
+
+@dataclass(frozen=True)
+class FigurePlace:
+    """A figure's bounding box; `seen` is the layout model's, which holds its labels too.
+
+    `frames` are boxes of text drawn in it. Around a place that is a `picture`, text is a label
+    only where the model sees it in the figure.
+    """
+
+    box: Box
+    frames: tuple[Box, ...] = ()
+    picture: bool = False
+    seen: Box | None = None
+
+
+def are_doubtful(places: Sequence[FigurePlace], lines: Iterable[Line]) -> bool:
+    """Whether the layout model may tell more of the figures: text in them, or parts nearby."""
+    large = [place for place in places if _is_large(place.box)]
+    texts = [line.box for line in lines] if large else []
+    return any(
+        place.frames
+        or any(place.box.holds_centre(text) for text in texts)
+        or any(_near(place.box, other.box) for other in large if other is not place)
+        for place in large
+    )
+
+
+def whole_figures(
+    places: Sequence[FigurePlace],
+    seen: Sequence[ModelRegion],
+    lines: Sequence[Line],
+    size: tuple[float, float],
+) -> list[FigurePlace]:
+    """Joins the parts of each figure that the layout model sees on a page of this size."""
+    rest = list(places)
+    found: list[FigurePlace] = []
+    for region in sorted(seen, key=lambda region: -region.confidence):
+        parts = [place for place in rest if region.box.holds_centre(place.box)]
+        if not parts or not _is_figure(region, parts, lines, size):
+            continue
+        rest = [place for place in rest if place not in parts]
+        frames = tuple(frame for part in parts for frame in part.frames)
+        box = Box.around(part.box for part in parts)
+        found.append(FigurePlace(box, frames, seen=region.box))
+    return [*found, *(place for place in rest if not _in_any(place.box, found))]
+
+
+def _is_figure(
+    region: ModelRegion,
+    parts: Sequence[FigurePlace],
+    lines: Sequence[Line],
+    size: tuple[float, float],
+) -> bool:
+    box, area = region.box, _area(region.box)
+    if region.kind != "figure" or region.confidence < _SURE or area > _LARGEST * size[0] * size[1]:
+        return False
+    inside = [line for line in lines if box.holds_centre(line.box)]
+    covered = sum(_area(line.box) for line in inside)
+    drawn = sum(_area(part.box) for part in parts)
+    return drawn >= _DRAWN * area and covered <= _COVERED * area and not has_prose(inside)
+
+
+def has_prose(lines: Iterable[Line]) -> bool:
+    """Whether lines in a drawing make it the frame of a text."""
+    return sum(is_prose(line) for line in lines) >= _PROSE_LINES
+
+
+def is_prose(line: Line) -> bool:
+    """Whether a line has as many words as lines of prose have."""
+    return len(line.text.split()) >= _SENTENCE
+
+
+def outside_tables(places: Sequence[FigurePlace], tables: Sequence[Box]) -> list[FigurePlace]:
+    """The figures that are not drawn in, around or behind a table."""
+    return [place for place in places if not any(_cross(place.box, table) for table in tables)]
+
+
+def clear_of(box: Box, lines: Iterable[Line]) -> Box:
+    """A box without its edges that text outside it reaches into."""
+    for line in lines:
+        other = line.box
+        if not _cross(box, other) or box.holds_centre(other):
+            continue
+        x, y = other.centre
+        if y < box.top:
+            box = box._replace(top=other.bottom)
+        elif y > box.bottom:
+            box = box._replace(bottom=other.top)
+        elif x < box.left:
+            box = box._replace(left=other.right)
+        else:
+            box = box._replace(right=other.left)
+    return box
+
+
+def _is_large(box: Box) -> bool:
+    return min(box.width, box.height) >= _LEAST_SIDE
+
+
+def _in_any(box: Box, places: Iterable[FigurePlace]) -> bool:
+    return any(place.box.holds_centre(box) for place in places)
+
+
+def _area(box: Box) -> float:
+    return box.width * box.height
+
+
+def _near(one: Box, other: Box) -> bool:
+    across = one.left <= other.right + _NEAR and other.left <= one.right + _NEAR
+    return across and one.top <= other.bottom + _NEAR and other.top <= one.bottom + _NEAR
+
+
+def _cross(one: Box, other: Box) -> bool:
+    return (
+        one.left < other.right
+        and other.left < one.right
+        and (one.top < other.bottom and other.top < one.bottom)
+    )
