@@ -73,7 +73,8 @@ class PageParts:
 
     `items` is liteparse's text layer, with word boxes; `lines` is text found in another way, by
     OCR if needed, and `slanted` the part of it at an angle. `rules` may frame tables. `figures` are
-    pictures, `drawings` are charts and diagrams drawn with vector graphics. `regions` asks the
+    pictures, `drawings` are charts and diagrams drawn with vector graphics, `sketches` line
+    drawings in a scan, which are figures where the layout model sees one. `regions` asks the
     layout model for the page's regions, `structure` the table model for the cells in a box.
     """
 
@@ -84,6 +85,7 @@ class PageParts:
     rules: Sequence[Rule] = ()
     figures: Sequence[Box] = ()
     drawings: Sequence[Box] = ()
+    sketches: Sequence[Box] = ()
     regions: Regions = no_regions
     structure: Structure = no_structure
 
@@ -154,7 +156,7 @@ def _drawn(
     places = [
         *(FigurePlace(diagram.box, diagram.frames) for diagram in joined),
         *(FigurePlace(box) for box in found.drawings),
-        *(FigurePlace(box, picture=True) for box in found.figures),
+        *(FigurePlace(box, picture=True) for box in [*found.figures, *found.sketches]),
     ]
     if not places:
         return [], lines, turned

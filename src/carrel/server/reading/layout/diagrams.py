@@ -55,7 +55,7 @@ def diagrams(rules: Sequence[Rule], texts: Sequence[Box]) -> list[Diagram]:
 
 
 def _frames(rules: Iterable[Rule]) -> list[Box]:
-    """Rectangles whose sides end in their corners, without those in another one."""
+    """Rectangles whose sides end in their corners, without tables and those in another one."""
     across: dict[int, list[Rule]] = defaultdict(list)
     down: dict[int, list[Rule]] = defaultdict(list)
     for rule in rules:
@@ -68,7 +68,7 @@ def _frames(rules: Iterable[Rule]) -> list[Box]:
                 if not _LEAST <= lower.at - upper.at <= _MOST or not _alike(upper, lower):
                     continue
                 box = Box(upper.start, upper.at, upper.end, lower.at)
-                if _has_sides(box, down):
+                if _sides(box, down) == {box.left, box.right}:
                     found.append(box)
     found.sort(key=lambda box: -box.width * box.height)
     return [box for number, box in enumerate(found) if not _in_another(box, found[:number])]
@@ -79,16 +79,22 @@ def _alike(one: Rule, other: Rule) -> bool:
     return abs(one.start - other.start) <= _CORNER and abs(one.end - other.end) <= _CORNER
 
 
-def _has_sides(box: Box, down: dict[int, list[Rule]]) -> bool:
-    """Whether two rules down begin and end in the corners of a box."""
+def _sides(box: Box, down: dict[int, list[Rule]]) -> set[float]:
+    """Where rules run down a box from edge to edge; rules in it, beside its sides, part columns."""
     key = round(box.top / _CORNER)
-    near = [rule for step in (key - 1, key, key + 1) for rule in down.get(step, ())]
-    whole = [
-        rule
-        for rule in near
-        if abs(rule.start - box.top) <= _CORNER and abs(rule.end - box.bottom) <= _CORNER
-    ]
-    return all(any(abs(rule.at - at) <= _CORNER for rule in whole) for at in (box.left, box.right))
+    return {
+        _nearest(rule.at, (box.left, box.right))
+        for step in (key - 1, key, key + 1)
+        for rule in down.get(step, ())
+        if abs(rule.start - box.top) <= _CORNER
+        and abs(rule.end - box.bottom) <= _CORNER
+        and box.left - _CORNER <= rule.at <= box.right + _CORNER
+    }
+
+
+def _nearest(at: float, sides: Sequence[float]) -> float:
+    """The side that a rule is drawn at, or its own place."""
+    return next((side for side in sides if abs(at - side) <= _CORNER), at)
 
 
 def _in_another(box: Box, others: Iterable[Box]) -> bool:

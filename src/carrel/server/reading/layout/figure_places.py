@@ -3,13 +3,16 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from carrel.server.reading.layout.paragraphs import LABELLED
 from carrel.server.reading.page.elements import Box, Line
 from carrel.server.reading.page.seen import ModelRegion
 
-_SURE = 0.6
+_SURE = 0.5
 """Least confidence of a figure that the layout model sees."""
-_LARGEST = 0.6
+_LARGE = 0.6
 """Largest part of the page that such a figure covers: the model takes covers and forms for one."""
+_CERTAIN, _BARE = 0.9, 0.1
+"""A larger one needs this confidence, and text covers at most this part of it."""
 _DRAWN = 0.3
 """Least part of such a figure that is drawn; the model takes contents and code for figures."""
 _LEAST_SIDE = 36.0
@@ -22,14 +25,16 @@ _PROSE_LINES = 3
 """Lines of prose that make a drawing the frame of a text."""
 _COVERED = 0.4
 """Largest part of a seen figure that text covers."""
+_AROUND = 12.0
+"""Points. Parts reach no farther beyond the figure that the layout model sees."""
 
 
 @dataclass(frozen=True)
 class FigurePlace:
     """A figure's bounding box; `seen` is the layout model's, which holds its labels too.
 
-    `frames` are boxes of text drawn in it. Around a place that is a `picture`, text is a label
-    only where the model sees it in the figure.
+    `frames` are boxes of text drawn in it. A place that is a `picture` has labels only where the
+    model sees a figure.
     """
 
     box: Box
@@ -65,9 +70,19 @@ def whole_figures(
             continue
         rest = [place for place in rest if place not in parts]
         frames = tuple(frame for part in parts for frame in part.frames)
-        box = Box.around(part.box for part in parts)
+        box = _within(Box.around(part.box for part in parts), region.box)
         found.append(FigurePlace(box, frames, seen=region.box))
     return [*found, *(place for place in rest if not _in_any(place.box, found))]
+
+
+def _within(parts: Box, figure: Box) -> Box:
+    """The box of a figure's parts, without what reaches far beyond it."""
+    return Box(
+        max(parts.left, figure.left - _AROUND),
+        max(parts.top, figure.top - _AROUND),
+        min(parts.right, figure.right + _AROUND),
+        min(parts.bottom, figure.bottom + _AROUND),
+    )
 
 
 def _is_figure(
@@ -76,13 +91,24 @@ def _is_figure(
     lines: Sequence[Line],
     size: tuple[float, float],
 ) -> bool:
-    box, area = region.box, _area(region.box)
-    if region.kind != "figure" or region.confidence < _SURE or area > _LARGEST * size[0] * size[1]:
+    if region.kind != "figure" or region.confidence < _SURE:
         return False
+    box, area = region.box, _area(region.box)
     inside = [line for line in lines if box.holds_centre(line.box)]
     covered = sum(_area(line.box) for line in inside)
     drawn = sum(_area(part.box) for part in parts)
-    return drawn >= _DRAWN * area and covered <= _COVERED * area and not has_prose(inside)
+    if drawn < _DRAWN * area or covered > _COVERED * area or has_prose(inside):
+        return False
+    if area > _LARGE * size[0] * size[1]:
+        return region.confidence >= _CERTAIN and covered <= _BARE * area
+    return not any(_parts_figures(line, parts) for line in inside)
+
+
+def _parts_figures(line: Line, parts: Sequence[FigurePlace]) -> bool:
+    """Whether a caption stands between parts: they are several figures."""
+    above = any(part.box.bottom <= line.box.centre[1] for part in parts)
+    below = any(part.box.top >= line.box.centre[1] for part in parts)
+    return above and below and LABELLED.match(line.text) is not None
 
 
 def has_prose(lines: Iterable[Line]) -> bool:

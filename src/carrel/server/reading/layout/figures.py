@@ -93,21 +93,24 @@ def labelled(
 def _captions(lines: Sequence[Line]) -> list[Line]:
     """The captions among the lines in a figure, with the lines that continue them."""
     captions: list[Line] = []
-    for line in sorted(lines, key=lambda line: line.box.top):
-        if LABELLED.match(line.text) or any(_belong(line, caption) for caption in captions):
-            captions.append(line)
+    for row in rows(lines):
+        if LABELLED.match(row[0].text) or any(
+            _belong(line, caption) for line in row for caption in captions
+        ):
+            captions += row
     return captions
 
 
 def _seen_labels(figure: Box, lines: Sequence[Line]) -> list[Line]:
     """The short lines in a figure that the layout model sees, without ends of the text there."""
     near = [line for line in lines if figure.holds_centre(line.box)]
-    others = [line for line in lines if line not in near]
+    captions = _captions(near)
+    others = [line for line in lines if line not in near or line in captions]
     return [
         line
         for line in near
-        if not is_prose(line)
-        and not LABELLED.match(line.text)
+        if line not in captions
+        and not is_prose(line)
         and not any(_belong(line, other) for other in others)
     ]
 

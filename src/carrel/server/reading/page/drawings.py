@@ -26,6 +26,8 @@ _TOUCHES = 2
 """Times a drawing grows by the shapes that touch it."""
 _BARS = 3
 """Fewest bars of different lengths in a chart."""
+_BLEED = 36.0
+"""Points. A shape reaches no farther beyond the page, unless the box around a curve is wrong."""
 _MOST = 8000
 """Most lines or shapes that are looked at: a map has more."""
 
@@ -40,12 +42,10 @@ def drawings(
     """
     if len(shapes) > _MOST:
         return []
-    boxes = [_box(shape) for shape in shapes]
-    thick = {
-        box: shape
-        for box, shape in zip(boxes, shapes, strict=True)
-        if min(box.width, box.height) > _THIN
-    }
+    page = Box(-_BLEED, -_BLEED, size[0] + _BLEED, size[1] + _BLEED)
+    placed = [(box, shape) for shape in shapes if _holds(page, box := _box(shape))]
+    boxes = [box for box, _ in placed]
+    thick = {box: shape for box, shape in placed if min(box.width, box.height) > _THIN}
     if not thick:
         return []
     if len(lines) <= _MOST:
@@ -65,6 +65,10 @@ def drawings(
 def _box(shape: Any) -> Box:
     box = shape.bbox
     return Box(box.x, box.y, box.x + box.width, box.y + box.height)
+
+
+def _holds(page: Box, box: Box) -> bool:
+    return page.holds(box.left, box.top) and page.holds(box.right, box.bottom)
 
 
 def _area(box: Box) -> float:

@@ -172,7 +172,8 @@ class PDF:
             parsed.links,
             rules,
             figures,
-            [*parsed.drawings, *seen.drawings],
+            parsed.drawings,
+            seen.sketches,
             seen.regions,
             seen.structure,
         )

@@ -25,7 +25,7 @@ _FULL = 0.35
 """Least fill of a figure's bounding box: tables and frames fill less."""
 _LEAST_SIDE = 36.0
 """Points. Anything smaller is an ornament, a bar or a blot."""
-_LEAST_DRAWN = 20.0
+_LEAST_SKETCH = 20.0
 """Points. Anything smaller is no part of a line drawing, but a rule, a formula or a blot."""
 _LARGEST = 0.8
 """Maximum part of the page that a figure covers; a larger one is the background."""
@@ -35,7 +35,7 @@ class PicturedFigures(NamedTuple):
     """Areas full of ink, and line drawings, in points of the page's upright layout."""
 
     full: list[Box]
-    drawn: list[Box]
+    sketches: list[Box]
 
 
 def pictured_figures(
@@ -78,8 +78,8 @@ def pictured_figures(
         full = len(cells) * cell**2 / (box.width * box.height)
         if fits and full >= _FULL and min(box.width, box.height) >= _LEAST_SIDE:
             found.full.append(box)
-        elif fits and min(box.width, box.height) >= _LEAST_DRAWN and _any_holds(seen, box):
-            found.drawn.append(box)
+        elif fits and min(box.width, box.height) >= _LEAST_SKETCH and _any_holds(seen, box):
+            found.sketches.append(box)
     return found
 
 

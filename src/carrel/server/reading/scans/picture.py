@@ -82,7 +82,7 @@ class Picture:
             slanted=scan.slanted,
             rules=scan.rules,
             figures=scan.figures,
-            drawings=scan.drawings,
+            sketches=scan.sketches,
             regions=scan.regions,
             structure=scan.structure,
         )

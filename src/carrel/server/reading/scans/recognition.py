@@ -28,8 +28,8 @@ _LEAST_SKEW, _MOST_SKEW = 0.15, 20.0
 class PageScan:
     """The straightened contents of a page's picture, in points of the upright page.
 
-    `slanted` are the lines that do not read across the page, from left to right. `drawings` are
-    line drawings, `figures` others.
+    `slanted` are the lines that do not read across the page, from left to right. `sketches` are
+    line drawings, `figures` other figures.
     """
 
     frame: PageFrame
@@ -37,7 +37,7 @@ class PageScan:
     slanted: list[Line] = field(default_factory=list)
     rules: list[Rule] = field(default_factory=list)
     figures: list[Box] = field(default_factory=list)
-    drawings: list[Box] = field(default_factory=list)
+    sketches: list[Box] = field(default_factory=list)
     regions: Regions = no_regions
     structure: Structure = no_structure
 
@@ -66,7 +66,7 @@ def recognise_page(
         slanted,
         pictured_rules(picture, frame),
         figures.full,
-        figures.drawn,
+        figures.sketches,
         lambda: regions,
         table_structure(lambda: picture, frame, look),
     )
