@@ -152,7 +152,7 @@ def _drawn(
     size: tuple[float, float],
 ) -> tuple[list[Region], list[Line], list[Line]]:
     """The figures outside tables with their labels, and the other lines."""
-    joined = diagrams(found.rules, [line.box for line in lines])
+    joined = diagrams(found.rules, lines)
     places = [
         *(FigurePlace(diagram.box, diagram.frames) for diagram in joined),
         *(FigurePlace(box) for box in found.drawings),
@@ -161,9 +161,11 @@ def _drawn(
     if not places:
         return [], lines, turned
     chunks, rules = _outside(chunks, found.rules, [diagram.box for diagram in joined])
-    places = outside_tables(places, [table.box for table in ruled_tables(chunks, rules)])
+    tables = [table.box for table in ruled_tables(chunks, rules)]
+    places = outside_tables(places, tables)
     if not found.items or are_doubtful(places, lines):
-        places = whole_figures(places, found.regions(), lines, size)
+        seen = outside_tables(found.regions(), tables)
+        places = whole_figures(places, seen, lines, size)
     return labelled(places, lines, turned)
 
 

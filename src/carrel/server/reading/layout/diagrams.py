@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from carrel.server.reading.page.elements import Box
+from carrel.server.reading.page.elements import Box, Line
 from carrel.server.reading.page.rules import Rule
 
 _CORNER = 4.0
@@ -28,8 +28,8 @@ class Diagram(NamedTuple):
     frames: tuple[Box, ...]
 
 
-def diagrams(rules: Sequence[Rule], texts: Sequence[Box]) -> list[Diagram]:
-    """The diagrams among a page's rules; `texts` are the boxes of its lines of text.
+def diagrams(rules: Sequence[Rule], lines: Iterable[Line]) -> list[Diagram]:
+    """The diagrams among a page's rules; `lines` are its text.
 
     Cells of a table share their sides, and the line between two fields of a form is no side of
     either; boxes of a diagram have four sides of their own.
@@ -37,7 +37,8 @@ def diagrams(rules: Sequence[Rule], texts: Sequence[Box]) -> list[Diagram]:
     drawn = [rule for rule in rules if not rule.faint]
     if not 0 < len(drawn) <= _MOST_RULES:
         return []
-    frames = [frame for frame in _frames(drawn) if any(frame.holds_centre(text) for text in texts)]
+    texts = [line.box for line in lines]
+    frames = [frame for frame in _frames(drawn) if any(map(frame.holds_centre, texts))]
     if len(frames) < 2:
         return []
     joining = [_box(rule) for rule in drawn if not any(_is_part(rule, box) for box in frames)]
@@ -47,10 +48,12 @@ def diagrams(rules: Sequence[Rule], texts: Sequence[Box]) -> list[Diagram]:
         if len(joined) < 2:
             continue
         ends = [frame for group in joined for frame in group[0]]
-        lines = [box for group in joined for box in group[1]]
-        found = [group for group in found if group not in joined] + [(ends, [*lines, *line])]
+        between = [box for group in joined for box in group[1]]
+        found = [group for group in found if group not in joined] + [(ends, [*between, *line])]
     return [
-        Diagram(Box.around([*ends, *lines]), tuple(ends)) for ends, lines in found if len(ends) > 1
+        Diagram(Box.around([*ends, *between]), tuple(ends))
+        for ends, between in found
+        if len(ends) > 1
     ]
 
 

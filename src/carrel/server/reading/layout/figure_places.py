@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from carrel.server.reading.layout.paragraphs import LABELLED
 from carrel.server.reading.page.elements import Box, Line
@@ -121,7 +122,10 @@ def is_prose(line: Line) -> bool:
     return len(line.text.split()) >= _SENTENCE
 
 
-def outside_tables(places: Sequence[FigurePlace], tables: Sequence[Box]) -> list[FigurePlace]:
+_Placed = TypeVar("_Placed", FigurePlace, ModelRegion)
+
+
+def outside_tables(places: Sequence[_Placed], tables: Sequence[Box]) -> list[_Placed]:
     """The figures that are not drawn in, around or behind a table."""
     return [place for place in places if not any(_cross(place.box, table) for table in tables)]
 

@@ -29,6 +29,8 @@ _SAME_SIZE = 0.05
 _SET_TIGHT = 0.6
 """Maximum gap between lines of one text, as a part of their height."""
 _NOTE = re.compile(r"[\[(]?\d{1,2}[.)\]](\s|$)")
+_NUMBER_APART = 3
+"""Maximum gap after the number of a figure, in line heights."""
 _BESIDE = 6.0
 """Largest width of a label beside a drawing, in line heights."""
 _BELOW = 0.4
@@ -74,10 +76,14 @@ def labelled(
         extent = place.box
         if place.seen is not None:
             others = [line for line in lines if line not in inside]
-            labels += _seen_labels(place.seen, others)
-            flowing = [line for line in lines if line not in labels]
-            extent = Box.around([extent, clear_of(place.seen, flowing)])
-        aside = [line for line in turned if extent.holds_centre(line.box)]
+            more = _seen_labels(place.seen, others)
+            if more:
+                # What is drawn around these may be no drawing of its own.
+                labels += more
+                flowing = [line for line in lines if line not in labels]
+                extent = Box.around([extent, clear_of(place.seen, flowing)])
+        held = (extent, place.seen or extent)
+        aside = [line for line in turned if any(box.holds_centre(line.box) for box in held)]
         for _ in range(_AXES):
             whole = Box.around([extent, *(line.box for line in [*labels, *aside])])
             labels += _labels(whole, [line for line in lines if line not in labels])
@@ -103,16 +109,8 @@ def _captions(lines: Sequence[Line]) -> list[Line]:
 
 def _seen_labels(figure: Box, lines: Sequence[Line]) -> list[Line]:
     """The short lines in a figure that the layout model sees, without ends of the text there."""
-    near = [line for line in lines if figure.holds_centre(line.box)]
-    captions = _captions(near)
-    others = [line for line in lines if line not in near or line in captions]
-    return [
-        line
-        for line in near
-        if line not in captions
-        and not is_prose(line)
-        and not any(_belong(line, other) for other in others)
-    ]
+    inside = [line for line in lines if figure.holds_centre(line.box)]
+    return [line for line in _apart(inside, lines) if not is_prose(line)]
 
 
 @dataclass(frozen=True)
@@ -168,20 +166,27 @@ def _is_beside(box: Box, label: Box) -> bool:
 
 def _labels(box: Box, lines: Sequence[Line]) -> list[Line]:
     """The short lines around a drawing that are no part of the text there."""
-    near = [line for line in lines if _is_near(box, line.box)]
-    others = [line for line in lines if line not in near]
+    return _apart([line for line in lines if _is_near(box, line.box)], lines)
+
+
+def _apart(near: Sequence[Line], lines: Sequence[Line]) -> list[Line]:
+    """Those of the `near` lines that are no part of a caption or of the other text."""
+    captions = _captions(near)
+    others = [line for line in lines if line not in near or line in captions]
     return [
         line
         for line in near
-        if not LABELLED.match(line.text) and not any(_belong(line, other) for other in others)
+        if line not in captions and not any(_belong(line, other) for other in others)
     ]
 
 
 def _on_one_line(line: Line, other: Line) -> bool:
-    """Whether two lines are pieces of one."""
+    """Whether two lines are pieces of one; the number of a caption may stand apart."""
     one, two = line.box, other.box
     level = abs(one.centre[1] - two.centre[1]) < min(one.height, two.height) / 2
-    return level and max(one.left - two.right, two.left - one.right) < max(one.height, two.height)
+    first = line if one.left < two.left else other
+    reach = (_NUMBER_APART if LABELLED.match(first.text) else 1) * max(one.height, two.height)
+    return level and max(one.left - two.right, two.left - one.right) < reach
 
 
 def _is_near(box: Box, label: Box) -> bool:
