@@ -215,6 +215,14 @@ def test_a_full_line_with_bold_words_only_before_a_stop_begins_a_paragraph() -> 
     assert texts[0] == ("heading", "SUMMARY: a heading")
 
 
+def test_labels_in_bold_with_their_values_are_text() -> None:
+    labels = ["Report ID: A-12", "Warehouse: East", "Report Date: 2024-11-15"]
+    lines = [_line(text, 100 + 12 * n, bold=True) for n, text in enumerate(labels)]
+    assert _texts(*lines, *BODY)[0] == ("paragraph", "\n".join(labels))
+    alone = _line("Step 1: Concepts", 100, bold=True)
+    assert _texts(alone, *BODY)[0] == ("heading", "Step 1: Concepts")
+
+
 def test_signs_of_symbol_fonts_are_bullets() -> None:
     """Word's bullets are letters of Wingdings, which come as private characters."""
     items = [_line(f"\uf0fc Point {number}", 100 + 12 * number) for number in range(3)]

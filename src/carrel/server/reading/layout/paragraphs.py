@@ -34,6 +34,8 @@ NUMBERED = re.compile(r"\(?(\d+(\.\d+)*|[A-Z]|[IVX]+)[.):]?\s")
 _SENTENCE_ENDS = tuple('.!?:;"”»)]')
 _RUN_IN = re.compile(r"[.:] |\s[–—]\s")
 """End of bold words that begin a paragraph."""
+_FIELD = re.compile(r"[^\W\d_][^:]{0,40}:\s+\S")
+"""A label, a colon and a value."""
 _HEADING_LETTERS = 200
 _CODE_SIZE = 0.25
 """Largest difference in size between text and code within a sentence, as a part of the text's."""
@@ -123,7 +125,10 @@ class _Column:
         evened: list[Line] = []
         for number, line in enumerate(lines):
             above, below = evened[-1] if evened else None, lines[number + 1 : number + 2]
-            if below and self._begins_in_bold(above, line, below[0]):
+            beside = (*lines[max(number - 1, 0) : number], *below)
+            if any(self._are_fields(line, other) for other in beside):
+                line = replace(line, bold=False)
+            elif below and self._begins_in_bold(above, line, below[0]):
                 line = replace(line, bold=False)
             elif above is not None and (
                 (line.mono or line.bold)
@@ -139,6 +144,16 @@ class _Column:
                 line = replace(line, mono=False, bold=False, size=above.size)
             evened.append(line)
         return evened
+
+    def _are_fields(self, line: Line, other: Line) -> bool:
+        """Whether two lines are labels in bold, each with its value."""
+        first, second = sorted((line, other), key=lambda each: each.box.top)
+        return (
+            all(each.bold and _FIELD.match(each.text) for each in (first, second))
+            and abs(first.size - second.size) <= _SAME * first.size
+            and abs(first.box.left - second.box.left) < 0.5 * first.size
+            and self._style.close(first, second)
+        )
 
     def _begins_in_bold(self, above: Line | None, line: Line, below: Line) -> bool:
         """Whether only the first words of a paragraph are bold: its first line is full."""
