@@ -22,3 +22,24 @@ def test_a_page_number_farther_from_the_edge_is_a_footer(text: str, kind: str) -
     number = line(text, 0.884 * HEIGHT, left=295)
     page = page_layout(PageParts(lines=[*body, number]), PageFrame(WIDTH, HEIGHT))
     assert (page.regions[-1].text, page.regions[-1].kind) == (text, kind)
+
+
+def test_a_footer_below_the_middle_column_comes_last() -> None:
+    columns = [
+        line(f"{column} goes on for all of its lines", 300 + 12 * number, left=60 + 170 * column)
+        for column in range(3)
+        for number in range(8)
+    ]
+    wide = [
+        line(
+            "A line as wide as all three of the columns below it are with their gutters, it is",
+            200,
+            60,
+        )
+    ]
+    footer = line("Annual report", 0.95 * HEIGHT, left=235)
+    page = page_layout(PageParts(lines=[*wide, *columns, footer]), PageFrame(WIDTH, HEIGHT))
+    assert [region.text[:6] for region in page.regions] == [
+        *("A line", "0 goes", "1 goes", "2 goes", "Annual"),
+    ]
+    assert page.regions[-1].kind == "footer"

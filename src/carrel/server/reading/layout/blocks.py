@@ -112,7 +112,7 @@ def page_layout(
     ordered = _in_order(loose, solids, style, frame.upright_size[0])
     ordered = [part for region in ordered for part in with_text(region)]
     ordered = _running_heads(ordered, *frame.upright_size)
-    ordered = with_seen_kinds(ordered, seen, style.size)
+    ordered = _outermost(with_seen_kinds(ordered, seen, style.size))
     ordered = with_notes([evidence.levelled(region) for region in ordered])
     if scored:
         ordered = with_order(ordered)
@@ -275,6 +275,12 @@ def _running_heads(ordered: list[Region], width: float, height: float) -> list[R
         else Region(kind(region), region.box, join_lines(region.lines), lines=region.lines)
         for region in ordered
     ]
+
+
+def _outermost(regions: Sequence[Region]) -> list[Region]:
+    """Headers first and footers last, whatever column they stand in."""
+    places: dict[Kind, int] = {"header": 0, "footer": 2}
+    return sorted(regions, key=lambda region: places.get(region.kind, 1))
 
 
 def _in_body(region: Region, height: float) -> bool:

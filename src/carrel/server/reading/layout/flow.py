@@ -66,7 +66,8 @@ def _cut(parts: list[T], gutter: float) -> list[list[T]]:
         # A full-width part leaves no room beside it.
         full = any(part.box.left < left and part.box.right > right for part in strips[start])
         end = start if full else _shared_gutter(strips, start, gutter)
-        if end == start or (not was_columns and _ends_above(strips, start, gutter)):
+        more = start + 1 < len(strips)
+        if end == start or (more and not was_columns and _ends_above(strips, start, gutter)):
             if not was_columns:
                 groups[-1] += strips[start]
             else:

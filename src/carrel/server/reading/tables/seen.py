@@ -104,12 +104,7 @@ def is_chart(table: Table, box: Box, regions: Sequence[ModelRegion]) -> bool:
 
 
 def has_scale(table: Table) -> bool:
-    """Whether numbers in a column, or in a row below the head, rise or fall in equal steps.
-
-    A table with text in every cell has none: a chart is empty between its scales.
-    """
-    if table.width > 1 and all(cell.text for cell in table.cells):
-        return False
+    """Whether numbers in a column, or in a row below the head, rise or fall in equal steps."""
     columns: dict[int, list[float]] = {}
     for cell in table.cells:
         if _NUMBER.fullmatch(cell.text):
