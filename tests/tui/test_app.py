@@ -172,6 +172,7 @@ async def test_an_unexpected_error_is_shown_reported_and_survived(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async with workbench(LOCAL) as bench:
+        bench.store.files.slice.set(loaded=True)  # no list is waited for
         monkeypatch.setattr(bench.app.place, "action_upload", lambda: 1 / 0)
         await bench.press("u")
         await bench.until(lambda: isinstance(bench.app.screen, ProblemPanel))

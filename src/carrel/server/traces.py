@@ -5,6 +5,7 @@ OTEL_TRACES_SAMPLER, OTEL_EXPORTER_OTLP_HEADERS, OTEL_BSP_SCHEDULE_DELAY.
 """
 
 import os
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.metadata import version
@@ -26,6 +27,8 @@ _KINDS = {
     "embedding": SpanKind.CLIENT,
 }
 _FAILED = 500
+_LAST_SECONDS = 2
+"""How long the last spans may take; then they are lost."""
 
 
 @contextmanager
@@ -47,7 +50,11 @@ def traced(endpoint: str, name: str) -> Iterator[None]:
         with observed_by(_Tracer(provider)):
             yield
     finally:
+        # A collector that is away is tried again until then.
+        patience = threading.Timer(_LAST_SECONDS, exporter.shutdown)
+        patience.start()
         provider.shutdown()
+        patience.cancel()
 
 
 class _Tracer:
