@@ -17,7 +17,7 @@ import sqlalchemy as sa
 from carrel.server.blobs.local import LocalBlobs
 from carrel.server.blobs.store import BlobMissing, Blobs
 from carrel.server.folder import DataFolder
-from carrel.server.records import blobs as blob_records
+from carrel.server.live import LiveBlobs
 from carrel.server.records import plain
 from carrel.server.records import secrets as secret_records
 from carrel.server.records.database import make_engine
@@ -37,7 +37,6 @@ _ROWS = 500
 IN_PARTS: dict[str, Any] = {"stream_results": True, "yield_per": _ROWS}
 """The options of a connection whose rows come in parts: a table need not fit into memory."""
 _PIECE_BYTES = 1024 * 1024
-_BLOBS_AT_ONCE = 8
 _TOLD_BLOBS = 1000
 """Blobs between two signs of progress."""
 
@@ -114,7 +113,8 @@ def in_bucket(url: str) -> Iterator[Blobs]:
     except ValueError as error:
         raise MoveError(str(error)) from None
     with TemporaryDirectory(prefix="carrel-move-") as folder:
-        yield S3Blobs(bucket, Path(folder), OwnTurns())
+        # Each blob is used once.
+        yield S3Blobs(bucket, Path(folder), OwnTurns(), kept_bytes=0)
 
 
 async def move(source: Storage, target: Storage, tell: Tell) -> int:
@@ -157,24 +157,24 @@ def _refuse_others(source: Storage, target: Storage) -> None:
 
 
 async def _copy_blobs(source: Storage, target: Storage, tell: Tell) -> None:
-    with source.engine.connect() as connection:
-        live = sorted(await asyncio.to_thread(blob_records.live, connection))
-    waiting = enumerate(live)
-    new = 0
+    new = total = 0
 
-    async def copy() -> None:
-        nonlocal new
-        for number, hash in waiting:
-            if number and number % _TOLD_BLOBS == 0:
-                tell(f"bytes: {number} of {len(live)} blobs")
-            try:
-                await target.blobs.size(hash)
-            except BlobMissing:
-                await copy_blob(source.blobs.local, target.blobs, hash)
-                new += 1
+    async def copy(hash: str) -> int:
+        try:
+            return await target.blobs.size(hash)
+        except BlobMissing:
+            nonlocal new
+            new += 1
+            return await copy_blob(source.blobs.local, target.blobs, hash)
 
-    await asyncio.gather(*(copy() for _ in range(_BLOBS_AT_ONCE)))
-    tell(f"bytes: {len(live)} blob{'' if len(live) == 1 else 's'}, {new} of them new")
+    def progress(done: int, count: int) -> None:
+        nonlocal total
+        total = count
+        if done % _TOLD_BLOBS == 0:
+            tell(f"bytes: {done:,} of {count:,} blobs")
+
+    await LiveBlobs(source.engine.connect).each(copy, progress)
+    tell(f"bytes: {total:,} blob{'' if total == 1 else 's'}, {new:,} of them new")
 
 
 async def copy_blob(read: ReadBlob, target: Blobs, hash: str) -> int:

@@ -9,8 +9,8 @@ import sqlalchemy as sa
 from pydantic import BaseModel, ValidationError
 
 from carrel.server.folder import FORMAT, FolderLayout
+from carrel.server.live import LiveBlobs
 from carrel.server.moving import tables
-from carrel.server.records import blobs as blob_records
 from carrel.server.records import sqlite
 
 MANIFEST = "backup.json"
@@ -80,14 +80,18 @@ def copy_checked(source: FolderLayout, target: FolderLayout, manifest: Manifest)
         raise BackupError(f"{source.database_file} is damaged. Take another backup.")
 
 
-def live_and_rows(folder: FolderLayout) -> tuple[set[str], int]:
-    """The hashes that the records name, and the number of rows."""
+def live_blobs(folder: FolderLayout) -> LiveBlobs:
+    """The blobs that the records of a backup name."""
+    return LiveBlobs(sqlite.read_only_engine(folder.database_file).connect)
+
+
+def count_rows(folder: FolderLayout) -> int:
+    """The number of rows of a backup."""
     with sqlite.read_only(folder.database_file) as connection:
-        rows = sum(
+        return sum(
             connection.scalar(sa.select(sa.func.count()).select_from(table)) or 0
             for table in tables()
         )
-        return blob_records.live(connection), rows
 
 
 def refuse_existing(target: Path) -> None:

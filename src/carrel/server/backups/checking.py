@@ -8,13 +8,14 @@ from carrel.server.backups.archive import (
     BackupError,
     Manifest,
     copy_checked,
-    live_and_rows,
+    live_blobs,
     read_manifest,
     sha256,
 )
-from carrel.server.backups.copying import Progress, files_of, for_each, gone
+from carrel.server.backups.copying import files_of, gone
 from carrel.server.blobs.store import BlobMissing
 from carrel.server.folder import FolderLayout
+from carrel.server.live import Progress
 
 
 async def check(backup: Path, progress: Progress) -> Manifest:
@@ -24,14 +25,13 @@ async def check(backup: Path, progress: Progress) -> Manifest:
         BackupError: something is missing or damaged.
     """
     manifest = read_manifest(backup)
+    missing = set(manifest.missing)
     layout = FolderLayout(backup)
-    with TemporaryDirectory(prefix="carrel-backup-") as folder:
-        records = FolderLayout(Path(folder))
-        await asyncio.to_thread(copy_checked, layout, records, manifest)
-        live, _ = await asyncio.to_thread(live_and_rows, records)
     read = files_of(layout.blob_folder)
 
     async def hashed(hash: str) -> int:
+        if hash in missing:
+            return 0
         try:
             async with read(hash) as path:
                 if await asyncio.to_thread(sha256, path) != hash:
@@ -40,5 +40,8 @@ async def check(backup: Path, progress: Progress) -> Manifest:
         except BlobMissing:
             raise gone(hash) from None
 
-    await for_each(hashed, sorted(live - set(manifest.missing)), progress)
+    with TemporaryDirectory(prefix="carrel-backup-") as folder:
+        records = FolderLayout(Path(folder))
+        await asyncio.to_thread(copy_checked, layout, records, manifest)
+        await live_blobs(records).each(hashed, progress)
     return manifest

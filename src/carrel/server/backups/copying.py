@@ -1,48 +1,52 @@
 """The bytes of a backup: read and copied a few at a time."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 from carrel.server.backups.archive import BackupError, sha256
 from carrel.server.blobs.store import BlobMissing, Blobs
+from carrel.server.live import LiveBlobs, Progress
 from carrel.server.moving import ReadBlob, Tell, copy_blob, in_bucket
-
-_PARALLEL = 4
-
-Progress = Callable[[int, int], None]
-"""Is given the number of blobs that are there, and of all."""
 
 
 async def copy_blobs(
     read: ReadBlob,
     target: Blobs,
-    hashes: Sequence[str],
+    live: LiveBlobs,
     progress: Progress,
-    lost: Callable[[str], None] | None = None,
+    lost: Collection[str] = (),
+    lose: Callable[[str], None] | None = None,
 ) -> int:
     """Copies the bytes that the target lacks; returns the number of all.
 
-    `lost` is told of those that the source lacks.
+    Those that are `lost` are left out. `lose` is told of others that the source lacks.
     """
 
     async def copied(hash: str) -> int:
+        if hash in lost:
+            return 0
         with suppress(BlobMissing):
             return await target.size(hash)
         try:
             return await copy_blob(read, target, hash)
         except BlobMissing:
-            if lost is None:
+            if lose is None:
                 raise gone(hash) from None
-            lost(hash)
+            lose(hash)
             return 0
 
-    return await for_each(copied, hashes, progress)
+    return await live.each(copied, progress)
 
 
 async def copy_to_bucket(
-    read: ReadBlob, bucket: str, hashes: Sequence[str], tell: Tell, progress: Progress
+    read: ReadBlob,
+    bucket: str,
+    live: LiveBlobs,
+    lost: Collection[str],
+    tell: Tell,
+    progress: Progress,
 ) -> None:
     """Copies the bytes that a bucket lacks, then reads all of them there.
 
@@ -53,62 +57,29 @@ async def copy_to_bucket(
         MoveError: the bucket's address or its credentials are wrong.
     """
     with in_bucket(bucket) as blobs:
-        await copy_blobs(read, blobs, hashes, progress)
-    tell("reading back what the store keeps")
-    damaged = await _damaged(bucket, hashes, progress)
-    if not damaged:
-        return
-    with in_bucket(bucket) as blobs:
-        for hash in damaged:
+        await copy_blobs(read, blobs, live, progress, lost)
+
+        async def mended(hash: str) -> int:
+            if hash in lost or await _is_whole(blobs, hash):
+                return 0
             await copy_blob(read, blobs, hash)
-    if still := await _damaged(bucket, damaged, progress):
-        raise BackupError(
-            f"{bucket} gives back other bytes than it was sent, such as those of {still[0]}. Check"
-            " the store, or restore to another one."
-        )
+            if not await _is_whole(blobs, hash):
+                raise BackupError(
+                    f"{bucket} gives back other bytes than it was sent, such as those of {hash}."
+                    " Check the store, or restore to another one."
+                )
+            return 1
+
+        tell("reading back what the store keeps")
+        await live.each(mended, progress)
 
 
-async def _damaged(bucket: str, hashes: Sequence[str], progress: Progress) -> list[str]:
-    """The hashes of which a bucket has other bytes, or none."""
-    damaged = list[str]()
-
-    async def compare(hash: str) -> int:
-        try:
-            async with blobs.local(hash) as path:
-                same = await asyncio.to_thread(sha256, path) == hash
-        except BlobMissing:
-            same = False
-        if not same:
-            damaged.append(hash)
-        return 0
-
-    # Opened anew, it has no local copies of what was sent.
-    with in_bucket(bucket) as blobs:
-        await for_each(compare, hashes, progress)
-    return damaged
-
-
-async def for_each(
-    work: Callable[[str], Awaitable[int]], hashes: Sequence[str], progress: Progress
-) -> int:
-    """Runs the work for every hash, a few at a time; returns the sum."""
-    waiting = iter(hashes)
-    done = total = 0
-
-    async def run() -> None:
-        nonlocal done, total
-        for hash in waiting:
-            size = await work(hash)
-            done, total = done + 1, total + size
-            progress(done, len(hashes))
-
+async def _is_whole(blobs: Blobs, hash: str) -> bool:
     try:
-        async with asyncio.TaskGroup() as group:
-            for _ in range(_PARALLEL):
-                group.create_task(run())
-    except ExceptionGroup as errors:
-        raise errors.exceptions[0] from None
-    return total
+        async with blobs.local(hash) as path:
+            return await asyncio.to_thread(sha256, path) == hash
+    except BlobMissing:
+        return False
 
 
 def files_of(blob_folder: Path) -> ReadBlob:

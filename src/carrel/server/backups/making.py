@@ -3,7 +3,7 @@
 import asyncio
 import os
 import sqlite3
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -20,13 +20,15 @@ from carrel.server.backups.archive import (
     SECRETS,
     BackupError,
     Manifest,
-    live_and_rows,
+    count_rows,
+    live_blobs,
     refuse_existing,
     sha256,
 )
-from carrel.server.backups.copying import Progress, copy_blobs, files_of
+from carrel.server.backups.copying import copy_blobs, files_of
 from carrel.server.blobs.local import LocalBlobs
 from carrel.server.folder import FORMAT, FolderLayout
+from carrel.server.live import Progress
 from carrel.server.moving import IN_PARTS, ReadBlob, Tell, copy_table, digest, in_bucket, tables
 from carrel.server.records import postgresql
 from carrel.server.records import secrets as secret_records
@@ -100,17 +102,12 @@ async def back_up(source: Source, target: Path, tell: Tell, progress: Progress) 
     part.path.mkdir(mode=0o700, parents=True, exist_ok=True)
     with collecting.held_off(source.held_off, tell):
         await asyncio.to_thread(source.copy_records, part)
-        live, rows = await asyncio.to_thread(live_and_rows, part)
-        tell(f"records: {rows} rows")
-        blobs = LocalBlobs(part.blob_folder)
-        lost = list[str]()
-        size = await copy_blobs(source.read, blobs, sorted(live), progress, lost.append)
-
-    async def named(hashes: Collection[str]) -> set[str]:
-        return live.intersection(hashes)
-
+        rows = await asyncio.to_thread(count_rows, part)
+        tell(f"records: {rows:,} rows")
+        blobs, live, lost = LocalBlobs(part.blob_folder), live_blobs(part), list[str]()
+        size = await copy_blobs(source.read, blobs, live, progress, lose=lost.append)
     # An earlier attempt may have copied bytes that are not live any more.
-    await blobs.collect(named, older_than=-1)
+    await blobs.collect(live.named, older_than=-1)
     (part.blob_folder / "tmp").rmdir()
     manifest = Manifest(
         carrel=version("carrel"),
@@ -118,7 +115,7 @@ async def back_up(source: Source, target: Path, tell: Tell, progress: Progress) 
         made_at=datetime.now(UTC),
         records_sha256=await asyncio.to_thread(sha256, part.database_file),
         rows=rows,
-        blobs=len(live) - len(lost),
+        blobs=await asyncio.to_thread(live.count) - len(lost),
         bytes=size,
         missing=sorted(lost),
     )

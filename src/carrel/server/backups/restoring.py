@@ -16,13 +16,14 @@ from carrel.server.backups.archive import (
     BackupError,
     Manifest,
     copy_checked,
-    live_and_rows,
+    live_blobs,
     read_manifest,
     refuse_existing,
 )
-from carrel.server.backups.copying import Progress, copy_blobs, copy_to_bucket, files_of
+from carrel.server.backups.copying import copy_blobs, copy_to_bucket, files_of
 from carrel.server.blobs.local import LocalBlobs
 from carrel.server.folder import DataFolder, FolderError, FolderLayout
+from carrel.server.live import Progress
 from carrel.server.moving import IN_PARTS, Tell, copy_table, digest, tables
 from carrel.server.records import secrets as secret_records
 from carrel.server.records.database import make_engine
@@ -56,15 +57,15 @@ async def restore_folder(
             _copy_files(source, folder, bucket)
             folder.format = manifest.format
             migrate(folder)
-            live, _ = live_and_rows(folder)
-            hashes, read = sorted(live - set(manifest.missing)), files_of(source.blob_folder)
+            live, read = live_blobs(folder), files_of(source.blob_folder)
+            lost = set(manifest.missing)
             if bucket:
-                await copy_to_bucket(read, bucket, hashes, tell, progress)
+                await copy_to_bucket(read, bucket, live, lost, tell, progress)
             else:
-                await copy_blobs(read, LocalBlobs(folder.blob_folder), hashes, progress)
+                await copy_blobs(read, LocalBlobs(folder.blob_folder), live, progress, lost)
     except FolderError as error:
         raise BackupError(str(error)) from None
-    tell(f"records: {manifest.rows} rows")
+    tell(f"records: {manifest.rows:,} rows")
     part.rename(target)
     sync_folder(target.parent)
     return manifest
@@ -93,12 +94,11 @@ async def restore_database(
             await asyncio.to_thread(copy_checked, source, records, manifest)
             records.format = manifest.format
             migrate(records)
-            live, _ = live_and_rows(records)
-            hashes = sorted(live - set(manifest.missing))
-            read = files_of(source.blob_folder)
-            await copy_to_bucket(read, bucket, hashes, tell, progress)
+            live, read = live_blobs(records), files_of(source.blob_folder)
+            lost = set(manifest.missing)
+            await copy_to_bucket(read, bucket, live, lost, tell, progress)
             await asyncio.to_thread(_insert_records, records, engine, _secrets_of(source))
-    tell(f"records: {manifest.rows} rows")
+    tell(f"records: {manifest.rows:,} rows")
     return manifest
 
 

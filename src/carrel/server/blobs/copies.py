@@ -26,13 +26,15 @@ class LocalCopies:
         self._limit = limit
         self._sizes: dict[str, int] = {}
         """The copies, least recently used first."""
+        self._total = 0
         self._readers: Counter[str] = Counter()
         self._fetching = WeakValueDictionary[str, asyncio.Lock]()
 
     def adopt(self, file: Path, hash: str) -> None:
         """Takes a whole file as the copy of a hash."""
-        self._sizes.pop(hash, None)
-        self._sizes[hash] = file.stat().st_size
+        size = file.stat().st_size
+        self._total += size - self._sizes.pop(hash, 0)
+        self._sizes[hash] = size
         file.replace(self._folder / hash)
         self._make_room()
 
@@ -78,12 +80,14 @@ class LocalCopies:
             part.unlink(missing_ok=True)
 
     def _make_room(self) -> None:
+        if self._total <= self._limit:
+            return
         for hash in list(self._sizes):
-            if sum(self._sizes.values()) <= self._limit:
-                return
             self._remove(hash)
+            if self._total <= self._limit:
+                return
 
     def _remove(self, hash: str) -> None:
         if hash not in self._readers:
-            del self._sizes[hash]
+            self._total -= self._sizes.pop(hash)
             (self._folder / hash).unlink()

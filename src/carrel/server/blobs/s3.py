@@ -28,7 +28,7 @@ from obstore.store import S3Store
 from starlette.responses import Response
 
 from carrel.server.blobs.bucket import Bucket
-from carrel.server.blobs.copies import LocalCopies
+from carrel.server.blobs.copies import LIMIT_BYTES, LocalCopies
 from carrel.server.blobs.ranges import PIECE_BYTES, RangeResponse
 from carrel.server.blobs.store import (
     AT_ONCE,
@@ -90,15 +90,20 @@ class S3Blobs:
     For one event loop.
     """
 
-    def __init__(self, bucket: Bucket, folder: Path, turns: Turns) -> None:
-        """`folder` belongs to this process; files of an earlier one are removed."""
+    def __init__(
+        self, bucket: Bucket, folder: Path, turns: Turns, kept_bytes: int = LIMIT_BYTES
+    ) -> None:
+        """`folder` belongs to this process; files of an earlier one are removed.
+
+        Local copies of at most `kept_bytes` stay for later.
+        """
         self._bucket = bucket
         self._turns = turns
         self._parts = folder / "tmp"
         self._parts.mkdir(parents=True, exist_ok=True)
         for part in self._parts.iterdir():
             part.unlink()
-        self._copies = LocalCopies(folder / "copies")
+        self._copies = LocalCopies(folder / "copies", kept_bytes)
         self._store = _store(bucket)
 
     def writer(self) -> BlobWriter:

@@ -13,7 +13,7 @@ import httpx
 from carrel.server.doctor.findings import ANSWER_SECONDS, Finding, clock_of, failed, ok, why
 from carrel.server.doctor.folder import try_writing
 from carrel.server.folder import FORMAT, FolderLayout
-from carrel.server.records import blobs as blob_records
+from carrel.server.live import LiveBlobs
 from carrel.server.records import sqlite
 from carrel.server.settings import ServerSettings
 
@@ -51,15 +51,19 @@ def _all_there(folder: FolderLayout) -> Finding:
     part = "blobs"
     if not folder.database_file.exists() or folder.format != FORMAT:
         return ok(part, f"{folder.blob_folder}, writable")
-    with sqlite.read_only(folder.database_file) as connection:
-        live = blob_records.live(connection)
-    gone = [hash for hash in live if not (folder.blob_folder / hash[:2] / hash).is_file()]
+    number = gone = 0
+    example = ""
+    for page in LiveBlobs(sqlite.read_only_engine(folder.database_file).connect).pages():
+        number += len(page)
+        missing = [hash for hash in page if not (folder.blob_folder / hash[:2] / hash).is_file()]
+        gone += len(missing)
+        example = example or next(iter(missing), "")
     if gone:
-        verb = "is" if len(gone) == 1 else "are"
-        said = f"{len(gone)} of {len(live)} {verb} missing, such as {gone[0]}"
+        verb = "is" if gone == 1 else "are"
+        said = f"{gone:,} of {number:,} {verb} missing, such as {example}"
         return failed(part, said, "Copy them from a backup's blobs, or upload these files again.")
     there = {0: "nothing is kept yet", 1: "the only one is there"}
-    said = there.get(len(live), f"all {len(live)} are there")
+    said = there.get(number, f"all {number:,} are there")
     return ok(part, f"{folder.blob_folder}, writable, {said}")
 
 

@@ -19,10 +19,22 @@ _COLUMNS = (
 """Where a file, a document, an unfinished batch and the trash name blobs."""
 
 
-def live(connection: sa.Connection) -> set[str]:
-    """The hashes of every blob that a record names."""
-    query = sa.union(*(sa.select(column) for column in _COLUMNS))
-    return {hash for hash in connection.scalars(query) if hash is not None}
+def count(connection: sa.Connection) -> int:
+    """The number of different blobs that records name."""
+    every = sa.union(*(sa.select(column).where(column.is_not(None)) for column in _COLUMNS))
+    return connection.scalar(sa.select(sa.func.count()).select_from(every.subquery())) or 0
+
+
+def after(connection: sa.Connection, hash: str, count: int) -> list[str]:
+    """The next hashes, in order, of blobs that a record names."""
+    # Each column gives its own next ones by its index.
+    parts = [
+        sa.select(column).where(column > hash).distinct().order_by(column).limit(count).subquery()
+        for column in _COLUMNS
+    ]
+    every = sa.union(*(sa.select(part) for part in parts)).subquery()
+    [found] = every.c
+    return list(connection.scalars(sa.select(found).order_by(found).limit(count)))
 
 
 def named(connection: sa.Connection, hashes: Collection[str]) -> set[str]:

@@ -48,15 +48,21 @@ def make_engine(url: sa.URL) -> sa.Engine:
     return engine
 
 
+def read_only_engine(file: Path) -> sa.Engine:
+    """An engine that cannot change the file; `make_engine` would bring it into WAL mode.
+
+    Each connection is closed after its use.
+    """
+    return sa.create_engine(
+        "sqlite://", creator=lambda: connect_read_only(file), poolclass=sa.NullPool
+    )
+
+
 @contextmanager
 def read_only(file: Path) -> Iterator[sa.Connection]:
-    """A connection that cannot change the file; `make_engine` would bring it into WAL mode."""
-    engine = sa.create_engine("sqlite://", creator=lambda: connect_read_only(file))
-    try:
-        with engine.connect() as connection:
-            yield connection
-    finally:
-        engine.dispose()
+    """A connection that cannot change the file."""
+    with read_only_engine(file).connect() as connection:
+        yield connection
 
 
 def connect_read_only(file: Path) -> sqlite3.Connection:
