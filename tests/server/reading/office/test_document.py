@@ -4,9 +4,14 @@ import base64
 import io
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PIL import Image
+from pptx import Presentation
+from pptx.chart.data import CategoryChartData
+from pptx.enum.chart import XL_CHART_TYPE
+from pptx.util import Inches
 
 from carrel.wire.ocr import Page
 from server.reading.conftest import Read
@@ -125,6 +130,50 @@ def _slides(path: Path) -> Path:
     )
 
 
+def _formula(inner: str) -> str:
+    math = "http://schemas.openxmlformats.org/officeDocument/2006/math"
+    return f'<m:oMath xmlns:m="{math}">{inner}</m:oMath>'
+
+
+def _of(name: str, **parts: str) -> str:
+    inner = "".join(f"<m:{part}>{content}</m:{part}>" for part, content in parts.items())
+    return f"<m:{name}>{inner}</m:{name}>"
+
+
+def _m(text: str) -> str:
+    return f"<m:r><m:t>{text}</m:t></m:r>"
+
+
+@pytest.mark.parametrize(
+    ("equation", "latex"),
+    [
+        (_of("f", num=_m("m&lt;3"), den=_m("a_b")), r"\frac{m<3}{a\_b}"),
+        (_of("sSup", e=_m("x"), sup=_m("2")) + _m("+1"), "{x}^{2}+1"),
+        (_of("sSubSup", e=_m("x"), sub=_m("i"), sup=_m("2")), "{x}_{i}^{2}"),
+        (_of("rad", deg="", e=_m("x")), r"\sqrt{x}"),
+        (_of("rad", deg=_m("3"), e=_m("x")), r"\sqrt[3]{x}"),
+        (
+            _of("nary", naryPr='<m:chr m:val="∑"/>', sub=_m("i=1"), sup=_m("n"), e=_m("i")),
+            r"\sum_{i=1}^{n} i",
+        ),
+        (_of("d", dPr='<m:begChr m:val="{"/><m:endChr m:val=""/>', e=_m("x")), r"\left\{x\right."),
+        (_of("func", fName=_m("sin"), e=_m("θ")), r"\sin θ"),
+        (_of("acc", accPr='<m:chr m:val="\u20d7"/>', e=_m("v")), r"\vec{v}"),
+        (
+            "<m:m>" + 2 * _of("mr", e=_m("1") + "</m:e><m:e>" + _m("0")) + "</m:m>",
+            r"\begin{matrix}1 & 0 \\ 1 & 0\end{matrix}",
+        ),
+    ],
+)
+async def test_equations_in_word_are_latex(
+    tmp_path: Path, read: Read, equation: str, latex: str
+) -> None:
+    before = '<w:r><w:t xml:space="preserve">For *all* </w:t></w:r>'
+    path = word_file(tmp_path / "a.docx", paragraph(before + _formula(equation)))
+    (page,) = (await read(path)).pages
+    assert page.markdown == rf"For \*all\* ${latex}$"
+
+
 async def test_slides_are_pages(tmp_path: Path, read: Read) -> None:
     path = _slides(tmp_path / "a.pptx")
     first, second = (await read(path, table_format="html", include_blocks=True)).pages
@@ -137,6 +186,24 @@ async def test_slides_are_pages(tmp_path: Path, read: Read) -> None:
         await read(path, table_format="html", include_blocks=True, pages=[range(1, 2)])
     ).pages
     assert alone == second
+
+
+async def test_charts_of_slides_are_read_with_their_numbers(tmp_path: Path, read: Read) -> None:
+    deck = Presentation()
+    slide = deck.slides.add_slide(deck.slide_layouts[6])
+    data: Any = CategoryChartData()  # type: ignore[no-untyped-call]
+    data.categories = ["Spring", "Autumn"]
+    data.add_series("Loans", [1.5, None])
+    data.add_series("Returns", [2, 3])
+    place = (Inches(1), Inches(1), Inches(4), Inches(3))
+    chart = slide.shapes.add_chart(XL_CHART_TYPE.COLUMN_CLUSTERED, *place, data).chart
+    chart.chart_title.text_frame.text = "A year"
+    deck.save(str(tmp_path / "a.pptx"))
+    (page,) = (await read(tmp_path / "a.pptx")).pages
+    assert page.markdown == (
+        "A year\n\n|  | Loans | Returns |\n| --- | --- | --- |\n"
+        "| Spring | 1.5 | 2 |\n| Autumn |  | 3 |"
+    )
 
 
 async def test_sheets_are_pages(tmp_path: Path, read: Read) -> None:

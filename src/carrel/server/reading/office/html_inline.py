@@ -87,6 +87,9 @@ class Inline:
                 self._around("*", "*", self._inner(element, depth))
             case "code" | "kbd" | "samp" | "tt":
                 self._code(" ".join("".join(element.itertext()).split()))
+            case "var" if element.get("class") == "equation":
+                self._syntax("")
+                self.text.content("".join(element.itertext()), ())
             case _:
                 if name in BLOCKS:
                     self._blank()

@@ -2,7 +2,7 @@
 
 import io
 from collections.abc import Iterable, Iterator
-from itertools import chain
+from itertools import chain, zip_longest
 from typing import Any
 
 from pptx import Presentation
@@ -18,6 +18,8 @@ from carrel.server.reading.page.table import Cell, Table
 _TITLES = (PP_PLACEHOLDER.TITLE, PP_PLACEHOLDER.CENTER_TITLE, PP_PLACEHOLDER.VERTICAL_TITLE)
 _FURNITURE = (PP_PLACEHOLDER.SLIDE_NUMBER, PP_PLACEHOLDER.DATE, PP_PLACEHOLDER.FOOTER)
 _MAX_DEPTH = 20
+_MAX_CATEGORIES = 10_000
+"""Most rows of a chart's data; more are measurements, not read one by one."""
 
 
 def slide_pages(data: bytes) -> list[list[Part]]:
@@ -44,12 +46,35 @@ def _shapes(shapes: Iterable[Any], depth: int) -> Iterator[Part]:
         elif getattr(shape, "has_table", False):
             table = _table(shape.table)
             yield Part("table", table=table, links=table.links)
+        elif getattr(shape, "has_chart", False):
+            yield from _chart(shape.chart)
         elif shape.has_text_frame:
             yield from _paragraphs(shape)
         else:
             picture = _picture(shape)
             if picture is not None:
                 yield Part("image", picture=picture)
+
+
+def _chart(chart: Any) -> Iterator[Part]:
+    """Yield a chart's title and its data: a row for each category, a column for each series."""
+    titled = chart.has_title and chart.chart_title.has_text_frame
+    if titled and (title := " ".join(chart.chart_title.text_frame.text.split())):
+        yield text_part("caption", escaped(title))
+    for plot in chart.plots:
+        series = list(plot.series)
+        names = [" ".join(str(name).split()) for name in plot.categories]
+        height = max([len(names), *(len(list(one.values)) for one in series)], default=0)
+        if not series or height > _MAX_CATEGORIES:
+            continue
+        columns = [[one.name, *map(_number, one.values)] for one in series]
+        if names:
+            columns.insert(0, ["", *names])
+        yield Part("table", table=Table.of_rows(zip_longest(*columns, fillvalue="")))
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.12g}"
 
 
 def _picture(shape: Any) -> bytes | None:

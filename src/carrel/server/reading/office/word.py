@@ -6,11 +6,13 @@ from typing import Any
 
 import mammoth
 
+from carrel.server.reading.office.equations import STYLE, with_equations
 from carrel.server.reading.office.html import parsed_html, parts_of_tree
 from carrel.server.reading.office.numbering import item_numbers
 from carrel.server.reading.office.parts import Part
 
-_STYLES = """\
+_STYLES = f"""\
+r.{STYLE} => var.equation
 p[style-name='Title'] => h1:fresh
 p[style-name='Subtitle'] => h2:fresh
 p[style-name='Quote'] => blockquote:fresh
@@ -40,7 +42,9 @@ def word_pages(data: bytes) -> list[list[Part]]:
         return {"src": name}
 
     result = mammoth.convert_to_html(
-        io.BytesIO(data), style_map=_STYLES, convert_image=mammoth.images.img_element(keep)
+        io.BytesIO(with_equations(data)),
+        style_map=_STYLES,
+        convert_image=mammoth.images.img_element(keep),
     )
     pages = [parsed_html(page) for page in _PAGE.split(result.value)]
     _number_items([page for page in pages if page is not None], item_numbers(data))

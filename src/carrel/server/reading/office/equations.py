@@ -1,0 +1,169 @@
+"""Word's equations as LaTeX, in runs of text that its readers keep."""
+
+import io
+import zipfile
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Any
+
+from lxml import etree
+
+from carrel.server.reading.office.archive import member
+
+STYLE = "CarrelEquation"
+"""Id of the character style of a run with an equation, which is LaTeX between dollar signs."""
+_PARTS = ("word/document.xml", "word/footnotes.xml", "word/endnotes.xml")
+_WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+_MATH = "http://schemas.openxmlformats.org/officeDocument/2006/math"
+_DEPTH = 60
+"""Deepest nesting of an equation that is followed."""
+_TEMPLATES = {
+    "f": r"\frac{{{num}}}{{{den}}}",
+    "sSup": "{{{e}}}^{{{sup}}}",
+    "sSub": "{{{e}}}_{{{sub}}}",
+    "sSubSup": "{{{e}}}_{{{sub}}}^{{{sup}}}",
+    "sPre": "{{}}_{{{sub}}}^{{{sup}}}{e}",
+    "func": "{fName} {e}",
+    "limLow": r"\underset{{{lim}}}{{{e}}}",
+    "limUpp": r"\overset{{{lim}}}{{{e}}}",
+}
+_ACCENTS = {
+    "\u0300": r"\grave", "\u0301": r"\acute", "\u0302": r"\hat", "\u0303": r"\tilde",
+    "\u0304": r"\bar", "\u0305": r"\overline", "\u0306": r"\breve", "\u0307": r"\dot",
+    "\u0308": r"\ddot", "\u030c": r"\check", "\u20d6": r"\overleftarrow", "\u20d7": r"\vec",
+}  # fmt: skip
+_OPERATORS = {
+    "∑": r"\sum", "∏": r"\prod", "∐": r"\coprod", "∫": r"\int", "∬": r"\iint", "∭": r"\iiint",
+    "∮": r"\oint", "⋃": r"\bigcup", "⋂": r"\bigcap", "⋁": r"\bigvee", "⋀": r"\bigwedge",
+}  # fmt: skip
+_FUNCTIONS = frozenset(
+    [
+        *("sin", "cos", "tan", "cot", "sec", "csc", "arcsin", "arccos", "arctan", "sinh", "cosh"),
+        *("tanh", "log", "ln", "lim", "exp", "max", "min", "sup", "inf", "det", "gcd"),
+    ]
+)
+_BRACES = {"{": r"\{", "}": r"\}", "": ".", "‖": r"\|", "⟨": r"\langle", "⟩": r"\rangle"}
+_SIGNS = str.maketrans({"#": r"\#", "$": r"\$", "%": r"\%", "&": r"\&", "{": r"\{", "}": r"\}",
+                        "_": r"\_", "~": r"\sim ", "\\": r"\backslash ", "\u2061": ""})  # fmt: skip
+
+
+def with_equations(data: bytes) -> bytes:
+    """The Word file with each equation in a run of text; the same bytes if there is none."""
+    changed = {}
+    for name in _PARTS:
+        content = member(data, name)
+        if content is not None and b"oMath" in content:
+            changed[name] = _in_runs(content)
+    if not changed:
+        return data
+    written = io.BytesIO()
+    with (
+        zipfile.ZipFile(io.BytesIO(data)) as source,
+        zipfile.ZipFile(written, "w", zipfile.ZIP_STORED) as target,
+    ):
+        for entry in source.infolist():
+            target.writestr(entry.filename, changed.get(entry.filename) or source.read(entry))
+    return written.getvalue()
+
+
+def _in_runs(content: bytes) -> bytes:
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=False)
+    root = etree.fromstring(content, parser)
+    for equation in [*root.iter(f"{{{_MATH}}}oMathPara"), *root.iter(f"{{{_MATH}}}oMath")]:
+        parent = equation.getparent()
+        if parent is None or parent.tag == f"{{{_MATH}}}oMathPara":
+            continue
+        lines = [equation] if equation.tag.endswith("oMath") else list(equation)
+        sign = "$" if equation.tag.endswith("oMath") else "$$"
+        texts = [" ".join(_content(line, 0).split()) for line in lines]
+        parent.replace(equation, _run(" ".join(f"{sign}{text}{sign}" for text in texts if text)))
+    written: bytes = etree.tostring(root)
+    return written
+
+
+def _run(text: str) -> Any:
+    run = etree.Element(f"{{{_WORD}}}r")
+    style = etree.SubElement(etree.SubElement(run, f"{{{_WORD}}}rPr"), f"{{{_WORD}}}rStyle")
+    style.set(f"{{{_WORD}}}val", STYLE)
+    etree.SubElement(run, f"{{{_WORD}}}t").text = text
+    return run
+
+
+def _content(element: Any, depth: int) -> str:
+    """The LaTeX of everything in an element."""
+    return "" if element is None else "".join(_one(child, depth + 1) for child in element)
+
+
+def _one(element: Any, depth: int) -> str:
+    if depth > _DEPTH or not isinstance(element.tag, str):
+        return ""
+    name = etree.QName(element).localname
+    if name == "r":
+        return _text(element)
+    if name.endswith("Pr"):
+        return ""
+    parts = defaultdict(str)
+    for child in element:
+        if isinstance(child.tag, str):
+            parts[etree.QName(child).localname] = _content(child, depth)
+    if (name, _setting(element, "type", "")) == ("f", "lin"):
+        return f"{parts['num']}/{parts['den']}"
+    if name in _TEMPLATES:
+        return _TEMPLATES[name].format_map(parts)
+    match name:
+        case "rad":
+            return rf"\sqrt[{parts['deg']}]{{{parts['e']}}}".replace("[]", "")
+        case "nary":
+            sign = _setting(element, "chr", "∫")
+            limits = [
+                f"{mark}{{{parts[limit]}}}"
+                for mark, limit in (("_", "sub"), ("^", "sup"))
+                if parts[limit]
+            ]
+            return f"{_OPERATORS.get(sign, sign)}{''.join(limits)} {parts['e']}"
+        case "acc":
+            accent = _ACCENTS.get(_setting(element, "chr", "\u0302"), r"\hat")
+            return f"{accent}{{{parts['e']}}}"
+        case "bar":
+            line = r"\overline" if _setting(element, "pos", "bot") == "top" else r"\underline"
+            return f"{line}{{{parts['e']}}}"
+        case "d" | "m" | "eqArr":
+            return _several(element, name, depth)
+        case _:
+            return _content(element, depth)
+
+
+def _several(element: Any, name: str, depth: int) -> str:
+    """Terms between delimiters, a matrix, or equations one below the other."""
+    if name == "m":
+        rows = (row.findall("{*}e") for row in element.findall("{*}mr"))
+        return _rows("matrix", ([_content(cell, depth) for cell in row] for row in rows))
+    terms = [_content(each, depth) for each in element.findall("{*}e")]
+    if name == "eqArr":
+        return _rows("aligned", ([term] for term in terms))
+    left, right = _setting(element, "begChr", "("), _setting(element, "endChr", ")")
+    inside = _setting(element, "sepChr", "|").join(terms)
+    return rf"\left{_BRACES.get(left, left)}{inside}\right{_BRACES.get(right, right)}"
+
+
+def _text(run: Any) -> str:
+    text = "".join(each.text or "" for each in run.findall("{*}t"))
+    if text.strip() in _FUNCTIONS:
+        return f"\\{text.strip()} "
+    plain = run.find("{*}rPr/{*}nor") is not None
+    latex = text.translate(_SIGNS)
+    return rf"\text{{{latex}}}" if plain and latex.strip() else latex
+
+
+def _setting(element: Any, name: str, otherwise: str) -> str:
+    """A property of an element; one that is there without a value is empty."""
+    kind = etree.QName(element).localname
+    found = element.find(f"{{*}}{kind}Pr/{{*}}{name}")
+    if found is None:
+        return otherwise
+    return str(found.get(f"{{{_MATH}}}val", ""))
+
+
+def _rows(name: str, rows: Iterable[Iterable[str]]) -> str:
+    lines = r" \\ ".join(" & ".join(cells) for cells in rows)
+    return rf"\begin{{{name}}}{lines}\end{{{name}}}"
