@@ -82,3 +82,76 @@ def test_links_of_a_title_stay() -> None:
 def test_numbers_that_fall_are_a_table() -> None:
     lines = [piece(f"Total … {9 - n}", 50, n, 400) for n in range(4)]
     assert entries(lines) == []
+
+
+def plain(number: int, title: str, page: int, left: float = 50) -> list[Line]:
+    """A row of contents without leader: the title, and the page's number at the right margin."""
+    width = 5 * len(title)
+    return [
+        piece(title, left, number, left + width),
+        piece(str(page), 400 - 6 * len(str(page)), number, 400),
+    ]
+
+
+ROOMS = ("Rooms", "Lamps", "Desks", "Chairs", "Shelves", "Windows")
+
+
+def test_entries_below_a_title_of_contents_need_no_leaders() -> None:
+    title = piece("Inhaltsverzeichnis", 50, 0, 150)
+    rows = [plain(n, room, 4 * n) for n, room in enumerate(ROOMS, 1)]
+    lines = [title, *(line for row in rows for line in row)]
+    assert entries(lines) == [(0, f"{room} … {4 * n}") for n, room in enumerate(ROOMS, 1)]
+    assert contents(lines)[1] == [title]
+
+
+def test_numbers_of_sections_need_neither_leaders_nor_indentation() -> None:
+    titles = ("1 Rooms", "1.1 Lamps", "1.1.1 Desks", "2 Chairs", "2.1 Shelves")
+    lines = [line for n, title in enumerate(titles) for line in plain(n, title, 7 + n)]
+    assert [level for level, _ in entries(lines)] == [0, 1, 2, 0, 1]
+
+
+def test_sections_alone_begin_at_the_first_level() -> None:
+    lines = [line for n in range(1, 6) for line in plain(n, f"3.{n} Lamps", 20 + n)]
+    assert entries(lines) == [(0, f"3.{n} Lamps … {20 + n}") for n in range(1, 6)]
+
+
+def test_the_number_of_a_section_may_stand_apart() -> None:
+    lines = [
+        line
+        for n in range(1, 6)
+        for line in (piece(f"3.{n}", 50, n, 65), *plain(n, "Lamps", 20 + n, left=90))
+    ]
+    assert entries(lines) == [(0, f"3.{n} Lamps … {20 + n}") for n in range(1, 6)]
+
+
+def test_indentation_shows_contents_without_title_and_leaders() -> None:
+    lines = [
+        line
+        for n, room in enumerate(ROOMS)
+        for line in plain(n, room, 10 + n, left=50 if n % 3 == 0 else 66)
+    ]
+    assert [level for level, _ in entries(lines)] == [0, 1, 1, 0, 1, 1]
+
+
+def test_rows_of_a_table_whose_numbers_rise_are_no_contents() -> None:
+    lines = [line for n, room in enumerate(ROOMS) for line in plain(n, room, 10 + n)]
+    assert entries(lines) == []
+    assert contents(lines)[1] == lines
+
+
+def test_a_table_of_several_columns_below_a_title_is_no_contents() -> None:
+    title = piece("Contents", 50, 0, 120)
+    lines = [title]
+    for n, room in enumerate(ROOMS, 1):
+        lines += [*plain(n, room, 10 + n), piece("litres", 300, n, 330)]
+    for n, room in enumerate(ROOMS, 10):
+        lines += [*plain(n, room, 10 + n), piece(str(n), 300, n, 312)]
+    assert entries(lines) == []
+
+
+def test_the_running_head_of_contents_is_no_entry() -> None:
+    head = plain(0, "CONTENTS", 5)
+    lines = [*head, *(line for n in range(1, 7) for line in plain(n, f"2.{n} Lamps", 10 + n))]
+    found, rest = contents(lines)
+    assert [entry.text for entry in found] == [f"2.{n} Lamps … {10 + n}" for n in range(1, 7)]
+    assert rest == head

@@ -1,4 +1,4 @@
-"""Tables of contents: entries with leaders and page numbers, as a list."""
+"""Tables of contents: entries with page numbers, most with leaders, as a list."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -11,6 +11,8 @@ from carrel.server.reading.page.lines import one_line
 
 _FEWEST = 3
 """Fewest entries with leaders, and with one right margin, that make contents."""
+_FEWEST_PLAIN = 5
+"""Fewest entries of contents without leaders."""
 _SAME_LINE = 0.4
 """Pieces of one line differ in height by less than this part of their own."""
 _SAME_EDGE = 3.0
@@ -29,6 +31,17 @@ _CLOSE = 0.6
 """Largest gap between the lines of one title, as a part of their height."""
 _LONG = 0.6
 """Least width of the first line of a title of two, as a part of the second with its number."""
+_PAGE = re.compile(r"\d{1,4}|[ivxlc]{1,7}")
+_DEPTH = re.compile(r"(\d{1,2}(?:\.\d{1,3})*)[.)]?\s")
+"""The number of a chapter or section before its title."""
+_TITLE = re.compile(
+    r"(table of )?contents|inhalt(sverzeichnis|sübersicht)?|sommaire|table des matières|índice"
+    r"|sumário|indice|sommario|inhoud(sopgave)?|indhold(sfortegnelse)?|innehåll(sförteckning)?"
+    r"|innhold|sisällys(luettelo)?|sisukord|spis treści|obsah|tartalom(jegyzék)?|cuprins"
+    r"|kazalo|sadržaj|turinys|saturs|содержание|оглавление|съдържание|περιεχόμενα|目次|目录",
+    re.IGNORECASE,
+)
+"""Titles of contents in languages of Europe and the Far East."""
 _DOTS = 3
 """Fewest dots of a leader."""
 _LEADER = re.compile(r"…|\.(?: ?\.){3}")
@@ -45,17 +58,81 @@ class _Entry:
 
 def contents(lines: Sequence[Line]) -> tuple[list[Region], list[Line]]:
     """The entries of a page's table of contents, and its other lines."""
-    if sum(_is_sign(line.text) for line in lines) < _FEWEST:
+    signs = sum(_is_sign(line.text) for line in lines)
+    numbers = 0 if signs >= _FEWEST else sum(line.text[-1:].isdigit() for line in lines)
+    if signs < _FEWEST and numbers < _FEWEST_PLAIN:
         return [], list(lines)
+    found = _led(lines) if signs >= _FEWEST else []
+    found = _whole([line for line in found or _plain(lines) if not _is_head(line)], lines)
+    held = [line.box for line in found]
+    rest = [line for line in lines if not any(box.holds_centre(line.box) for box in held)]
+    return _levelled(found), rest
+
+
+def _is_head(entry: Line) -> bool:
+    """Whether an entry is the running head of contents, with the page's own number."""
+    return _TITLE.fullmatch(entry.text.partition(" … ")[0]) is not None
+
+
+def _led(lines: Sequence[Line]) -> list[Line]:
+    """The entries of contents with leaders."""
     entries = list(_entries(lines))
     found: list[Line] = []
     for edge in _edges([entry.line.box.right for entry in entries if entry.led]):
         here = [entry for entry in entries if abs(entry.line.box.right - edge) <= _SAME_EDGE]
-        found += _adjacent(here)
-    found = _whole(found, lines)
-    held = [line.box for line in found]
-    rest = [line for line in lines if not any(box.holds_centre(line.box) for box in held)]
-    return _levelled(found), rest
+        for run in _runs(here):
+            if sum(entry.led for entry in run) >= _FEWEST:
+                found += (entry.line for entry in run)
+    return found
+
+
+def _plain(lines: Sequence[Line]) -> list[Line]:
+    """The entries of contents without leaders.
+
+    A table may look alike: these have a title of contents, numbers of sections, or indentation.
+    """
+    entries = [entry for row in _rows(lines) for entry in _parted_row(row)]
+    titled = any(_TITLE.fullmatch(line.text.strip(" :")) for line in lines)
+    found: list[Line] = []
+    for edge in _edges([entry.line.box.right for entry in entries]):
+        here = [entry for entry in entries if abs(entry.line.box.right - edge) <= _SAME_EDGE]
+        for run in _runs(here):
+            if len(run) < _FEWEST_PLAIN or _page(run[0]) == _page(run[-1]):
+                continue
+            texts = [entry.line for entry in run]
+            numbered = sum(_DEPTH.match(line.text) is not None for line in texts)
+            levels = {region.level for region in _levelled(texts)}
+            if titled or 2 * numbered > len(run) or len(levels) > 1:
+                found += texts
+    return found
+
+
+def _parted_row(row: Sequence[Line]) -> list[_Entry]:
+    """The entries of a row, each a title and a number apart; none if it has other columns."""
+    entries: list[_Entry] = []
+    pieces: list[Line] = []
+    for line in row:
+        if not _PAGE.fullmatch(line.text):
+            pieces.append(line)
+            continue
+        if not pieces or not _is_title(pieces):
+            return []
+        whole = one_line([*pieces, line])
+        match = _ENTRY.fullmatch(whole.text)
+        if match is None or line.box.left - pieces[-1].box.right < line.box.height:
+            return []
+        entries.append(_Entry(_with_leader(whole, match), led=False))
+        pieces = []
+    return [] if pieces else entries
+
+
+def _is_title(pieces: Sequence[Line]) -> bool:
+    """Whether pieces of a row are one text, perhaps after the number of a section."""
+    start = 1 if len(pieces) > 1 and _DEPTH.fullmatch(f"{pieces[0].text} ") else 0
+    texts = pieces[start:]
+    return any(letter.isalpha() for letter in texts[0].text) and all(
+        right.box.left - left.box.right < left.box.height for left, right in pairwise(texts)
+    )
 
 
 def _is_sign(text: str) -> bool:
@@ -127,7 +204,7 @@ def _edges(rights: Sequence[float]) -> list[float]:
     return [group[len(group) // 2] for group in groups if len(group) >= _FEWEST]
 
 
-def _adjacent(entries: Sequence[_Entry]) -> Iterator[Line]:
+def _runs(entries: Sequence[_Entry]) -> list[list[_Entry]]:
     """Entries above and below each other whose page numbers rise; others are of a table."""
     ordered = sorted(entries, key=lambda entry: entry.line.box.top)
     runs = [ordered[:1]]
@@ -136,9 +213,7 @@ def _adjacent(entries: Sequence[_Entry]) -> Iterator[Line]:
         if apart or _page(entry) < _page(above):
             runs.append([])
         runs[-1].append(entry)
-    for run in runs:
-        if sum(entry.led for entry in run) >= _FEWEST:
-            yield from (entry.line for entry in run)
+    return runs
 
 
 def _whole(entries: Sequence[Line], lines: Sequence[Line]) -> list[Line]:
@@ -170,8 +245,8 @@ def _page(entry: _Entry) -> int:
 
 
 def _levelled(lines: Sequence[Line]) -> list[Region]:
-    """List items with a level by indentation."""
-    regions: list[Region] = []
+    """List items with a level by indentation, or without any by the numbers of sections."""
+    levels: list[int] = []
     edges: list[float] = []
     for line in lines:
         left = line.box.left
@@ -179,5 +254,12 @@ def _levelled(lines: Sequence[Line]) -> list[Region]:
             edges.pop()
         if not edges or left > edges[-1] + _INDENT:
             edges.append(left)
-        regions.append(Region("list_item", line.box, line.text, len(edges) - 1, lines=(line,)))
-    return regions
+        levels.append(len(edges) - 1)
+    if not any(levels):
+        numbers = [_DEPTH.match(line.text) for line in lines]
+        depths = [number[1].count(".") if number else 0 for number in numbers]
+        levels = [depth - min(depths) for depth in depths]
+    return [
+        Region("list_item", line.box, line.text, level, lines=(line,))
+        for level, line in zip(levels, lines, strict=True)
+    ]
