@@ -152,6 +152,7 @@ def serve(
       document_bytes = 104857600       a document of a library
       ocr_bytes = 52428800             a document to read
       ocr_pages = 1000                 pages of a document to read
+      ocr_seconds = 240                time to read a document for one answer
       body_bytes = 100663296           any other request, data URLs included
       completion_seconds = 300         time-out of an answer
       first_token_seconds = 60         wait for a first token before another address is asked
@@ -163,7 +164,7 @@ def serve(
       trash_days = 7                   days in which deletes can be undone; 0 turns it off
       deleted_seconds = 3600           retention of the bytes of deleted files
       remembered_bytes = 268435456     cache of pages already read; 0 turns it off
-    The values above are the defaults of file_bytes, body_bytes, completion_seconds,
+    The values above are the defaults of file_bytes, ocr_seconds, body_bytes, completion_seconds,
     first_token_seconds, trash_days, deleted_seconds and remembered_bytes. document_bytes and
     ocr_bytes default to file_bytes; the others to no limit.
 

@@ -4,6 +4,9 @@ from carrel.client.keywords import fields_of
 from carrel.client.transport import Transport
 from carrel.wire.ocr import OCRRequest, OCRResult
 
+_WAIT = 86_400
+"""Seconds that a service is told to take if it must: no time-out runs here."""
+
 
 class OCR:
     """`/v1/ocr`."""
@@ -18,5 +21,10 @@ class OCR:
         `request`: an OCRRequest, or its fields as keywords.
         """
         return await self._transport.call(
-            OCRResult, "POST", "/v1/ocr", body=request.body(), unhurried=True
+            OCRResult,
+            "POST",
+            "/v1/ocr",
+            body=request.body(),
+            unhurried=True,
+            prefer=f"wait={_WAIT}",
         )

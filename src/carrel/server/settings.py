@@ -60,6 +60,11 @@ class Limits(_Section):
     """Largest document for OCR; without it, as for files."""
     ocr_pages: int | None = Field(default=None, gt=0)
     """Most pages of one document for OCR; without it, unlimited."""
+    ocr_seconds: int = Field(default=240, gt=0)
+    """Longest time to read a document for an answer, unless the caller says that it waits longer.
+
+    The official clients wait 300 seconds for an answer, annotations included.
+    """
     body_bytes: int = Field(default=96 * MIB, gt=0)
     """Largest of any other request body, data URLs included."""
     completion_seconds: int = Field(default=300, gt=0)

@@ -9,6 +9,7 @@ from typing import Any
 from starlette.types import ASGIApp, Message, Scope
 
 from carrel.server.errors import ApiError
+from carrel.server.http.preferences import MOST_WAITED
 from carrel.server.records.caller import Caller
 from carrel.server.spans import current_request
 
@@ -64,7 +65,11 @@ def _scope(path: str, caller: Caller, request_id: str) -> Scope:
         "raw_path": path.encode(),
         "root_path": "",
         "query_string": b"",
-        "headers": [(b"content-type", b"application/json")],
+        # Nobody's time-out runs meanwhile.
+        "headers": [
+            (b"content-type", b"application/json"),
+            (b"prefer", f"wait={MOST_WAITED:.0f}".encode()),
+        ],
         "client": None,
         "server": None,
         "state": {"caller": caller, "request_id": request_id},

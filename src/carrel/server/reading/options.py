@@ -30,6 +30,15 @@ class NoSuchPage(UnreadableDocument):
         super().__init__(message, code="1500")
 
 
+class ReadingTimeout(Exception):
+    """The time for a document was up; `read` of the `selected` pages are kept, both 0 if none."""
+
+    def __init__(self, read: int, selected: int) -> None:
+        super().__init__(f"{read} of {selected} pages were read in time")
+        self.read = read
+        self.selected = selected
+
+
 @dataclass(frozen=True)
 class ReadOptions:
     """Which pages to read and what to return. Pages count from 0; None means all."""

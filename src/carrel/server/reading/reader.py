@@ -16,6 +16,7 @@ from carrel.server.reading.options import (
     INVALID_FILE,
     BrokenOff,
     NoSuchPage,
+    ReadingTimeout,
     ReadOptions,
     ReadPage,
     ReadResult,
@@ -67,15 +68,22 @@ class Reader:
         return self._recogniser.loaded
 
     async def read(
-        self, path: Path, *, mimetype: str | None, options: ReadOptions, hash: str | None = None
+        self,
+        path: Path,
+        *,
+        mimetype: str | None,
+        options: ReadOptions,
+        hash: str | None = None,
+        seconds: float | None = None,
     ) -> ReadResult:
         """Reads the selected pages of a document. Cancelling stops the work at once.
 
         The kind is detected from the content; `mimetype` helps where that is ambiguous. With the
         `hash` of its bytes (SHA-256), pages are cached, and a document stays open for a while if
-        only some of its pages were requested.
+        only some of its pages were requested. It may take `seconds`, without them any time.
 
         Raises:
+            ReadingTimeout: it took longer; the pages read until then are cached.
             UnreadableDocument: it is damaged, protected, hostile or of an unknown kind.
             NoSuchPage: a selected page is beyond the end.
             OCRUnavailable: a page needs OCR, and that does not work.
@@ -83,12 +91,26 @@ class Reader:
         """
         document = ReadableDocument(path, mimetype, hash)
         size = (await asyncio.to_thread(path.stat)).st_size
-        if hash is None or self._results is None:
-            page_count, pages = await self._read(document, options)
-            reading = ReadResult.of(pages, page_count, size)
-        else:
-            reading = await self._recall(document, options, size, self._results)
+        try:
+            async with asyncio.timeout(seconds):
+                if hash is None or self._results is None:
+                    page_count, pages = await self._read(document, options)
+                    reading = ReadResult.of(pages, page_count, size)
+                else:
+                    reading = await self._recall(document, options, size, self._results)
+        except TimeoutError:
+            raise await self._timeout(document, options) from None
         return replace(reading, pages=with_fewer_images(reading.pages, options.image_limit))
+
+    async def _timeout(self, document: ReadableDocument, options: ReadOptions) -> ReadingTimeout:
+        if document.hash is None or self._results is None:
+            return ReadingTimeout(0, 0)
+        task = Task.of(document, options)
+        page_count = await self._results.page_count(task)
+        if page_count is None:
+            return ReadingTimeout(0, 0)
+        selected = select_pages(options, page_count)
+        return ReadingTimeout(len({*selected} & await self._results.numbers(task)), len(selected))
 
     async def _recall(
         self, document: ReadableDocument, options: ReadOptions, size: int, results: Results
@@ -143,17 +165,20 @@ class Reader:
     ) -> tuple[int, list[ReadPage]]:
         page_count, pages = 0, list[ReadPage]()
         saved, saved_at = 0, time.monotonic()
-        async with aclosing(self._answers(document, options, ahead, beyond)) as answers:
-            async for answer in answers:
-                if isinstance(answer, int):
-                    page_count = answer
-                    continue
-                pages.append(answer)
-                if task is not None and time.monotonic() - saved_at > _SAVE_SECONDS:
-                    await self._remember(task, page_count, pages[saved:])
-                    saved, saved_at = len(pages), time.monotonic()
-        if task is not None:
-            await self._remember(task, page_count, pages[saved:])
+        try:
+            async with aclosing(self._answers(document, options, ahead, beyond)) as answers:
+                async for answer in answers:
+                    if isinstance(answer, int):
+                        page_count = answer
+                        continue
+                    pages.append(answer)
+                    if task is not None and time.monotonic() - saved_at > _SAVE_SECONDS:
+                        await self._remember(task, page_count, pages[saved:])
+                        saved, saved_at = len(pages), time.monotonic()
+        finally:
+            # Also of a reading that is cancelled or fails.
+            if task is not None:
+                await self._remember(task, page_count, pages[saved:])
         return page_count, pages
 
     async def _remember(self, task: Task, page_count: int, pages: Sequence[ReadPage]) -> None:

@@ -135,6 +135,16 @@ class Results:
 
         return await self._run(find, None) if self._limit() else None
 
+    async def numbers(self, task: Task) -> set[int]:
+        """The numbers (from 0) of the pages that are cached."""
+
+        def find(connection: sqlite3.Connection) -> set[int]:
+            query = "SELECT number FROM pages WHERE hash = ? AND manner = ?"
+            return {number for (number,) in connection.execute(query, task)}
+
+        none: set[int] = set()
+        return await self._run(find, none) if self._limit() else none
+
     async def pages(self, task: Task, numbers: Sequence[int]) -> list[ReadPage]:
         """The requested pages (from 0) that are cached."""
 

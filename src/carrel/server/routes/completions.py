@@ -19,6 +19,7 @@ from carrel.server.completions.responder import Responder
 from carrel.server.errors import ApiError
 from carrel.server.http.disconnect import LEFT, unless_disconnected
 from carrel.server.http.openapi import streamed
+from carrel.server.http.preferences import preferences
 from carrel.server.records import agents
 from carrel.server.records.caller import Caller
 from carrel.server.routes.dependencies import CurrentCaller, CurrentServer
@@ -80,7 +81,8 @@ def completion_call(
         named = OCRRequest(model=None, document=chunk)
         if isinstance(chunk, ImageURLChunk):
             return await picture(named, server, caller)
-        result = await recognise(named, server, caller)
+        seconds = server.settings.limits.ocr_seconds
+        result = await recognise(named, server, caller, seconds)
         pages = result.pages[: asked.document_page_limit]
         return "\n\n".join(page.markdown for page in pages)
 
@@ -97,8 +99,7 @@ async def _answer(
     call = completion_call(responder, asked, server, caller)
     try:
         if asked.stream:
-            preferred = ",".join(request.headers.getlist("prefer")).split(",")
-            progress = "progress" in map(str.strip, preferred)
+            progress = "progress" in preferences(request)
             batches = server.completions.stream(call, progress=progress)
             # Wait for the first chunk: an error before it still gets a status of its own.
             first = await unless_disconnected(request, anext(batches))

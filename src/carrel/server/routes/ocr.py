@@ -17,11 +17,17 @@ from starlette.requests import ClientDisconnect
 from carrel.server.assembly import Server
 from carrel.server.errors import ApiError
 from carrel.server.http.disconnect import LEFT, unless_disconnected
+from carrel.server.http.preferences import seconds_waited
 from carrel.server.mimetypes import sniff
 from carrel.server.models.annotations import annotate, check_formats
 from carrel.server.models.engine import invalid_model
 from carrel.server.models.listing import OCR_MODEL, ocr_card
-from carrel.server.reading.options import NoSuchPage, ReadOptions, UnreadableDocument
+from carrel.server.reading.options import (
+    NoSuchPage,
+    ReadingTimeout,
+    ReadOptions,
+    UnreadableDocument,
+)
 from carrel.server.reading.processes.parsers import ParserUnavailable
 from carrel.server.reading.processes.recogniser import OCRUnavailable
 from carrel.server.records import documents, files
@@ -52,17 +58,18 @@ async def process(
     body: OCRRequest, request: Request, server: CurrentServer, caller: CurrentCaller
 ) -> Response:
     try:
-        result = await unless_disconnected(request, recognise(body, server, caller))
+        seconds = seconds_waited(request, server.settings.limits.ocr_seconds)
+        result = await unless_disconnected(request, recognise(body, server, caller, seconds))
     except ClientDisconnect:
         return Response(status_code=LEFT)
     return Response(result.model_dump_json(), media_type="application/json")
 
 
-async def recognise(body: OCRRequest, server: Server, caller: Caller) -> OCRResult:
-    """Reads the document that a request names.
+async def recognise(body: OCRRequest, server: Server, caller: Caller, seconds: float) -> OCRResult:
+    """Reads the document that a request names, in `seconds` at most.
 
     Raises:
-        ApiError: it cannot be found, fetched or read.
+        ApiError: it cannot be found, fetched or read, or takes longer.
     """
     check_formats(body)
     if server.settings.strict_models and body.model not in (None, OCR_MODEL):
@@ -74,8 +81,14 @@ async def recognise(body: OCRRequest, server: Server, caller: Caller) -> OCRResu
         kind = await asyncio.to_thread(sniff, source.path, source.name)
         try:
             reading = await server.reader.read(
-                source.path, mimetype=kind.mimetype, options=options, hash=source.hash
+                source.path,
+                mimetype=kind.mimetype,
+                options=options,
+                hash=source.hash,
+                seconds=seconds,
             )
+        except ReadingTimeout as timeout:
+            raise _too_slow(timeout, seconds) from None
         except NoSuchPage as error:
             raise ApiError(400, error.message, param="pages") from None
         except UnreadableDocument as error:
@@ -91,6 +104,21 @@ async def recognise(body: OCRRequest, server: Server, caller: Caller) -> OCRResu
         usage_info=OCRUsage(pages_processed=len(reading.pages), doc_size_bytes=reading.size),
     )
     return await annotate(result, body, server.engine)
+
+
+def _too_slow(timeout: ReadingTimeout, seconds: float) -> ApiError:
+    if timeout.read:
+        read = f"{timeout.read:,} of {timeout.selected:,} pages were read and are kept: ask again"
+        step = f"{read} for the rest, ask for fewer with `pages`"
+    else:
+        step = "No page was read: ask for fewer with `pages`"
+    return ApiError(
+        504,
+        f"The time for this answer ({seconds:g} s) is over. {step}, or upload the document to a"
+        " library, where reading may take any time.",
+        # A client that repeats requests goes on from the pages that are kept.
+        headers={"retry-after": "1"},
+    )
 
 
 async def picture(body: OCRRequest, server: Server, caller: Caller) -> str:

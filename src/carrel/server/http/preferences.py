@@ -1,0 +1,21 @@
+"""The preferences of a caller: the header `Prefer` (RFC 7240)."""
+
+from starlette.requests import Request
+
+MOST_WAITED = 86_400.0
+"""Seconds. The longest wait that a caller can ask for."""
+
+
+def preferences(request: Request) -> dict[str, str]:
+    """The preferences by their names in small letters; a value may be empty."""
+    found = {}
+    for preference in ",".join(request.headers.getlist("prefer")).split(","):
+        name, _, value = preference.partition(";")[0].partition("=")
+        found[name.strip().lower()] = value.strip().strip('"')
+    return found
+
+
+def seconds_waited(request: Request, usual: float) -> float:
+    """How long the caller waits for its answer, as `wait` says; otherwise `usual`."""
+    wait = preferences(request).get("wait", "")
+    return min(float(wait), MOST_WAITED) if wait.isascii() and wait.isdigit() else usual
