@@ -1,6 +1,5 @@
 """Chunks: adjacent words on a line, parted by wide spaces and rules."""
 
-import re
 import statistics
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -28,8 +27,6 @@ _SAME_SPACE = 0.02
 """Largest difference between such spaces, as a fraction of line height."""
 _LEAST_FLUSH = 4
 """Fewest lines with a gap between the same edges that make it a gutter."""
-_FORMULA = re.compile(r"[_^]\{|\\")
-"""Signs of a formula in liteparse's text."""
 _ONE_LINE = 0.3
 """Largest vertical distance between text centres on one line, as a fraction of height."""
 
@@ -236,7 +233,7 @@ def _word_space(chunks: Sequence[Chunk]) -> float:
 
 
 def _all_alike(spaces: Sequence[float], chunks: Sequence[Chunk]) -> bool:
-    """Whether spaces are alike as in a justified line, not as between equally wide columns."""
+    """Whether spaces are alike as in a justified line of a newspaper, not as between columns."""
     same = _SAME_SPACE * chunks[0].box.height
     widths = [chunk.box.width for chunk in chunks]
     return (
@@ -247,14 +244,7 @@ def _all_alike(spaces: Sequence[float], chunks: Sequence[Chunk]) -> bool:
 
 
 def _has_number(chunk: Chunk) -> bool:
-    """Whether there are digits; those of a formula number its letters."""
-    return any(map(str.isdecimal, chunk.text)) and not _FORMULA.search(chunk.text)
-
-
-def is_formula(chunk: Chunk) -> bool:
-    """Whether a chunk is a formula and nothing else."""
-    text = chunk.text
-    return text.startswith("$") and text.endswith("$") and _FORMULA.search(text) is not None
+    return any(map(str.isdecimal, chunk.text))
 
 
 def cell_text(chunks: Sequence[Chunk]) -> MarkedText:

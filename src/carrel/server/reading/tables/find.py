@@ -15,7 +15,7 @@ from carrel.server.reading.page.seen import (
 )
 from carrel.server.reading.page.table import Table
 from carrel.server.reading.tables.certainty import Finder, structure_certainty
-from carrel.server.reading.tables.chunks import Chunk, ChunkRow, is_formula, rows
+from carrel.server.reading.tables.chunks import Chunk, ChunkRow, rows
 from carrel.server.reading.tables.framed import framed_table
 from carrel.server.reading.tables.ruled import Grid, grids
 from carrel.server.reading.tables.seen import has_scale, is_chart, is_prose, with_seen_tables
@@ -89,9 +89,8 @@ def _with_certainty(region: Region, finder: Finder, *, scanned: bool) -> Region:
 
 
 def ruled_tables(chunks: Sequence[Chunk], rules: Sequence[Rule]) -> list[Region]:
-    """Return the tables framed by rules, without the scales, legends and formulas of charts."""
-    words = [chunk for chunk in chunks if not is_formula(chunk)]
-    return [table for table in _ruled(words, rules)[0] if not _is_of_chart(table)]
+    """Return the tables framed by rules, without the scales and legends of charts."""
+    return [table for table in _ruled(chunks, rules)[0] if not _is_of_chart(table)]
 
 
 def _is_of_chart(region: Region) -> bool:

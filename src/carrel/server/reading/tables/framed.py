@@ -102,7 +102,7 @@ def _with_columns(grid: Grid, chunks: Sequence[Chunk]) -> Grid:
 
 
 def _parted(chunks: Sequence[Chunk]) -> list[Span]:
-    """Find the columns of text within one grid column; empty unless there are several."""
+    """Find the columns of text within one grid column; empty for one, and for numbered entries."""
     lines = rows(chunks)
     if sum(len(line.chunks) > 1 for line in lines) < max(2, _PARTED * len(lines)):
         return []

@@ -24,8 +24,6 @@ _SENTENCE = 24
 """Smallest median length of text in columns of prose, in letters."""
 _MOST = 0.8
 """Smallest fraction of a region's text in a table of the whole region."""
-_FITTING = 0.7
-"""Smallest fraction of a table's text inside the model's cells, if these are right."""
 _NUMBER = re.compile(r"[-−–]?\d+(\.\d+)?%?")
 _NUMBERS = re.compile(r"(?:(?:^|\s)[-+−–]?[\d.,]*\d%?(?=\s|$)){5,}")
 """Five or more numbers in one cell: the rows between them were missed."""
@@ -64,7 +62,7 @@ def with_seen_tables(
         held = sum(len(_inside(table.box, inside)) for table in parts)
         if len(parts) > 1 and held >= _MOST * len(inside):
             continue
-        seen = _seen(inside, structure(region.box), least=_FITTING if whole else 0.0)
+        seen = _seen(inside, structure(region.box))
         if seen is not None:
             found = [table for table in found if table not in here] + [seen]
     return found
@@ -137,13 +135,8 @@ def _any_holds(boxes: Sequence[Box], point: tuple[float, float]) -> bool:
     return any(box.holds(*point) for box in boxes)
 
 
-def _seen(chunks: Sequence[Chunk], cells: Sequence[CellBox], least: float) -> Region | None:
-    """The table of these cells, if at least the fraction `least` of the chunks lies in them."""
-    boxes = [cell.box for cell in cells]
-    fitting = sum(_any_holds(boxes, chunk.box.centre) for chunk in chunks)
-    if not cells or fitting < least * len(chunks):
-        return None
-    table = _of_cells(chunks, cells)
+def _seen(chunks: Sequence[Chunk], cells: Sequence[CellBox]) -> Region | None:
+    table = _of_cells(chunks, cells) if cells else None
     return (
         Region("table", Box.around(chunk.box for chunk in chunks), table=table) if table else None
     )

@@ -53,7 +53,7 @@ def unruled_tables(rows: Sequence[ChunkRow], rules: Sequence[Rule]) -> list[Unru
             continue
         run = rows[start:end]
         around = rows[max(0, start - _AROUND) : end + _AROUND]
-        if are_prose(_connected(around, rows[start])):
+        if are_prose(around):
             start = end
             continue
         if _side_by_side(run, columns):
@@ -105,7 +105,7 @@ def _is_leader(chunk: Chunk) -> bool:
 
 
 def _without_leaders(row: ChunkRow) -> ChunkRow:
-    """Strip leader dots from a line with several numbers: it is not from a table of contents."""
+    """Strip leader dots from a line with several numbers: it is of statistics, not of contents."""
     if len(row.chunks) < 3:
         return row
     leaders = [number for number, chunk in enumerate(row.chunks) if _is_leader(chunk)]
@@ -142,17 +142,6 @@ def are_prose(run: Sequence[ChunkRow]) -> bool:
     """Whether some lines are columns of running text, however wide its spaces."""
     columns = gutters(run)
     return len(columns) > 1 and all(_is_prose(_whole_lines(run, column)) for column in columns)
-
-
-def _connected(run: Sequence[ChunkRow], row: ChunkRow) -> list[ChunkRow]:
-    """The lines set above and below one without a wider gap."""
-    found: list[ChunkRow] = []
-    for line in run:
-        apart = found and line.box.top - found[-1].box.bottom > _APART * line.box.height
-        if apart and row in found:
-            break
-        found = [line] if apart else [*found, line]
-    return found
 
 
 def _side_by_side(run: Sequence[ChunkRow], columns: Sequence[Span]) -> bool:
