@@ -133,7 +133,6 @@ class _Column:
             elif above is not None and (
                 (line.mono or line.bold)
                 and not (above.mono or above.bold)
-                and not (below and below[0].mono)
                 and abs(line.size - above.size) <= (_CODE_SIZE if line.mono else 0.12) * above.size
                 and self._returns(above, line)
                 and not (line.mono and self._parts_code(above))

@@ -17,8 +17,6 @@ _LARGE = 1.12
 """Type larger than the text's by this factor is no running head: the model mistakes a page's
 first heading for one.
 """
-_LINES = 3
-"""Maximum lines of a caption or running head: the model may mistake a paragraph for one."""
 _SENTENCE_ENDS = (".", ":", ";", ",")
 _KINDS: dict[RegionKind, Kind] = {
     "header": "header",
@@ -59,8 +57,6 @@ def _as_seen(region: Region, regions: Sequence[ModelRegion], size: float) -> Reg
         return region
     large = any(line.size > _LARGE * size for line in region.lines)
     if kind != "caption" and (large or region.text.endswith(_SENTENCE_ENDS)):
-        return region
-    if len(region.lines) > _LINES:
         return region
     return Region(kind, region.box, join_lines(region.lines), lines=region.lines)
 
