@@ -19,7 +19,6 @@ from support.service import Request, Service, reply, service
 
 STREAM = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n"
 CHAT = {"messages": [{"role": "user", "content": "Hello"}]}
-TOKENS = {"max_tokens": 400, "ignore_eos": True}
 
 
 def event(text: str, reason: str | None = None) -> bytes:
@@ -287,10 +286,11 @@ async def test_real_engines_share_streams_and_one_is_killed_under_them(
     engine, processes = engines
     begun = 0
 
-    async def stream(number: int) -> tuple[int, ApiError | None]:
+    async def stream(number: int, length: int) -> tuple[int, ApiError | None]:
         nonlocal begun
         tokens = 0
-        body = {**TOKENS, "messages": [{"role": "user", "content": f"Story {number}"}]}
+        story = [{"role": "user", "content": f"Story {number}"}]
+        body = {"max_tokens": length, "ignore_eos": True, "messages": story}
         try:
             async with (
                 engine.session() as session,
@@ -306,7 +306,7 @@ async def test_real_engines_share_streams_and_one_is_killed_under_them(
         return tokens, None
 
     # After the first tokens: those on the killed engine break off, the others end.
-    asked = [asyncio.create_task(stream(number)) for number in range(4)]
+    asked = [asyncio.create_task(stream(number, 400)) for number in range(4)]
     await until(lambda: begun == 4)
     os.kill(processes[0].pid or 0, signal.SIGKILL)
     ended = await asyncio.gather(*asked)
@@ -315,7 +315,7 @@ async def test_real_engines_share_streams_and_one_is_killed_under_them(
     assert all("broke off" in error.message for error in broken)
     assert all(tokens >= 300 for tokens, error in ended if error is None)
     # Before: the dead engine refuses, and nobody notices.
-    later = await asyncio.gather(*(stream(number) for number in range(4)))
+    later = await asyncio.gather(*(stream(number, 8) for number in range(4)))
     assert [error for _, error in later] == [None] * 4
 
 
