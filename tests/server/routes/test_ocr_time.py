@@ -75,7 +75,9 @@ def test_a_scan_that_takes_longer_is_read_in_several_answers(
     while (answer := _ocr(http, id, prefer=f"wait={patience}")).status_code != 200:
         message = answer.json()["message"]
         read = re.search(rf"(\d+) of {PAGES} pages were read and are kept: ask again", message)
-        assert read or "No page was read: ask for fewer with `pages`, or upload" in message
+        assert (
+            read or "No page was read: ask again, ask for fewer with `pages`, or upload" in message
+        )
         kept.append(int(read[1]) if read else 0)
         # On a busy machine a page may take longer.
         patience += kept[-1] == kept[-2]

@@ -111,7 +111,7 @@ def _too_slow(timeout: ReadingTimeout, seconds: float) -> ApiError:
         read = f"{timeout.read:,} of {timeout.selected:,} pages were read and are kept: ask again"
         step = f"{read} for the rest, ask for fewer with `pages`"
     else:
-        step = "No page was read: ask for fewer with `pages`"
+        step = "No page was read: ask again, ask for fewer with `pages`"
     return ApiError(
         504,
         f"The time for this answer ({seconds:g} s) is over. {step}, or upload the document to a"

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from PIL import Image, ImageDraw
+from PIL import Image, ImageDraw, ImageFilter
 
 from carrel.server.reading.page.elements import PageFrame
 from carrel.server.reading.scans.rules import pictured_rules
@@ -55,3 +55,24 @@ def test_the_grain_of_a_noisy_picture_is_no_rule_and_hides_none() -> None:
     (grid,) = grids(pictured_rules(noisy, PageFrame(*SIZE)))
     assert grid.xs == pytest.approx((60, 200, 400), abs=1)
     assert grid.ys == pytest.approx((400, 500), abs=1)
+
+
+def test_hairlines_out_of_focus_are_whole_in_grain() -> None:
+    page = Image.new("L", (SIZE[0] * SCALE, SIZE[1] * SCALE), "white")
+    pen = ImageDraw.Draw(page)
+    heights, edges = [400, 420, 440, 460, 480], [60, 200, 400]
+    for row in range(12):
+        text = "the reading room holds rare volumes and keeps them for a hundred years"
+        pen.text((60 * SCALE, (100 + 12 * row) * SCALE), text, "black", font(14))
+    for y in heights:
+        pen.line([(60 * SCALE, y * SCALE), (400 * SCALE, y * SCALE)], 60, 1)
+    for x in edges:
+        pen.line([(x * SCALE, 400 * SCALE), (x * SCALE, 480 * SCALE)], 60, 1)
+    grain = np.random.default_rng(2).normal(0, 20, (page.height, page.width))
+    pixels = np.asarray(page.filter(ImageFilter.GaussianBlur(0.6)), np.float64) * 0.85 + 25 + grain
+    noisy = Image.fromarray(pixels.clip(0, 255).astype(np.uint8)).convert("RGB")
+    rules = pictured_rules(noisy, PageFrame(*SIZE))
+    assert len([rule for rule in rules if rule.across]) == len(heights)
+    (grid,) = grids(rules)
+    assert grid.xs == pytest.approx(edges, abs=1)
+    assert grid.ys == pytest.approx(heights, abs=1)

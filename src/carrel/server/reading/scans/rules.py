@@ -17,7 +17,9 @@ _ACROSS, _DOWN = 25.0, 12.0
 _DARKER = 20
 """Least darkness of a rule relative to its surroundings, of 255."""
 _GRAINS = 4.0
-"""That darkness above the grain of a noisy picture, in standard deviations of the grain."""
+"""That darkness above the grain that is left, in standard deviations of the grain."""
+_AVERAGED = 7
+"""Pixels along a rule that are averaged in a noisy picture: its grain would break the rule."""
 _NOISY = 6.0
 """Least grain of a noisy picture, in greys of 255."""
 _SAMPLED = 8
@@ -38,20 +40,43 @@ def pictured_rules(picture: Image.Image, frame: PageFrame) -> list[Rule]:
     if frame.skew:
         grey = grey.rotate(frame.skew, Image.Resampling.BILINEAR, fillcolor=255)
     points = frame.upright_size[0] / grey.width
-    pixels = np.asarray(grey)
-    thin = _thin(pixels, points)
+    level, standing = _strokes(np.asarray(grey), points)
     across = [
         Rule(True, (row + 0.5) * points, start * points, end * points)
-        for row, start, end in _runs(_level(thin), _ACROSS / points)
+        for row, start, end in _runs(_level(level), _ACROSS / points)
     ]
     down = [
         Rule(False, (column + 0.5) * points, start * points, end * points)
-        for column, start, end in _runs(_level(thin.T), _DOWN / points)
+        for column, start, end in _runs(_level(standing), _DOWN / points)
     ]
     return _meeting(joined(across), joined(down))
 
 
-def _thin(pixels: "NDArray[uint8]", points: float) -> "NDArray[bool_]":
+def _strokes(pixels: "NDArray[uint8]", points: float) -> tuple["NDArray[bool_]", "NDArray[bool_]"]:
+    """Masks thin strokes that may be level, and, transposed, those that may stand."""
+    grain = _grain(pixels)
+    if grain < _NOISY:
+        thin = _thin(pixels, points, _DARKER)
+        return thin, thin.T
+    # Averaged alone, a line of small text would be a rule: its letters have gaps.
+    thin = _thin(pixels, points, _DARKER + round(_GRAINS / 2 * grain))
+    darker = _DARKER + round(_GRAINS * grain / _AVERAGED**0.5)
+    return (
+        thin & _thin(_averaged(pixels), points, darker),
+        thin.T & _thin(_averaged(pixels.T), points, darker),
+    )
+
+
+def _averaged(pixels: "NDArray[uint8]") -> "NDArray[uint8]":
+    """Each pixel as the mean of those beside it on its row."""
+    import numpy as np
+
+    half = _AVERAGED // 2
+    sums = np.cumsum(np.pad(pixels, ((0, 0), (half + 1, half)), "edge"), 1, np.uint32)
+    return ((sums[:, _AVERAGED:] - sums[:, :-_AVERAGED]) // _AVERAGED).astype(np.uint8)
+
+
+def _thin(pixels: "NDArray[uint8]", points: float, darker_by: int) -> "NDArray[bool_]":
     """Masks thin strokes: each is darker than a place near it in every quarter.
 
     Such a place may lie between a rule and a letter, or in a corner of two rules.
@@ -62,7 +87,7 @@ def _thin(pixels: "NDArray[uint8]", points: float) -> "NDArray[bool_]":
     dark = np.zeros(pixels.shape, np.bool_)
     if min(pixels.shape) <= 2 * distance:
         return dark
-    least = np.uint8(min(_DARKER + _above_grain(pixels), 255))
+    least = np.uint8(min(darker_by, 255))
     inner = (slice(distance, -distance),) * 2
     lightest = _lightest_of_squares(pixels, distance)
     # The squares that touch a pixel with a corner.
@@ -73,8 +98,8 @@ def _thin(pixels: "NDArray[uint8]", points: float) -> "NDArray[bool_]":
     return dark
 
 
-def _above_grain(pixels: "NDArray[uint8]") -> int:
-    """Greys by which a noisy picture's grain may make its paper lighter or darker; 0 for others."""
+def _grain(pixels: "NDArray[uint8]") -> float:
+    """The standard deviation of a picture's grain, in greys."""
     import numpy as np
 
     above, rows, below = (pixels[start::_SAMPLED].astype(np.int16) for start in range(3))
@@ -82,8 +107,7 @@ def _above_grain(pixels: "NDArray[uint8]") -> int:
     bent = above[:count] - 2 * rows[:count] + below[:count]
     # The residual that no neighbour explains; see J. Immerkær, Fast Noise Variance Estimation.
     rest = np.abs(bent[:, 2:] - 2 * bent[:, 1:-1] + bent[:, :-2])
-    grain = float(np.median(rest)) / 0.6745 / 6 if rest.size else 0.0
-    return round(_GRAINS * grain) if grain >= _NOISY else 0
+    return float(np.median(rest)) / 0.6745 / 6 if rest.size else 0.0
 
 
 def _lightest_of_squares(pixels: "NDArray[uint8]", side: int) -> "NDArray[uint8]":
