@@ -59,7 +59,7 @@ class _Entry:
 def contents(lines: Sequence[Line]) -> tuple[list[Region], list[Line]]:
     """The entries of a page's table of contents, and its other lines."""
     signs = sum(_is_sign(line.text) for line in lines)
-    numbers = 0 if signs >= _FEWEST else sum(line.text[-1:].isdigit() for line in lines)
+    numbers = len([line for line in lines if line.text[-1:].isdigit()])
     if signs < _FEWEST and numbers < _FEWEST_PLAIN:
         return [], list(lines)
     found = _led(lines) if signs >= _FEWEST else []
@@ -137,7 +137,10 @@ def _is_title(pieces: Sequence[Line]) -> bool:
 
 def _is_sign(text: str) -> bool:
     """Whether a line may be part of contents; a page with few such lines has none."""
-    return bool(_NUMBERED.match(text) or _LEADER.search(text))
+    # Few lines pass these looks, which take a fraction of a pattern's time.
+    if (text[:1].isdigit() or text == ".") and _NUMBERED.match(text):
+        return True
+    return ("…" in text or ".." in text or ". ." in text) and bool(_LEADER.search(text))
 
 
 def _entries(lines: Sequence[Line]) -> Iterator[_Entry]:
