@@ -23,7 +23,9 @@ from carrel.server.records.database import Database, make_engine
 from carrel.server.shared import SharedDatabaseError
 from carrel.wire.agents import AgentCreate, AgentUpdate
 from support import storage
+from support.libraries import connect
 from support.postgres import postgres_server
+from support.process import serve
 from support.processing import Lab, ScriptedReader
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -108,6 +110,37 @@ def test_a_server_does_not_start_on_other_tables(
     assert "cannot be used: connection failed" in (message := refused(secret, *blobs))
     assert "hunter2" not in message
     assert "such as postgresql://" in refused("mysql://carrel:hunter2@host/name", *blobs)
+
+
+def test_a_database_that_goes_away_is_said_and_used_again_when_it_is_back(
+    migrated: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(storage, "SHARED", True)
+    for name, value in storage.environment().items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(storage, "SHARED", False)
+    database_name = sa.make_url(migrated).database
+
+    def database(*statements: str) -> None:
+        engine = make_engine(postgres_server().url("postgres"))
+        with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+            for statement in statements:
+                connection.execute(sa.text(statement))
+        engine.dispose()
+
+    options = ("--database", migrated, "--blobs", f"s3://tests/{uuid4().hex}")
+    with serve(tmp_path / "data", *options) as server, connect(server) as http:
+        assert http.get("/v1/files").status_code == 200
+        database(
+            f'ALTER DATABASE "{database_name}" ALLOW_CONNECTIONS false',
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            f" WHERE datname = '{database_name}'",
+        )
+        away = http.get("/v1/files")
+        assert away.status_code == 503
+        assert away.json()["message"] == "The server's database does not answer. Try again soon."
+        database(f'ALTER DATABASE "{database_name}" ALLOW_CONNECTIONS true')
+        assert http.get("/v1/files").status_code == 200
 
 
 def test_a_database_without_letters_is_refused() -> None:

@@ -127,9 +127,11 @@ async def _refuse_strangers(server: Server, listener: socket.socket) -> None:
     address = listener.getsockname()[0]
     if ipaddress.ip_address(address).is_loopback or await server.access.made_on_purpose():
         return
+    # An address of a database may hold a password.
+    where = "--database URL" if server.database.shared else f"--data {server.folder.path}"
     raise ListenError(
         f"{address} can be reached from other machines, and no key was made for anybody there."
-        f" Make one first: carrel keys add NAME --data {server.folder.path}"
+        f" Make one first: carrel keys add NAME {where}"
     )
 
 

@@ -19,6 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from carrel.server.errors import ApiError, InvalidKey, unauthorized
 from carrel.server.http.access import Access
+from carrel.server.records.database import is_away
 from carrel.server.signing import PREFIX
 from carrel.server.spans import Span, current_request, span
 
@@ -91,11 +92,13 @@ class RequestLogging:
             log.info("%s %s was cut off by a stop", scope["method"], _shown(scope["path"]))
             if not status:
                 await _stopping(id)(scope, receive, send_on)
-        except Exception:
+        except Exception as failure:
             log.exception("%s %s failed", scope["method"], _shown(scope["path"]))
             if status:
                 raise
             error = ApiError(500, "The server failed; its log says why. Try again.")
+            if is_away(failure):
+                error = ApiError(503, "The server's database does not answer. Try again soon.")
             answer = JSONResponse(error.body(id), error.status)
             await answer(scope, receive, send_on)
         finally:

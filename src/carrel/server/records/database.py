@@ -150,6 +150,13 @@ def _is_overtaken(error: sa.exc.DBAPIError) -> bool:
     return getattr(error.orig, "sqlstate", None) in postgresql.CONFLICTS
 
 
+def is_away(error: Exception) -> bool:
+    """Whether an error says that PostgreSQL stops, or cannot be reached."""
+    if not isinstance(error, sa.exc.OperationalError):
+        return False
+    return getattr(error.orig, "sqlstate", "") in postgresql.AWAY
+
+
 def try_alone(connection: sa.Connection, name: str) -> bool:
     """Takes the lock of `alone` until the end of the session, unless another has it."""
     query = sa.text("SELECT pg_try_advisory_lock(hashtextextended(:name, 0))")

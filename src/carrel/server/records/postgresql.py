@@ -20,6 +20,14 @@ CONFLICTS = {
 }
 """The states of a transaction that another has overtaken: run again, it sees the other's work."""
 
+AWAY = {
+    None,  # there is no connection, or it broke off
+    "57P01",  # it is shut down
+    "57P02",  # it crashed
+    "57P03",  # it starts
+}
+"""The states of a database that does not answer now."""
+
 _CONNECT_SECONDS = 10
 _NUL = re.compile(r"(?<!\\)((?:\\\\)*)\\u0000")
 
