@@ -278,9 +278,18 @@ def _running_heads(ordered: list[Region], width: float, height: float) -> list[R
 
 
 def _outermost(regions: Sequence[Region]) -> list[Region]:
-    """Headers first and footers last, whatever column they stand in."""
-    places: dict[Kind, int] = {"header": 0, "footer": 2}
-    return sorted(regions, key=lambda region: places.get(region.kind, 1))
+    """Headers above all other text first and footers below it last, in whatever column."""
+    body = [region.box for region in regions if region.kind not in ("header", "footer")]
+    if not body:
+        return list(regions)
+    inner = Box.around(body)
+
+    def place(region: Region) -> int:
+        above = region.kind == "header" and region.box.bottom <= inner.top
+        below = region.kind == "footer" and region.box.top >= inner.bottom
+        return below - above
+
+    return sorted(regions, key=place)
 
 
 def _in_body(region: Region, height: float) -> bool:
