@@ -8,6 +8,9 @@ from PIL import Image, ImageDraw
 from reportlab.lib.pagesizes import A4
 from reportlab.pdfgen.canvas import Canvas
 
+from carrel.server.reading.layout.diagrams import diagrams
+from carrel.server.reading.page.elements import Box, Line
+from carrel.server.reading.page.rules import Rule
 from carrel.wire.ocr import Block
 from server.reading.conftest import Read
 from support.documents import page_pictures
@@ -174,3 +177,18 @@ async def test_a_title_on_a_picture_that_is_no_figure_stays_a_heading(
     assert [block.content for block in blocks if block.type == "title"] == [
         "# News of the reading room"
     ]
+
+
+def _frame(left: float, top: float, right: float, bottom: float) -> list[Rule]:
+    across = [Rule(True, y, left, right) for y in (top, bottom)]
+    return [*across, *(Rule(False, x, top, bottom) for x in (left, right))]
+
+
+@pytest.mark.parametrize(("between", "found"), [(2, 1), (8, 0)])
+async def test_rows_between_a_head_and_notes_in_frames_are_a_table(
+    between: int, found: int
+) -> None:
+    rules = [*_frame(20, 70, 250, 95), *_frame(20, 176, 250, 255), Rule(False, 130, 95, 176)]
+    tops = [78, 180, 200, *(100 + 9 * number for number in range(between))]
+    lines = [Line("A text", Box(30, top, 80, top + 8), 8) for top in tops]
+    assert len(diagrams(rules, lines)) == found

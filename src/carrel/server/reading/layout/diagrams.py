@@ -17,6 +17,8 @@ _MEETS = 4.0
 """Points. Maximum distance between rules of one bent line."""
 _MOST_BENT = 12
 """Maximum rules of a line with branches; a grid has more."""
+_LABELS = 2
+"""Maximum lines of text between its boxes, for each of them: a table has rows there."""
 _MOST_RULES = 400
 """Maximum rules looked at: a page with more has a table or a map."""
 
@@ -50,11 +52,21 @@ def diagrams(rules: Sequence[Rule], lines: Iterable[Line]) -> list[Diagram]:
         ends = [frame for group in joined for frame in group[0]]
         between = [box for group in joined for box in group[1]]
         found = [group for group in found if group not in joined] + [(ends, [*between, *line])]
+    whole = [Diagram(Box.around([*ends, *between]), tuple(ends)) for ends, between in found]
     return [
-        Diagram(Box.around([*ends, *between]), tuple(ends))
-        for ends, between in found
-        if len(ends) > 1
+        diagram
+        for diagram in whole
+        if len(diagram.frames) > 1 and _loose(diagram, texts) <= _LABELS * len(diagram.frames)
     ]
+
+
+def _loose(diagram: Diagram, texts: Iterable[Box]) -> int:
+    """The number of lines of text between a diagram's boxes."""
+    return sum(
+        diagram.box.holds_centre(text)
+        and not any(frame.holds_centre(text) for frame in diagram.frames)
+        for text in texts
+    )
 
 
 def _frames(rules: Iterable[Rule]) -> list[Box]:
