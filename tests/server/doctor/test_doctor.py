@@ -302,16 +302,21 @@ def test_clocks_that_differ_are_named(skew: float, state: str, said: str) -> Non
 
 
 @pytest.mark.parametrize(
-    ("free", "state"), [(499_000_000, "failed"), (4_900_000_000, "warning"), (6_000_000_000, "ok")]
+    ("free", "words", "state"),
+    [
+        (499_000_000, "499 MB", "failed"),
+        (4_900_000_000, "4.9 GB", "warning"),
+        (6_000_000_000, "6.0 GB", "ok"),
+    ],
 )
 async def test_a_disk_that_fills_is_named(
-    free: int, state: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    free: int, words: str, state: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     usage = shutil._ntuple_diskusage(100_000_000_000, 100_000_000_000 - free, free)
     monkeypatch.setattr(shutil, "disk_usage", lambda path: usage)
     [found] = await _found(check_disk, data=tmp_path / "not" / "there")
     assert found.state == state
-    assert f"{free / 1e9:,.1f} GB of 100.0 GB" in found.said
+    assert f"{words} of 100.0 GB" in found.said
     assert bool(found.advice) == (state != "ok")
 
 

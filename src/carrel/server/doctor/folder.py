@@ -69,7 +69,7 @@ async def check_disk(settings: ServerSettings) -> list[Finding]:
         p for p in (settings.data.absolute(), *settings.data.absolute().parents) if p.exists()
     )
     usage = shutil.disk_usage(path)
-    said = f"{usage.free / 1e9:,.1f} GB of {usage.total / 1e9:,.1f} GB are free"
+    said = f"{_room(usage.free)} of {_room(usage.total)} are free"
     advice = "Uploads fail when it is full. Free some space, or move bytes to a store: --blobs."
     if usage.free < _LEAST_BYTES:
         return [failed("disk", said, advice)]
@@ -80,6 +80,10 @@ async def check_disk(settings: ServerSettings) -> list[Finding]:
         if inodes.f_files and inodes.f_favail < inodes.f_files / 100:
             return [failed("disk", f"{inodes.f_favail} inodes are free", advice)]
     return [ok("disk", said)]
+
+
+def _room(size: int) -> str:
+    return f"{size / 1e6:,.0f} MB" if size < 1e9 else f"{size / 1e9:,.1f} GB"
 
 
 async def check_server(settings: ServerSettings) -> list[Finding]:
