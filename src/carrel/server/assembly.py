@@ -124,7 +124,8 @@ class Server:
             self.database, self.folder, self.blobs, self.results, lambda: self.settings.limits
         )
         yield watch_settings(self.folder.settings_file, self._apply)
-        yield Summaries(self.database, lambda: self.engine, lambda: self.jobs.active > 0).run()
+        if self.jobs.takes_jobs:
+            yield Summaries(self.database, lambda: self.engine, lambda: self.jobs.active > 0).run()
         if self.settings.until_unused:
             # A clean stop, as by SIGTERM from outside.
             stop = partial(signal.raise_signal, signal.SIGTERM)

@@ -166,7 +166,7 @@ class ServerSettings:
     strict_models: bool = False
     mcp_write: bool = False
     no_worker: bool = False
-    """Leave documents and batches to others of the database."""
+    """Leave documents, their summaries and batches to others of the database."""
     until_unused: bool = False
     """Stop after a minute without a lease."""
     public_url: str | None = None
