@@ -125,9 +125,12 @@ class _Column:
         evened: list[Line] = []
         for number, line in enumerate(lines):
             above, below = evened[-1] if evened else None, lines[number + 1 : number + 2]
-            beside = (*lines[max(number - 1, 0) : number], *below)
-            if any(self._are_fields(line, other) for other in beside) or (
-                below and self._begins_in_bold(above, line, below[0])
+            if line.bold and (
+                (below and self._begins_in_bold(above, line, below[0]))
+                or any(
+                    self._are_fields(line, other)
+                    for other in (*lines[max(number - 1, 0) : number], *below)
+                )
             ):
                 line = replace(line, bold=False)
             elif above is not None and (

@@ -31,6 +31,8 @@ def with_text_even(
 ) -> list[Line]:
     """Sets lines within running text to its size."""
     prose = [region.box for region in regions if region.kind == "text" and _is_sure(region)]
+    if not prose:
+        return list(lines)
 
     def is_text(line: Line) -> bool:
         return any(box.holds_centre(line.box) for box in prose)
