@@ -4,7 +4,7 @@ import statistics
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
-from operator import sub
+from operator import add, attrgetter, sub
 from typing import NamedTuple
 
 from carrel.server.reading.page.elements import Box, Line, Word
@@ -13,6 +13,7 @@ from carrel.server.reading.page.marks import LinkMark, MarkedText
 from carrel.server.reading.page.parsed import Link, PlacedWord, TextItem
 from carrel.server.reading.page.rules import Rule
 
+_LEFT, _WIDTH = attrgetter("x"), attrgetter("width")
 SPACE = 0.8
 """Widest space within a sentence, as a fraction of line height."""
 _STRETCHED = 1.6
@@ -63,7 +64,7 @@ def chunks_of_items(
     down = [rule for rule in rules if not rule.across and not rule.faint]
     for item in items:
         words = item.words
-        if abs(item.angle) > 1:
+        if item.rotation and abs(item.angle) > 1:
             continue
         if _has_formula(item):
             found.append(Chunk(item.text.strip(), item.box))
@@ -72,10 +73,12 @@ def chunks_of_items(
             continue
         _, mono = font_style(item.font)
         top, bottom, space = item.y, item.y + item.height, SPACE * item.height
-        lefts = [word.x for word in words]
-        rights = [left + word.width for left, word in zip(lefts, words, strict=True)]
+        lefts = list(map(_LEFT, words))
+        rights = list(map(add, lefts, map(_WIDTH, words)))
         gaps = list(map(sub, lefts[1:], rights))
-        cuts = [number for number, gap in enumerate(gaps, 1) if gap > space]
+        cuts = []
+        if max(gaps, default=0) > space:
+            cuts = [number for number, gap in enumerate(gaps, 1) if gap > space]
         beside = [rule.at for rule in down if rule.start <= (top + bottom) / 2 <= rule.end]
         if beside:
             cuts = sorted({*cuts, *_crossed(beside, words)})
